@@ -1,0 +1,60 @@
+# Every task creates .venv by itself. `make help` lists the tasks.
+PYTHON ?= python3
+BIN := .venv/bin
+# Modules held to full branch coverage.
+MATHS := src/possibal/arrays.py,src/possibal/linalg.py,src/possibal/belief.py,src/possibal/possibility.py,src/possibal/outer.py,src/possibal/suprema.py,src/possibal/averages.py,src/possibal/acquisition.py
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint types format bench picture clean
+
+help:  ## list the tasks
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("possibal needs Python 3.11 or newer; set PYTHON=..." if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+.venv/.run: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[plot]'
+	@touch $@
+
+.venv/.test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@touch $@ .venv/.run
+
+.venv/.dev: .venv/.test
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+run: .venv/.run  ## the main job: an active-learning run on built-in data
+	$(BIN)/possibal demo
+
+test: .venv/.test  ## everything that must hold, with branch coverage
+	rm -f .coverage .coverage.*
+	$(BIN)/python -m coverage run -m pytest
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --fail-under=95
+	$(BIN)/python -m coverage report --fail-under=100 --include='$(MATHS)'
+
+lint: .venv/.dev  ## style, spelling, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell src tests bench docs *.md
+	$(BIN)/lint-imports
+
+types: .venv/.dev  ## strict type check
+	$(BIN)/basedpyright
+
+format: .venv/.dev  ## let ruff lay out the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/.test  ## speed as ratios against peers, in one run
+	$(BIN)/python bench/scores.py
+
+picture: .venv/.run  ## draw the README's picture again
+	$(BIN)/possibal demo --picture docs/demo.png
+
+clean:  ## remove what the tasks made
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist

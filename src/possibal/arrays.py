@@ -1,0 +1,106 @@
+"""Array types, and the only checks of arrays: everything further in trusts its input."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array: TypeAlias = NDArray[np.float64]
+Vector: TypeAlias = Array
+"""One number per row: shape (m,)."""
+Matrix: TypeAlias = Array
+"""One line of numbers per row: shape (m, d) or (m, C)."""
+
+
+def real(value: ArrayLike, name: str) -> Array:
+    """The value as a read-only array of finite 64-bit floats; the caller's array is untouched."""
+    try:
+        given = np.asarray(value)
+    except ValueError:
+        raise ValueError(
+            f"{name} must be a rectangular array of numbers; got lines of different lengths."
+        ) from None
+    if given.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{name} must hold real numbers; got dtype {given.dtype}. Convert it with astype(float)."
+        )
+    array = given.astype(np.float64, copy=False).view()
+    array.flags.writeable = False
+    # Two passes that allocate nothing; NaN fails both comparisons.
+    if array.size and not (array.min() > -np.inf and array.max() < np.inf):
+        offender = _first(~np.isfinite(array))
+        raise ValueError(
+            f"{name} must be finite; got {array[offender]} at {_place(offender)}. "
+            "Drop or impute that row."
+        )
+    return array
+
+
+def positive(value: ArrayLike, name: str, cure: str) -> Array:
+    """The value as :func:`real` gives it, every entry above zero."""
+    array = real(value, name)
+    if array.size and not array.min() > 0:
+        offender = _first(array <= 0)
+        raise ValueError(
+            f"{name} must be positive; got {array[offender]:.6g} at {_place(offender)}. {cure}"
+        )
+    return array
+
+
+def vector(value: ArrayLike, name: str) -> Vector:
+    """The value as a read-only vector of finite floats; a single number counts as a vector of one."""
+    array = np.atleast_1d(real(value, name))
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be a vector; got shape {array.shape}. Use ravel().")
+    return array
+
+
+def square(value: ArrayLike, name: str, size: int) -> Matrix:
+    """The value as a read-only symmetric matrix; a single number counts as 1 x 1."""
+    array = np.atleast_2d(real(value, name))
+    if array.shape != (size, size):
+        raise ValueError(f"{name} must have shape {(size, size)}; got {array.shape}.")
+    if not np.allclose(array, array.T, rtol=1e-10, atol=1e-12 * float(np.abs(array).max())):
+        raise ValueError(
+            f"{name} must be symmetric; got entries that differ across the diagonal. "
+            f"Use ({name} + {name}.T) / 2."
+        )
+    return array
+
+
+def latent_moments(mean: ArrayLike, variance: ArrayLike) -> tuple[Array, Array]:
+    """Latent means and variances of one pool: (m,) for a binary probit, (m, C) for a softmax."""
+    mu = real(mean, "mean")
+    sigma2 = positive(
+        variance,
+        "variance",
+        "Duplicate inputs with no noise cause this: raise the noise or add jitter to the kernel.",
+    )
+    if mu.shape != sigma2.shape:
+        raise ValueError(
+            f"variance must have the shape of mean, {mu.shape}; got {sigma2.shape}. "
+            "Pass the diagonal of the covariance, one entry per latent."
+        )
+    if mu.ndim not in (1, 2):
+        raise ValueError(
+            f"mean must have shape (m,) or (m, C); got {mu.shape}. "
+            "For several hypotheses pass a Belief."
+        )
+    if mu.ndim == 2 and mu.shape[1] < 2:  # noqa: PLR2004 - a choice needs two labels
+        raise ValueError(
+            f"mean must have at least 2 columns, one per label; got {mu.shape[1]}. "
+            "For binary labels pass shape (m,)."
+        )
+    return mu, sigma2
+
+
+def _first(offending: NDArray[np.bool_]) -> tuple[int, ...]:
+    """The place of the first True, in reading order."""
+    return tuple(int(i) for i in np.unravel_index(int(offending.argmax()), offending.shape))
+
+
+def _place(index: tuple[int, ...]) -> str:
+    """The index in words; the first axis is the row."""
+    if not index:
+        return "the only entry"
+    return f"row {index[0]}" + "".join(f", column {i}" for i in index[1:])

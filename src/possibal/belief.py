@@ -1,0 +1,93 @@
+"""What is believed about the latent values of a pool: the one thing the scores read."""
+
+from dataclasses import dataclass
+from typing import Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from possibal.arrays import Array, Vector, latent_moments, vector
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """Gaussian beliefs about a pool of m rows under H hypotheses.
+
+    Paper: Sec. 4.2, the posterior possibility N(theta_x; mu_x, sigma2_x) of each row. The
+    hypotheses are ours: settings of the hyperparameters, each with its credibility.
+
+    Attributes:
+        mean: latent means, (H, m) for binary labels or regression, (H, m, C) for C labels.
+        variance: latent variances, shaped like mean.
+        credibility: (H,), possibility of each hypothesis; the largest is one.
+    """
+
+    mean: Array
+    variance: Array
+    credibility: Vector
+
+    def __post_init__(self) -> None:
+        """Check once; every reader trusts what it finds."""
+        credibility = vector(self.credibility, "credibility")
+        if not credibility.size or credibility.min() < 0 or abs(credibility.max() - 1) > 1e-9:  # noqa: PLR2004 - rounding
+            raise ValueError(
+                "credibility must lie in [0, 1] and reach 1; "
+                f"got {np.array2string(credibility, threshold=6)}. Divide it by its maximum."
+            )
+        mean, variance = np.asarray(self.mean), np.asarray(self.variance)
+        if mean.ndim not in (2, 3) or len(mean) != len(credibility) or mean.shape != variance.shape:
+            raise ValueError(
+                "mean and variance must have shape (H, m) or (H, m, C) with one entry of H per "
+                f"credibility, {len(credibility)}; got {mean.shape} and {variance.shape}. "
+                "For a single hypothesis use Belief.of(mean, variance)."
+            )
+        flat = (-1, *mean.shape[2:])  # the hypotheses end to end are one long pool
+        mu, sigma2 = latent_moments(mean.reshape(flat), variance.reshape(flat))
+        object.__setattr__(self, "mean", mu.reshape(mean.shape))
+        object.__setattr__(self, "variance", sigma2.reshape(mean.shape))
+        object.__setattr__(self, "credibility", credibility)
+
+    @classmethod
+    def of(cls, mean: "ArrayLike | Belief | HasBelief", variance: ArrayLike | None = None) -> Self:
+        """The belief of one Gaussian process, or the belief that the argument is or carries."""
+        source = mean.belief if isinstance(mean, HasBelief) else mean
+        if isinstance(source, cls):
+            if variance is not None:
+                raise TypeError(
+                    "variance must be left out when a Belief is given; got both. "
+                    "The Belief has a variance of its own."
+                )
+            return source
+        if variance is None:
+            raise TypeError(
+                "variance must be given beside mean; got None. Pass (mean, variance) or a Belief."
+            )
+        mu, sigma2 = latent_moments(source, variance)  # pyright: ignore[reportArgumentType]
+        return cls(mu[None], sigma2[None], np.ones(1))
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return self.mean.shape[1]
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether each row has one latent, whose sign tells the label."""
+        return self.mean.ndim == 2  # noqa: PLR2004 - (H, m)
+
+    @property
+    def weight(self) -> Vector:
+        """Credibilities scaled to sum to one, for the readings that average."""
+        return self.credibility / self.credibility.sum()
+
+    @property
+    def leading(self) -> int:
+        """The most credible hypothesis; the first of several."""
+        return int(self.credibility.argmax())
+
+
+@runtime_checkable
+class HasBelief(Protocol):
+    """Anything that carries a belief, such as the view a strategy is given."""
+
+    @property
+    def belief(self) -> Belief: ...

@@ -1,0 +1,21 @@
+"""What possibal raises when a caller may want to catch it.
+
+    PossibalError
+    ├── ConvergenceError(ArithmeticError)     a numerical search did not settle
+    └── MissingPackageError(ImportError)      an optional package is not installed
+
+A bad argument raises a plain ``ValueError`` or ``TypeError`` whose one sentence reads
+``<argument> must <rule>; got <what>. <What to do>.``
+"""
+
+
+class PossibalError(Exception):
+    """Root of the errors that possibal defines."""
+
+
+class ConvergenceError(PossibalError, ArithmeticError):
+    """A numerical search did not settle on an answer."""
+
+
+class MissingPackageError(PossibalError, ImportError):
+    """An optional package is not installed."""
