@@ -69,6 +69,19 @@ class Belief:
         """The number of rows."""
         return self.mean.shape[1]
 
+    def part(self, rows: slice) -> Self:
+        """The same belief about some of the rows; nothing is copied or checked again."""
+        piece = object.__new__(type(self))
+        object.__setattr__(piece, "mean", self.mean[:, rows])
+        object.__setattr__(piece, "variance", self.variance[:, rows])
+        object.__setattr__(piece, "credibility", self.credibility)
+        return piece
+
+    @property
+    def labels(self) -> int:
+        """The number of labels."""
+        return 2 if self.is_binary else self.mean.shape[2]
+
     @property
     def is_binary(self) -> bool:
         """Whether each row has one latent, whose sign tells the label."""

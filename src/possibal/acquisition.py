@@ -1,0 +1,404 @@
+"""Scores: what is there to gain from asking for the label of a row?
+
+A score reads a :class:`~possibal.belief.Belief` and nothing else, so it serves any Gaussian
+process. It is called with plain latent moments, with a Belief, or with anything that carries one:
+
+    doubt(mean, variance)        # (m,) for two labels under a probit, (m, C) for a softmax
+    doubt(belief)                # several hypotheses with their credibilities
+    doubt(view)                  # as a strategy, see STRATEGIES
+
+**A score is to be maximised**: the row with the largest is the one to ask. Where several
+hypotheses are given, possibilistic scores take the largest credibility over them, and the
+probabilistic baselines take the average, weighted by credibility. Entropies are in nats.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import entr, ndtr, rel_entr, softmax
+
+from possibal import averages, suprema
+from possibal.arrays import Array, Matrix, Vector, positive
+from possibal.belief import Belief, HasBelief
+
+CHUNK = 32_768
+"""Numbers worked on at once: a quarter of a megabyte stays in the cache."""
+
+
+class Score(Protocol):
+    """A function of a belief, one value per row."""
+
+    __name__: str
+    __doc__: str | None
+
+    @overload
+    def __call__(self, mean: Belief | HasBelief, /) -> Vector: ...
+    @overload
+    def __call__(self, mean: ArrayLike, variance: ArrayLike) -> Vector: ...
+
+
+def score(size: Callable[[int], int]) -> Callable[[Callable[[Belief], Vector]], Score]:
+    """Let a function of a belief take plain moments too, and work through a pool in chunks.
+
+    Args:
+        size: numbers that a row with that many labels needs at once, for one hypothesis.
+    """
+
+    def decorate(function: Callable[[Belief], Vector]) -> Score:
+        @functools.wraps(function)
+        def scored(mean: ArrayLike | Belief | HasBelief, variance: ArrayLike | None = None) -> Vector:
+            belief = Belief.of(mean, variance)
+            rows = max(1, CHUNK // (len(belief.credibility) * size(belief.labels)))
+            values = np.empty(len(belief))
+            # Far out, intermediate results overflow or vanish; the formulas mean it.
+            with np.errstate(all="ignore"):
+                for start in range(0, len(belief), rows):
+                    chunk = slice(start, start + rows)
+                    values[chunk] = function(belief.part(chunk))
+            return values
+
+        return scored
+
+    return decorate
+
+
+# ---------------------------------------------------------------- the paper's scores
+
+
+@score(size=lambda labels: labels)
+def doubt(belief: Belief) -> Vector:
+    """Asks where the leading label may yet be wrong: the possibility 1 - N of a likelier rival.
+
+    Paper: Props. 2-4, 1 - N_bin = N(0; mu, sigma2) and 1 - N_multi = max over rivals l of
+    N(mu_l; mu_l*, sigma2_l* + sigma2_l). Computed directly: 1 - N would tie all confident rows.
+    """
+    return np.exp(_log_doubt(belief))
+
+
+@score(size=lambda labels: labels)
+def necessity(belief: Belief) -> Vector:
+    """Necessity that the leading label is truly the likeliest: 1 means no rival is credible.
+
+    Paper: Props. 2 and 3, N_bin and N_multi. To be *minimised* when asking; see :func:`doubt`.
+    """
+    return 0.0 - np.expm1(_log_doubt(belief))
+
+
+@score(size=lambda labels: 2 if labels == 2 else labels**2)  # noqa: PLR2004 - two labels, one latent
+def uncertainty(belief: Belief) -> Vector:
+    """Asks where labels are together most credible beyond one: the epistemic uncertainty U.
+
+    Paper: Sec. 4.2, U^L_bin and U^L_multi = sum over labels of sup p(l; theta) N(theta) - 1.
+    Over several hypotheses, the credibility of a label is the largest.
+    """
+    gain, lead = _excess(belief), belief.leading
+    if len(gain) > 1:
+        # Against the leading hypothesis' probabilities, which sum to one, nothing cancels.
+        p, c = _probability_at_mode(belief), belief.credibility.reshape(-1, 1, 1)
+        beyond = c * (p + gain) - p[lead]
+        beyond[lead] = gain[lead]
+        gain = beyond.max(axis=0, keepdims=True)
+    return np.minimum(gain[0].sum(axis=1), gain.shape[2] - 1.0)
+
+
+def _log_doubt(belief: Belief) -> Vector:
+    """Logarithm of the possibility that a rival is at least as likely as the leading label."""
+    mu, sigma2, log_c = belief.mean, belief.variance, np.log(belief.credibility)
+    if belief.is_binary:
+        lead = np.sign(mu[belief.leading]) * mu / np.sqrt(sigma2)
+        return (log_c[:, None] - 0.5 * np.maximum(lead, 0.0) ** 2).max(axis=0)
+    label = mu[belief.leading].argmax(axis=1)[None, :, None]
+    half, quarter = 0.5 * mu, 0.25 * sigma2  # scaled alike, so that no sum overflows
+    lead = np.take_along_axis(half, label, axis=2) - half
+    lead /= np.sqrt(np.take_along_axis(quarter, label, axis=2) + quarter)
+    log_rival = log_c[:, None, None] - 0.5 * np.maximum(lead, 0.0) ** 2
+    np.put_along_axis(log_rival, label, -np.inf, axis=2)
+    return log_rival.max(axis=(0, 2))
+
+
+def _excess(belief: Belief) -> Array:
+    """By how much the credibility of each label exceeds its probability at the mode, (H, m, C)."""
+    mu, sigma2 = belief.mean, belief.variance
+    if belief.is_binary:
+        sides = [suprema.probit_excess(s * mu.ravel(), sigma2.ravel()) for s in (-1.0, 1.0)]
+        return np.stack(sides, axis=-1).reshape(*mu.shape, 2)
+    flat = (-1, mu.shape[2])
+    return suprema.softmax_excess(mu.reshape(flat), sigma2.reshape(flat)).reshape(mu.shape)
+
+
+def _probability_at_mode(belief: Belief) -> Array:
+    """The most credible probability of each label, (H, m, C)."""
+    if belief.is_binary:
+        return np.stack([ndtr(-belief.mean), ndtr(belief.mean)], axis=-1)
+    return softmax(belief.mean, axis=2)
+
+
+# ---------------------------------------------------------------- baselines
+
+
+@score(size=lambda labels: 2 if labels == 2 else 50 * labels)  # noqa: PLR2004 - two labels, one latent
+def bald(belief: Belief) -> Vector:
+    """Asks where label and latent share most information (BALD).
+
+    Paper: App. E.4, BALD. The information about the hypothesis is included: it is the divergence
+    of each hypothesis' probabilities from their average.
+    """
+    weight = belief.weight
+    if belief.is_binary:
+        mu, sigma2 = belief.mean, belief.variance
+        z = mu / np.sqrt(1.0 + sigma2)
+        p = np.stack([ndtr(-z), ndtr(z)], axis=-1)
+        inner = averages.probit_information(mu.ravel(), sigma2.ravel()).reshape(mu.shape)
+    else:
+        p, inner = _softmax_information(belief)
+    between = rel_entr(p, np.tensordot(weight, p, axes=1)).sum(axis=2)
+    return np.maximum(weight @ (inner + between), 0.0)
+
+
+@score(size=lambda labels: labels)
+def bald_houlsby(belief: Belief) -> Vector:
+    """Asks where BALD is largest, by the closed approximation of Houlsby et al. (two labels).
+
+    Paper: App. E.4, BALD; the entropy of Phi(theta) is replaced by
+    log 2 exp(-theta^2 / (pi log 2)), which leaves an error of up to 3 per cent.
+    """
+    _refuse_softmax(belief, "bald_houlsby", "Use bald.")
+    mu, scale = belief.mean, belief.variance + 0.5 * np.pi * np.log(2.0)
+    noise = np.log(2.0) * np.sqrt(0.5 * np.pi * np.log(2.0) / scale) * np.exp(-0.5 * mu * mu / scale)
+    return np.maximum(_binary_entropy(_rarer_label(belief)) - belief.weight @ noise, 0.0)
+
+
+@score(size=lambda labels: 2 if labels == 2 else 50 * labels)  # noqa: PLR2004 - two labels, one latent
+def entropy(belief: Belief) -> Vector:
+    """Asks where the predicted label is most random (entropy).
+
+    Paper: App. E.4, Entropy of the predicted labels.
+    """
+    if belief.is_binary:
+        return _binary_entropy(_rarer_label(belief))
+    p, best = _average_probability(belief)
+    rest = p.sum(axis=1)
+    return entr(p).sum(axis=1) - best * np.log1p(-rest)
+
+
+@score(size=lambda labels: 2 if labels == 2 else 50 * labels)  # noqa: PLR2004 - two labels, one latent
+def margin(belief: Belief) -> Vector:
+    """Asks where the two leading labels are closest: one minus the gap between them.
+
+    Paper: App. E.4, Margin, turned round so that the largest is asked.
+    """
+    if belief.is_binary:
+        return 2.0 * _rarer_label(belief)
+    p, _ = _average_probability(belief)
+    return np.minimum(p.sum(axis=1) + p.max(axis=1), 1.0)
+
+
+@score(size=lambda labels: 2 if labels == 2 else 50 * labels)  # noqa: PLR2004 - two labels, one latent
+def least_confidence(belief: Belief) -> Vector:
+    """Asks where the leading label is least probable (least confidence).
+
+    Paper: App. E.4, Least Confidence, 1 - max p; "Standard" for two labels.
+    """
+    if belief.is_binary:
+        return _rarer_label(belief)
+    return _average_probability(belief)[0].sum(axis=1)
+
+
+@score(size=lambda labels: labels)
+def latent_entropy(belief: Belief) -> Vector:
+    """Asks where the latent varies most, whatever it means for the label (maximum entropy).
+
+    Paper: App. E.4, Maximum Entropy of the Latent Distribution. Several hypotheses make a
+    mixture; its entropy is bounded by that of the Gaussian with the same variance, used here.
+    """
+    weight = belief.weight.reshape(-1, *(1,) * (belief.mean.ndim - 1))
+    centre = (weight * belief.mean).sum(axis=0)
+    spread = (weight * (belief.variance + (belief.mean - centre) ** 2)).sum(axis=0)
+    entropies = 0.5 * np.log(np.minimum(spread, np.finfo(float).max)) + 0.5 * np.log(2 * np.pi * np.e)
+    return entropies if belief.is_binary else entropies.sum(axis=1)
+
+
+def _rarer_label(belief: Belief) -> Vector:
+    """Average probability of the less probable of two labels, exact however small.
+
+    It is averaged on the side that the leading hypothesis finds rarer; where the average
+    disagrees, the other side is at least 1/(2 H), so that subtracting from one costs nothing.
+    """
+    z = belief.mean / np.sqrt(1.0 + belief.variance)
+    against = belief.weight @ ndtr(-np.copysign(1.0, z[belief.leading]) * z)
+    return np.minimum(against, 1.0 - against)
+
+
+def _binary_entropy(q: Vector) -> Vector:
+    """Entropy of two labels, from the probability of the rarer one."""
+    return entr(q) - (1.0 - q) * np.log1p(-q)
+
+
+def _average_probability(belief: Belief) -> tuple[Matrix, Vector]:
+    """Average probabilities with the largest of each row set to zero, and that largest."""
+    p = sum(
+        w * averages.softmax_averages(mu, sigma2).probability
+        for w, mu, sigma2 in zip(belief.weight, belief.mean, belief.variance, strict=True)
+    )
+    best = p.argmax(axis=1)[:, None]
+    largest = np.take_along_axis(p, best, axis=1)[:, 0]
+    np.put_along_axis(p, best, 0.0, axis=1)
+    return p, largest
+
+
+def _softmax_information(belief: Belief) -> tuple[Array, Array]:
+    """Average probabilities (H, m, C) and the information about the latent (H, m).
+
+    Below a variance of 1e-3 the difference of entropies drowns in rounding, and its leading term
+    sum_l sigma2_l p_l (1 - p_l) / 2 is good to a thousandth.
+    """
+    pairs = zip(belief.mean, belief.variance, strict=True)
+    parts = [averages.softmax_averages(mu, sigma2) for mu, sigma2 in pairs]
+    p = np.stack([part.probability for part in parts])
+    inner = entr(p).sum(axis=2) - np.stack([part.noise for part in parts])
+    leading = 0.5 * (belief.variance * p * (1.0 - p)).sum(axis=2)
+    return p, np.where(belief.variance.max(axis=2) < 1e-3, leading, np.maximum(inner, 0.0))  # noqa: PLR2004
+
+
+# ---------------------------------------------------------------- regression
+
+
+@score(size=lambda labels: labels)
+def uncertainty_parameter(belief: Belief) -> Vector:
+    """Asks where the latent itself is least known: the volume U of its possibility function.
+
+    Paper: Sec. 4.1, U^Theta = integral of N(theta; mu, sigma2) = sqrt(2 pi sigma2).
+    """
+    _refuse_softmax(belief, "uncertainty_parameter", "Use uncertainty.")
+    return suprema.envelope_volume(belief.mean, belief.variance, belief.credibility)
+
+
+def uncertainty_outcome(
+    mean: ArrayLike | Belief | HasBelief,
+    variance: ArrayLike | None = None,
+    *,
+    noise_variance: ArrayLike,
+) -> Vector:
+    """Asks where the next measurement is least foreseeable for want of knowledge, not noise.
+
+    Paper: Sec. 4.1, U^Y for y ~ N(theta, noise): sqrt(1 + sigma2 / noise) - 1.
+    """
+    belief = Belief.of(mean, variance)
+    _refuse_softmax(belief, "uncertainty_outcome", "Use uncertainty.")
+    noise = _noise(belief, noise_variance)
+    with np.errstate(all="ignore"):
+        if len(belief.credibility) == 1:
+            return np.expm1(0.5 * np.log1p(belief.variance[0] / noise))
+        volume = suprema.envelope_volume(belief.mean, belief.variance + noise, belief.credibility)
+        return np.maximum(volume / np.sqrt(2.0 * np.pi * noise) - 1.0, 0.0)
+
+
+def predictive_variance(
+    mean: ArrayLike | Belief | HasBelief,
+    variance: ArrayLike | None = None,
+    *,
+    noise_variance: ArrayLike,
+) -> Vector:
+    """Asks where the next measurement varies most, whether for noise or want of knowledge.
+
+    Paper: none; the usual baseline of regression, the variance of y under the average belief.
+    """
+    belief = Belief.of(mean, variance)
+    _refuse_softmax(belief, "predictive_variance", "Use entropy.")
+    noise = _noise(belief, noise_variance)
+    centre = belief.weight @ belief.mean
+    with np.errstate(all="ignore"):
+        spread = belief.weight @ (belief.variance + (belief.mean - centre) ** 2) + noise
+    return np.minimum(spread, np.finfo(float).max)
+
+
+def _noise(belief: Belief, noise_variance: ArrayLike) -> Vector:
+    noise = positive(noise_variance, "noise_variance", "Without noise, use uncertainty_parameter.")
+    if noise.shape not in ((), (len(belief),)):
+        raise ValueError(
+            f"noise_variance must be one number or one per row, {len(belief)}; got shape {noise.shape}."
+        )
+    return noise
+
+
+def _refuse_softmax(belief: Belief, name: str, cure: str) -> None:
+    if not belief.is_binary:
+        raise ValueError(
+            f"mean must have shape (m,) for {name}; got {belief.labels} columns. {cure}"
+        )
+
+
+# ---------------------------------------------------------------- strategies
+
+
+class Posterior(Protocol):
+    """Anything that can tell its belief about rows."""
+
+    def at(self, X: Matrix, /) -> Belief: ...
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What a strategy may look at. A local score touches only ``belief``.
+
+    Attributes:
+        posterior: what the labels so far have taught; a pool-wide strategy may ask it more.
+        candidates: (m, d), the rows that may be asked.
+        rng: for strategies that draw.
+        reference: (r, d), rows that stand for the whole pool; the candidates if left out.
+    """
+
+    posterior: Posterior
+    candidates: Matrix
+    rng: np.random.Generator | None = None
+    reference: Matrix | None = None
+
+    @functools.cached_property
+    def belief(self) -> Belief:
+        """The posterior's belief about the candidates, worked out when first read."""
+        return self.posterior.at(self.candidates)
+
+
+class Strategy(Protocol):
+    """A utility for each candidate of a view; the largest is asked, the lowest row of several."""
+
+    __doc__: str | None
+
+    def __call__(self, view: View, /) -> Vector: ...
+
+
+def random(
+    view: View | Belief | HasBelief | ArrayLike,
+    variance: ArrayLike | None = None,
+    *,
+    rng: np.random.Generator | None = None,
+) -> Vector:
+    """Asks at random: the baseline to beat.
+
+    Paper: App. E.4, Random.
+    """
+    generator = rng if rng is not None else getattr(view, "rng", None)
+    if not isinstance(generator, np.random.Generator):
+        raise TypeError(
+            f"rng must be a numpy Generator; got {type(generator).__name__}. "
+            "Pass rng=np.random.default_rng(seed)."
+        )
+    m = len(view.candidates) if isinstance(view, View) else len(Belief.of(view, variance))
+    return generator.random(m)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "necessity": doubt,
+    "uncertainty": uncertainty,
+    "bald": bald,
+    "entropy": entropy,
+    "margin": margin,
+    "least_confidence": least_confidence,
+    "latent_entropy": latent_entropy,
+    "random": random,
+}
+"""Name to strategy; the command line, the documentation and the contract tests read it."""
