@@ -92,6 +92,7 @@ class SoftmaxAverages:
 # Trapezoidal rules, good to 1e-7 on their side of NARROW. Gumbel: g = x + e^x spreads the slow
 # right tail, so that equal steps in x follow it.
 NARROW = 1.4
+MOST_STEPS = 1000  # enough for variances up to 1e24
 GAUSS_X = np.arange(-12, 13) * 0.45
 GAUSS_W = 0.45 * np.exp(-0.5 * GAUSS_X**2) / SQRT_2PI
 _x = np.arange(-13, 13) * 0.25
@@ -114,10 +115,10 @@ def softmax_averages(mean: Matrix, variance: Matrix) -> SoftmaxAverages:
     width = np.sqrt(sigma2)
     low = (mu - 5.5 * width).max(axis=0) - 3.0
     reach = np.log1p(((mu + 5.5 * width).max(axis=0) + 20.0 - low) / 8.0)
-    count = min(int(np.ceil(reach.max() / 0.05)), 1000) + 1
-    x = np.linspace(0.0, 1.0, count)[:, None] * reach
+    step = np.maximum(reach / MOST_STEPS, 0.035)
+    x = np.arange(np.ceil((reach / step).max()) + 1.0)[:, None] * step
     t = low + 8.0 * np.expm1(x)
-    measure = 8.0 * np.exp(x) * (reach / (count - 1))
+    measure = 8.0 * step * np.exp(x)
 
     F, f, slope = _gauss_gumbel(t[:, None] - mu, width)
     F = np.maximum(F, np.finfo(float).tiny)

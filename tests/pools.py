@@ -1,0 +1,41 @@
+"""Hypothesis strategies for beliefs about a pool."""
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from possibal import Belief
+
+means = st.floats(-50, 50)
+log_variances = st.floats(-8, 8)
+
+
+@st.composite
+def moments(draw, labels: int | None = None):
+    """Latent means and variances over the whole promised range, (m,) or (m, C)."""
+    m = draw(st.integers(1, 6))
+    shape = (m,) if labels is None else (m, labels)
+    return draw(arrays(float, shape, elements=means)), 10 ** draw(
+        arrays(float, shape, elements=log_variances)
+    )
+
+
+any_moments = st.one_of(moments(), moments(2), moments(3), moments(5))
+
+
+@st.composite
+def beliefs(draw):
+    """Beliefs under several hypotheses."""
+    hypotheses, m = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    shape = draw(st.sampled_from([(hypotheses, m), (hypotheses, m, 3)]))
+    mean = draw(arrays(float, shape, elements=st.floats(-10, 10)))
+    variance = 10 ** draw(arrays(float, shape, elements=st.floats(-3, 3)))
+    credibility = draw(arrays(float, hypotheses, elements=st.floats(0, 1)))
+    credibility[draw(st.integers(0, hypotheses - 1))] = 1.0
+    return Belief(mean, variance, credibility)
+
+
+def random_moments(seed: int, shape) -> tuple[np.ndarray, np.ndarray]:
+    """A pool like those a Gaussian process gives."""
+    rng = np.random.default_rng(seed)
+    return 2 * rng.normal(size=shape), np.exp(rng.normal(size=shape))

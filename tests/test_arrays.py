@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from possibal import arrays
+
+
+def test_numbers_become_read_only_floats_and_the_original_stays():
+    given = np.array([1, 2, 3], dtype=np.int16)
+    array = arrays.real(given, "x")
+    assert array.dtype == np.float64
+    assert not array.flags.writeable
+    assert given.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([[1], [2, 3]], "x must be a rectangular array of numbers; got lines"),
+        (["a"], "x must hold real numbers; got dtype <U1"),
+        ([1j], "x must hold real numbers; got dtype complex128"),
+        ([None], "x must hold real numbers; got dtype object"),
+        ([0, np.nan], r"x must be finite; got nan at row 1\. Drop"),
+        ([[0, 1], [np.inf, 0]], "x must be finite; got inf at row 1, column 0"),
+        (np.inf, "x must be finite; got inf at the only entry"),
+    ],
+)
+def test_what_is_not_a_finite_number_is_named(value, message):
+    with pytest.raises(ValueError, match=message):
+        arrays.real(value, "x")
+
+
+def test_positive_means_above_zero():
+    np.testing.assert_array_equal(arrays.positive([1, 2], "x", "Cure."), [1, 2])
+    with pytest.raises(ValueError, match=r"x must be positive; got 0 at row 1\. Cure\."):
+        arrays.positive([1, 0], "x", "Cure.")
+
+
+def test_a_number_counts_as_a_vector_of_one():
+    assert arrays.vector(3, "x").shape == (1,)
+    with pytest.raises(ValueError, match=r"x must be a vector; got shape \(1, 2\)"):
+        arrays.vector([[1, 2]], "x")
+
+
+def test_a_symmetric_matrix_has_the_size_asked_for():
+    assert arrays.square(2, "x", 1).shape == (1, 1)
+    with pytest.raises(ValueError, match=r"x must have shape \(2, 2\); got \(1, 2\)"):
+        arrays.square([[1, 2]], "x", 2)
+    with pytest.raises(ValueError, match="x must be symmetric"):
+        arrays.square([[1, 2], [3, 4]], "x", 2)
+
+
+@pytest.mark.parametrize(
+    ("mean", "variance", "message"),
+    [
+        ([0, 0], [1, -1], r"variance must be positive; got -1 at row 1\. Duplicate"),
+        ([0, 0], [1], r"variance must have the shape of mean, \(2,\); got \(1,\)"),
+        (0.0, 1.0, r"mean must have shape \(m,\) or \(m, C\); got \(\)"),
+        (np.zeros((2, 2, 2)), np.ones((2, 2, 2)), "For several hypotheses pass a Belief"),
+        (np.zeros((2, 1)), np.ones((2, 1)), "mean must have at least 2 columns"),
+    ],
+)
+def test_latent_moments_are_checked_together(mean, variance, message):
+    with pytest.raises(ValueError, match=message):
+        arrays.latent_moments(mean, variance)
+
+
+def test_an_empty_pool_is_a_pool():
+    mean, variance = arrays.latent_moments(np.empty(0), np.empty(0))
+    assert mean.shape == variance.shape == (0,)

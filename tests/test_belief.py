@@ -1,0 +1,72 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from possibal import Belief
+
+
+def test_plain_moments_are_one_hypothesis():
+    belief = Belief.of([1, 2], [3, 4])
+    np.testing.assert_array_equal(belief.mean, [[1.0, 2.0]])
+    assert belief.credibility.tolist() == [1.0]
+    assert len(belief) == 2
+    assert belief.is_binary
+    assert belief.labels == 2
+
+
+def test_columns_are_labels():
+    belief = Belief.of(np.zeros((5, 3)), np.ones((5, 3)))
+    assert (len(belief), belief.labels, belief.is_binary) == (5, 3, False)
+
+
+def test_a_belief_or_its_carrier_is_taken_as_it_is():
+    belief = Belief.of([0.0], [1.0])
+    assert Belief.of(belief) is belief
+    assert Belief.of(SimpleNamespace(belief=belief)) is belief
+
+
+def test_arrays_inside_cannot_be_changed():
+    mean = np.zeros(3)
+    belief = Belief.of(mean, np.ones(3))
+    with pytest.raises(ValueError, match="read-only"):
+        belief.mean[0] = 1
+    mean[0] = 1  # the caller's own array stays writable
+
+
+def test_weights_sum_to_one_and_the_first_of_the_most_credible_leads():
+    belief = Belief(np.zeros((3, 2)), np.ones((3, 2)), np.array([0.5, 1.0, 1.0]))
+    np.testing.assert_allclose(belief.weight, [0.2, 0.4, 0.4])
+    assert belief.leading == 1
+
+
+def test_a_part_has_the_rows_asked_for():
+    belief = Belief.of(np.arange(5.0), np.ones(5)).part(slice(1, 3))
+    np.testing.assert_array_equal(belief.mean, [[1.0, 2.0]])
+
+
+@pytest.mark.parametrize(
+    ("mean", "variance", "credibility", "message"),
+    [
+        (np.zeros((2, 3)), np.ones((2, 3)), [1.0, 2.0], "credibility must lie in"),
+        (np.zeros((2, 3)), np.ones((2, 3)), [0.5, 0.6], "credibility must lie in"),
+        (np.zeros((2, 3)), np.ones((2, 3)), [1.0, -0.1], "credibility must lie in"),
+        (np.zeros((0, 3)), np.ones((0, 3)), [], "credibility must lie in"),
+        (np.zeros((2, 3)), np.ones((2, 3)), [1.0], "mean and variance must have shape"),
+        (np.zeros((1, 3)), np.ones((1, 4)), [1.0], "mean and variance must have shape"),
+        (np.zeros(3), np.ones(3), [1.0], "Belief.of"),
+        (np.zeros((1, 3)), np.zeros((1, 3)), [1.0], "variance must be positive"),
+        (np.full((1, 3), np.nan), np.ones((1, 3)), [1.0], "mean must be finite"),
+        (np.zeros((1, 3, 1)), np.ones((1, 3, 1)), [1.0], "at least 2 columns"),
+    ],
+)
+def test_what_is_no_belief_is_refused(mean, variance, credibility, message):
+    with pytest.raises(ValueError, match=message):
+        Belief(mean, variance, credibility)
+
+
+def test_moments_come_in_pairs():
+    with pytest.raises(TypeError, match="variance must be given"):
+        Belief.of([0.0])
+    with pytest.raises(TypeError, match="variance must be left out"):
+        Belief.of(Belief.of([0.0], [1.0]), [1.0])

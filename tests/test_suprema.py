@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from possibal import suprema
+
+LARGE = 10.0 ** np.arange(0, 9, 2)
+# Below this, doubles lose their digits.
+SMALLEST = 1e-290
+
+
+def probit_uncertainty(mu, sigma2):
+    with np.errstate(all="ignore"):
+        both = [suprema.probit_excess(np.array([s * mu]), np.array([sigma2])) for s in (1, -1)]
+    return float(sum(both)[0])
+
+
+def relative_error(value, exact):
+    return float(abs(reference.mpf(value) / exact - 1)) if exact > SMALLEST else 0.0
+
+
+@settings(max_examples=300)
+@given(mu=st.floats(-50, 50), log_variance=st.floats(-8, 8))
+def test_probit_suprema_agree_with_fifty_digits(mu, log_variance):
+    sigma2 = 10**log_variance
+    exact = reference.probit_excess(mu, sigma2) + reference.probit_excess(-mu, sigma2)
+    assert relative_error(probit_uncertainty(mu, sigma2), exact) < 1e-10
+
+
+@given(mu=st.floats(-4, 4), sigma2=st.floats(0.1, 10), sign=st.sampled_from([-1, 1]))
+def test_probit_supremum_is_what_brents_method_finds(mu, sigma2, sign):
+    excess = suprema.probit_excess(np.array([sign * mu]), np.array([sigma2]))[0]
+    credibility = excess + float(reference.ndtr(sign * mu))
+    assert credibility == pytest.approx(
+        reference.probit_credibility_by_brent(mu, sigma2, sign), rel=1e-9
+    )
+
+
+@settings(max_examples=60)
+@given(
+    labels=st.integers(2, 5),
+    data=st.data(),
+    spread=st.sampled_from([3.0, 50.0]),
+    range_=st.sampled_from([(-8, -2), (-2, 2), (-8, 8)]),
+)
+def test_softmax_suprema_agree_with_fifty_digits(labels, data, spread, range_):
+    draw = lambda low, high: np.array([data.draw(st.floats(low, high)) for _ in range(labels)])  # noqa: E731
+    mu, sigma2 = draw(-spread, spread), 10 ** draw(*range_)
+    with np.errstate(all="ignore"):
+        excess = suprema.softmax_excess(mu[None], sigma2[None])[0]
+    exact = reference.softmax_excess(mu, sigma2)
+    assert relative_error(excess.sum(), sum(exact)) < 1e-9
+
+
+@pytest.mark.parametrize("sigma2", LARGE)
+def test_softmax_suprema_settle_for_equal_large_variances(sigma2):
+    mu = np.array([0.0, 3.0, -20.0, 45.0])
+    with np.errstate(all="ignore"):
+        excess = suprema.softmax_excess(mu[None], np.full((1, 4), sigma2))[0]
+    exact = reference.softmax_excess(mu, np.full(4, sigma2))
+    assert relative_error(excess.sum(), sum(exact)) < 1e-9
+
+
+def test_two_label_softmax_is_a_logistic_with_the_summed_variance():
+    d, v = 0.7, 2.5
+    theta = np.linspace(-20, 20, 2_000_001)
+    value = -((theta - d) ** 2) / (2 * v) - np.logaddexp(0, -theta)
+    excess = suprema.softmax_excess(np.array([[d, 0.0]]), np.array([[1.5, 1.0]]))[0, 0]
+    assert excess + 1 / (1 + np.exp(-d)) == pytest.approx(np.exp(value.max()), rel=1e-9)
+
+
+def test_a_free_rival_can_be_pushed_out_of_the_way():
+    # The second latent may be anything, so the third competes with the first alone.
+    with np.errstate(all="ignore"):
+        mu, sigma2 = np.array([[0.0, 5.0, 1.0]]), np.array([[1e-30, 1e250, 1e-30]])
+        excess = suprema.softmax_excess(mu, sigma2)[0]
+    p = np.exp(mu[0]) / np.exp(mu[0]).sum()
+    expected = [1 / (1 + np.e), 1.0, np.e / (1 + np.e)]
+    np.testing.assert_allclose(p + excess, expected, rtol=1e-9)
+
+
+@given(
+    hypotheses=st.integers(1, 4),
+    seed=st.integers(0, 10_000),
+)
+def test_envelope_volume_agrees_with_a_fine_grid(hypotheses, seed):
+    rng = np.random.default_rng(seed)
+    mean = rng.normal(0, 3, (hypotheses, 1))
+    variance = np.exp(rng.normal(0, 1, (hypotheses, 1)))
+    credibility = rng.uniform(0, 1, hypotheses)
+    credibility[0] = 1.0
+    with np.errstate(all="ignore"):
+        volume = suprema.envelope_volume(mean, variance, credibility)[0]
+    grid = reference.envelope_volume(mean[:, 0], variance[:, 0], credibility)
+    assert volume == pytest.approx(grid, rel=1e-6)
+
+
+def test_envelope_volume_passes_over_the_impossible_and_the_repeated():
+    with np.errstate(all="ignore"):
+        one = suprema.envelope_volume(np.array([[1.0]]), np.array([[4.0]]), np.ones(1))
+        same = suprema.envelope_volume(
+            np.array([[1.0], [1.0], [9.0]]), np.array([[4.0], [4.0], [1.0]]), np.array([1, 1, 0.0])
+        )
+    np.testing.assert_allclose([one, same], np.sqrt(2 * np.pi * 4))
