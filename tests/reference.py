@@ -51,9 +51,7 @@ def _one_softmax_excess(label: int, log_p: list, sigma2: list) -> mpf:
     own = [s if j == label else mpf(0) for j, s in enumerate(sigma2)]
 
     def drops(a):
-        return [
-            _omega(lp + b + mp.log(s) - a) for lp, b, s in zip(log_p, own, sigma2, strict=True)
-        ]
+        return [_omega(lp + b + mp.log(s) - a) for lp, b, s in zip(log_p, own, sigma2, strict=True)]
 
     low = max(lp + b - s for lp, b, s in zip(log_p, own, sigma2, strict=True))
     high = max(lp + b - s / len(sigma2) for lp, b, s in zip(log_p, own, sigma2, strict=True))
@@ -110,7 +108,7 @@ def probit_information(mu: float, sigma2: float) -> mpf:
 
     # The trapezoidal rule converges geometrically here: this step is good to 25 digits.
     step = mpf("0.2")
-    noise = step * sum(integrand(step * k) for k in range(-60, 61)) 
+    noise = step * sum(integrand(step * k) for k in range(-60, 61))
     noise *= mp.exp(-z * z / 2) / mp.sqrt(2 * mp.pi * (1 + sigma2))
     return entropy(z) - noise
 
@@ -119,7 +117,9 @@ def softmax_averages(mu, sigma2, points: int = 81) -> tuple[np.ndarray, float]:
     """E p and E H(p) by a tensor grid over all latents but one; the last only shifts the rest."""
     x = np.linspace(-8.5, 8.5, points)
     w = np.exp(-0.5 * x * x)
-    grid = np.meshgrid(*[m + np.sqrt(s) * x for m, s in zip(mu, sigma2, strict=True)], indexing="ij")
+    grid = np.meshgrid(
+        *[m + np.sqrt(s) * x for m, s in zip(mu, sigma2, strict=True)], indexing="ij"
+    )
     weight = np.ones(())
     for _ in mu:
         weight = np.multiply.outer(weight, w / w.sum())

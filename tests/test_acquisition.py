@@ -102,14 +102,6 @@ def test_an_empty_pool_has_no_scores(score):
 
 
 @each_score
-def test_a_pool_of_many_chunks_is_scored_whole(score, monkeypatch):
-    mean, variance = random_moments(5, (50, 3))
-    whole = score(mean, variance)
-    monkeypatch.setattr(acquisition, "CHUNK", 100)
-    np.testing.assert_allclose(score(mean, variance), whole, rtol=1e-6)
-
-
-@each_score
 @pytest.mark.parametrize(
     ("mean", "variance", "message"),
     [
@@ -126,7 +118,7 @@ def test_bad_input_gets_one_sentence_with_the_cure(score, mean, variance, messag
         score(mean, variance)
 
 
-# ---------------------------------------------------------------- what the paper claims of U and 1 - N
+# ---------------------------------------------------------------- what the paper claims
 
 
 @each_possibilistic
@@ -340,7 +332,9 @@ def test_the_outcome_over_hypotheses_is_an_integral_of_the_largest():
     belief = Belief(np.array([[0.0], [2.0]]), np.array([[1.0], [0.5]]), np.array([1.0, 0.8]))
     y = np.linspace(-20, 20, 400_001)
     theta = np.linspace(-15, 15, 6001)
-    prior = (belief.credibility[:, None] * np.exp(-((theta - belief.mean) ** 2) / 2 / belief.variance)).max(0)
+    prior = (
+        belief.credibility[:, None] * np.exp(-((theta - belief.mean) ** 2) / 2 / belief.variance)
+    ).max(0)
     coarse = y[::400]
     inner = [(prior * np.exp(-((v - theta) ** 2) / 2 / 0.3)).max() for v in coarse]
     expected = np.trapezoid(inner, coarse) / np.sqrt(2 * np.pi * 0.3) - 1

@@ -67,3 +67,23 @@ def test_latent_moments_are_checked_together(mean, variance, message):
 def test_an_empty_pool_is_a_pool():
     mean, variance = arrays.latent_moments(np.empty(0), np.empty(0))
     assert mean.shape == variance.shape == (0,)
+
+
+def test_a_frozen_copy_changes_with_nobody():
+    given = np.array([1.0, 2.0])
+    copy = arrays.frozen(given)
+    given[0] = 7.0
+    assert copy[0] == 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        copy[0] = 2.0
+
+
+def test_places_are_listed_in_the_order_asked_for():
+    assert arrays.places(1, "x", 2) == [1]
+    assert arrays.places((2, 0), "x", 3) == [2, 0]
+
+
+@pytest.mark.parametrize("index", [2, -1, [0, 0], []])
+def test_places_must_be_distinct_and_exist(index):
+    with pytest.raises(ValueError, match="x must hold distinct indices from 0 to 1, at least one"):
+        arrays.places(index, "x", 2)

@@ -13,9 +13,8 @@ probabilistic baselines take the average, weighted by credibility. Entropies are
 """
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, overload
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,52 +23,12 @@ from scipy.special import entr, ndtr, rel_entr, softmax
 from possibal import averages, suprema
 from possibal.arrays import Array, Matrix, Vector, positive
 from possibal.belief import Belief, HasBelief
-
-CHUNK = 32_768
-"""Numbers worked on at once: a quarter of a megabyte stays in the cache."""
-
-
-class Score(Protocol):
-    """A function of a belief, one value per row."""
-
-    __name__: str
-    __doc__: str | None
-
-    @overload
-    def __call__(self, mean: Belief | HasBelief, /) -> Vector: ...
-    @overload
-    def __call__(self, mean: ArrayLike, variance: ArrayLike) -> Vector: ...
-
-
-def score(size: Callable[[int], int]) -> Callable[[Callable[[Belief], Vector]], Score]:
-    """Let a function of a belief take plain moments too, and work through a pool in chunks.
-
-    Args:
-        size: numbers that a row with that many labels needs at once, for one hypothesis.
-    """
-
-    def decorate(function: Callable[[Belief], Vector]) -> Score:
-        @functools.wraps(function)
-        def scored(mean: ArrayLike | Belief | HasBelief, variance: ArrayLike | None = None) -> Vector:
-            belief = Belief.of(mean, variance)
-            rows = max(1, CHUNK // (len(belief.credibility) * size(belief.labels)))
-            values = np.empty(len(belief))
-            # Far out, intermediate results overflow or vanish; the formulas mean it.
-            with np.errstate(all="ignore"):
-                for start in range(0, len(belief), rows):
-                    chunk = slice(start, start + rows)
-                    values[chunk] = function(belief.part(chunk))
-            return values
-
-        return scored
-
-    return decorate
-
+from possibal.scoring import averaging, climbing, reading, score
 
 # ---------------------------------------------------------------- the paper's scores
 
 
-@score(size=lambda labels: labels)
+@score(size=reading)
 def doubt(belief: Belief) -> Vector:
     """Asks where the leading label may yet be wrong: the possibility 1 - N of a likelier rival.
 
@@ -79,7 +38,7 @@ def doubt(belief: Belief) -> Vector:
     return np.exp(_log_doubt(belief))
 
 
-@score(size=lambda labels: labels)
+@score(size=reading)
 def necessity(belief: Belief) -> Vector:
     """Necessity that the leading label is truly the likeliest: 1 means no rival is credible.
 
@@ -88,7 +47,7 @@ def necessity(belief: Belief) -> Vector:
     return 0.0 - np.expm1(_log_doubt(belief))
 
 
-@score(size=lambda labels: 2 if labels == 2 else labels**2)  # noqa: PLR2004 - two labels, one latent
+@score(size=climbing)
 def uncertainty(belief: Belief) -> Vector:
     """Asks where labels are together most credible beyond one: the epistemic uncertainty U.
 
@@ -124,8 +83,11 @@ def _excess(belief: Belief) -> Array:
     """By how much the credibility of each label exceeds its probability at the mode, (H, m, C)."""
     mu, sigma2 = belief.mean, belief.variance
     if belief.is_binary:
-        sides = [suprema.probit_excess(s * mu.ravel(), sigma2.ravel()) for s in (-1.0, 1.0)]
-        return np.stack(sides, axis=-1).reshape(*mu.shape, 2)
+        rival, leader = (
+            e.reshape(mu.shape) for e in suprema.probit_excess(mu.ravel(), sigma2.ravel())
+        )
+        ahead = mu > 0
+        return np.stack([np.where(ahead, rival, leader), np.where(ahead, leader, rival)], axis=-1)
     flat = (-1, mu.shape[2])
     return suprema.softmax_excess(mu.reshape(flat), sigma2.reshape(flat)).reshape(mu.shape)
 
@@ -140,7 +102,7 @@ def _probability_at_mode(belief: Belief) -> Array:
 # ---------------------------------------------------------------- baselines
 
 
-@score(size=lambda labels: 2 if labels == 2 else 50 * labels)  # noqa: PLR2004 - two labels, one latent
+@score(size=averaging)
 def bald(belief: Belief) -> Vector:
     """Asks where label and latent share most information (BALD).
 
@@ -159,7 +121,7 @@ def bald(belief: Belief) -> Vector:
     return np.maximum(weight @ (inner + between), 0.0)
 
 
-@score(size=lambda labels: labels)
+@score(size=reading)
 def bald_houlsby(belief: Belief) -> Vector:
     """Asks where BALD is largest, by the closed approximation of Houlsby et al. (two labels).
 
@@ -168,11 +130,13 @@ def bald_houlsby(belief: Belief) -> Vector:
     """
     _refuse_softmax(belief, "bald_houlsby", "Use bald.")
     mu, scale = belief.mean, belief.variance + 0.5 * np.pi * np.log(2.0)
-    noise = np.log(2.0) * np.sqrt(0.5 * np.pi * np.log(2.0) / scale) * np.exp(-0.5 * mu * mu / scale)
+    noise = (
+        np.log(2.0) * np.sqrt(0.5 * np.pi * np.log(2.0) / scale) * np.exp(-0.5 * mu * mu / scale)
+    )
     return np.maximum(_binary_entropy(_rarer_label(belief)) - belief.weight @ noise, 0.0)
 
 
-@score(size=lambda labels: 2 if labels == 2 else 50 * labels)  # noqa: PLR2004 - two labels, one latent
+@score(size=averaging)
 def entropy(belief: Belief) -> Vector:
     """Asks where the predicted label is most random (entropy).
 
@@ -185,7 +149,7 @@ def entropy(belief: Belief) -> Vector:
     return entr(p).sum(axis=1) - best * np.log1p(-rest)
 
 
-@score(size=lambda labels: 2 if labels == 2 else 50 * labels)  # noqa: PLR2004 - two labels, one latent
+@score(size=averaging)
 def margin(belief: Belief) -> Vector:
     """Asks where the two leading labels are closest: one minus the gap between them.
 
@@ -197,7 +161,7 @@ def margin(belief: Belief) -> Vector:
     return np.minimum(p.sum(axis=1) + p.max(axis=1), 1.0)
 
 
-@score(size=lambda labels: 2 if labels == 2 else 50 * labels)  # noqa: PLR2004 - two labels, one latent
+@score(size=averaging)
 def least_confidence(belief: Belief) -> Vector:
     """Asks where the leading label is least probable (least confidence).
 
@@ -208,7 +172,7 @@ def least_confidence(belief: Belief) -> Vector:
     return _average_probability(belief)[0].sum(axis=1)
 
 
-@score(size=lambda labels: labels)
+@score(size=reading)
 def latent_entropy(belief: Belief) -> Vector:
     """Asks where the latent varies most, whatever it means for the label (maximum entropy).
 
@@ -218,7 +182,9 @@ def latent_entropy(belief: Belief) -> Vector:
     weight = belief.weight.reshape(-1, *(1,) * (belief.mean.ndim - 1))
     centre = (weight * belief.mean).sum(axis=0)
     spread = (weight * (belief.variance + (belief.mean - centre) ** 2)).sum(axis=0)
-    entropies = 0.5 * np.log(np.minimum(spread, np.finfo(float).max)) + 0.5 * np.log(2 * np.pi * np.e)
+    entropies = 0.5 * np.log(np.minimum(spread, np.finfo(float).max)) + 0.5 * np.log(
+        2 * np.pi * np.e
+    )
     return entropies if belief.is_binary else entropies.sum(axis=1)
 
 
@@ -240,10 +206,9 @@ def _binary_entropy(q: Vector) -> Vector:
 
 def _average_probability(belief: Belief) -> tuple[Matrix, Vector]:
     """Average probabilities with the largest of each row set to zero, and that largest."""
-    p = sum(
-        w * averages.softmax_averages(mu, sigma2).probability
-        for w, mu, sigma2 in zip(belief.weight, belief.mean, belief.variance, strict=True)
-    )
+    moments = zip(belief.mean, belief.variance, strict=True)
+    parts = [averages.softmax_averages(mu, sigma2).probability for mu, sigma2 in moments]
+    p = np.tensordot(belief.weight, np.stack(parts), axes=1)
     best = p.argmax(axis=1)[:, None]
     largest = np.take_along_axis(p, best, axis=1)[:, 0]
     np.put_along_axis(p, best, 0.0, axis=1)
@@ -267,7 +232,7 @@ def _softmax_information(belief: Belief) -> tuple[Array, Array]:
 # ---------------------------------------------------------------- regression
 
 
-@score(size=lambda labels: labels)
+@score(size=reading)
 def uncertainty_parameter(belief: Belief) -> Vector:
     """Asks where the latent itself is least known: the volume U of its possibility function.
 
@@ -320,7 +285,8 @@ def _noise(belief: Belief, noise_variance: ArrayLike) -> Vector:
     noise = positive(noise_variance, "noise_variance", "Without noise, use uncertainty_parameter.")
     if noise.shape not in ((), (len(belief),)):
         raise ValueError(
-            f"noise_variance must be one number or one per row, {len(belief)}; got shape {noise.shape}."
+            f"noise_variance must be one number or one per row, {len(belief)}; "
+            f"got shape {noise.shape}."
         )
     return noise
 
@@ -338,7 +304,9 @@ def _refuse_softmax(belief: Belief, name: str, cure: str) -> None:
 class Posterior(Protocol):
     """Anything that can tell its belief about rows."""
 
-    def at(self, X: Matrix, /) -> Belief: ...
+    def at(self, X: Matrix, /) -> Belief:
+        """The belief about each row."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,9 +325,13 @@ class View:
     rng: np.random.Generator | None = None
     reference: Matrix | None = None
 
-    @functools.cached_property
+    @property
     def belief(self) -> Belief:
         """The posterior's belief about the candidates, worked out when first read."""
+        return self._belief
+
+    @functools.cached_property
+    def _belief(self) -> Belief:
         return self.posterior.at(self.candidates)
 
 
@@ -368,7 +340,9 @@ class Strategy(Protocol):
 
     __doc__: str | None
 
-    def __call__(self, view: View, /) -> Vector: ...
+    def __call__(self, view: View, /) -> Vector:
+        """The utilities, one per candidate."""
+        ...
 
 
 def random(

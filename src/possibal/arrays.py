@@ -1,5 +1,6 @@
 """Array types, and the only checks of arrays: everything further in trusts its input."""
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -22,7 +23,8 @@ def real(value: ArrayLike, name: str) -> Array:
         ) from None
     if given.dtype.kind not in "fiub":
         raise ValueError(
-            f"{name} must hold real numbers; got dtype {given.dtype}. Convert it with astype(float)."
+            f"{name} must hold real numbers; got dtype {given.dtype}. "
+            "Convert it with astype(float)."
         )
     array = given.astype(np.float64, copy=False).view()
     array.flags.writeable = False
@@ -48,7 +50,7 @@ def positive(value: ArrayLike, name: str, cure: str) -> Array:
 
 
 def vector(value: ArrayLike, name: str) -> Vector:
-    """The value as a read-only vector of finite floats; a single number counts as a vector of one."""
+    """The value as a read-only vector of finite floats; a single number counts as one entry."""
     array = np.atleast_1d(real(value, name))
     if array.ndim != 1:
         raise ValueError(f"{name} must be a vector; got shape {array.shape}. Use ravel().")
@@ -104,3 +106,20 @@ def _place(index: tuple[int, ...]) -> str:
     if not index:
         return "the only entry"
     return f"row {index[0]}" + "".join(f", column {i}" for i in index[1:])
+
+
+def frozen(array: Array) -> Array:
+    """A read-only copy."""
+    copy = np.array(array, dtype=float)
+    copy.flags.writeable = False
+    return copy
+
+
+def places(index: int | Sequence[int], name: str, size: int) -> list[int]:
+    """Distinct indices of coordinates or axes, at least one, as a list."""
+    listed = [index] if isinstance(index, int) else list(index)
+    if not listed or len(set(listed)) < len(listed) or not set(listed) <= set(range(size)):
+        raise ValueError(
+            f"{name} must hold distinct indices from 0 to {size - 1}, at least one; got {index}."
+        )
+    return listed

@@ -14,7 +14,7 @@ distribution function: with F_j that of theta_j + g_j and f_j its density,
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import entr, erfcx, log_ndtr, ndtr
+from scipy.special import erfcx, log_ndtr, ndtr
 
 from possibal.arrays import Array, Matrix, Vector
 
@@ -49,7 +49,9 @@ def probit_information(mean: Vector, variance: Vector) -> Vector:
     mu, sigma2 = np.clip(mean, -far, far), variance
     z = mu / np.sqrt(1.0 + sigma2)
     shrunk, width = mu / (1.0 + sigma2), np.sqrt(sigma2 / (1.0 + sigma2))
-    noise = sum(w * _entropy_scaled(shrunk + width * x) for x, w in zip(HERMITE_X, HERMITE_W, strict=True))
+    noise = sum(
+        w * _entropy_scaled(shrunk + width * x) for x, w in zip(HERMITE_X, HERMITE_W, strict=True)
+    )
     information = np.exp(-0.5 * z * z) * (_entropy_scaled(z) - noise / np.sqrt(1.0 + sigma2))
     small = sigma2 < 1e-3  # noqa: PLR2004 - both forms are good to 1e-11 here
     if small.any():

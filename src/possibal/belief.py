@@ -103,4 +103,6 @@ class HasBelief(Protocol):
     """Anything that carries a belief, such as the view a strategy is given."""
 
     @property
-    def belief(self) -> Belief: ...
+    def belief(self) -> Belief:
+        """The belief it carries."""
+        ...

@@ -1,0 +1,8 @@
+"""`python -m possibal` does what `possibal` does."""
+
+import sys
+
+from possibal.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+"""Settings that every test shares."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+os.environ["MPLBACKEND"] = "Agg"  # subprocesses inherit it: no test needs a display
+
+settings.register_profile("default", derandomize=True, deadline=None)
+settings.register_profile(
+    "nightly",
+    deadline=None,
+    max_examples=2000,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from scipy.special import log_ndtr
+from scipy.stats import norm
+
+from possibal.families import Density, DiscreteFamily, Estimate, GaussianNoise
+from possibal.finite import FinitePossibility
+from possibal.outer import OuterMeasure
+from possibal.possibility import GaussianPossibility, Interval
+
+NOISE = GaussianNoise(0.5)
+PROBIT = DiscreteFamily((-1, 1), lambda theta: [log_ndtr(-theta), log_ndtr(theta)])
+LINE = GaussianPossibility(0.0, 1.0)
+PLANE = GaussianPossibility([0.0, 0.0], np.eye(2))
+
+
+def test_mass_far_in_the_tail_keeps_its_digits():
+    tail = GaussianNoise(1.0).log_mass(Interval(40, 41), 0.0)
+    assert tail == pytest.approx(float(norm.logsf(40)), rel=1e-12)
+    assert GaussianNoise(1.0).log_mass(Interval(3, 3), 0.0) == -np.inf
+    assert GaussianNoise(1.0).log_mass(Interval(low=-1, along=-1), 0.0) == pytest.approx(
+        float(norm.logcdf(1))
+    )
+
+
+def test_a_density_on_a_stretch_has_no_mass_elsewhere():
+    waiting = Density(lambda y, rate: np.log(rate) - rate * y, low=0.0)
+    assert waiting.log_mass(Interval(-2, -1), 1.0) == -np.inf
+    assert waiting.log_mass(Interval(-2, 1), 1.0) == pytest.approx(np.log(-np.expm1(-1)))
+    nowhere = Density(lambda y, _: -np.inf if y < 1 else -y, low=0.0)
+    assert nowhere.log_mass(Interval(0, 0.5), 1.0) == -np.inf
+
+
+def test_an_estimate_without_an_error_is_exact():
+    assert Estimate(0.3).error == 0.0
+
+
+# ---------------------------------------------------------------- errors
+
+SENTENCES = [
+    (lambda: GaussianNoise(0.0), "variance must be positive; got 0 at the only entry. Without"),
+    (
+        lambda: GaussianNoise([1.0, 2.0]),
+        "variance must be one number for all coordinates; got shape (2,). Rescale theta first.",
+    ),
+    (
+        lambda: OuterMeasure(LINE, DiscreteFamily((0, 1), lambda _: 0.0)).outcome(0),
+        "log_probability must give 2 logarithms of probabilities that sum to one; got shape (1,)",
+    ),
+    (
+        lambda: OuterMeasure(FinitePossibility([[1.0]]), NOISE).uncertainty_outcome(),
+        "possibility must be a vector; got shape (1, 2).",
+    ),
+    (
+        lambda: OuterMeasure(LINE, PROBIT).outcome(3),
+        "outcomes must be among [-1, 1]; got 3.",
+    ),
+    (
+        lambda: OuterMeasure(LINE, DiscreteFamily((0, 1), lambda _: [-1.0, -1.0])).outcome(0),
+        "log_probability must give 2 logarithms of probabilities that sum to one; got shape (2,) a",
+    ),
+    (
+        lambda: OuterMeasure(LINE, DiscreteFamily((0, 1), lambda _: [0.0])).outcome(0),
+        "log_probability must give 2 logarithms of probabilities that sum to one; got shape (1,)",
+    ),
+    (
+        lambda: OuterMeasure(PLANE, NOISE).credibility(outcomes=Interval(0, 1)),
+        "theta must be a number where outcomes are an Interval; got 2 entries. Use the marginal",
+    ),
+    (
+        lambda: OuterMeasure(GaussianPossibility(0.0, precision=0.0), PROBIT).outcome(1),
+        "possibility must fall off or have a bounded support to be searched; got precision 0 on",
+    ),
+]
+
+
+@pytest.mark.parametrize(("act", "sentence"), SENTENCES)
+def test_a_bad_argument_gets_one_clear_sentence(act, sentence):
+    with pytest.raises(ValueError, match=r"must .*; got") as caught:
+        act()
+    assert str(caught.value).startswith(sentence)

@@ -1,0 +1,81 @@
+"""The table of docs/paper.md and the Paper: lines of the code hold each other up."""
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MATHS = ["linalg", "finite", "possibility", "smooth", "families", "outer"]
+MATHS += ["suprema", "averages", "acquisition"]
+TEXT = (ROOT / "docs/paper.md").read_text()
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in TEXT.splitlines()
+    if line.startswith("| ") and not line.startswith(("| paper |", "| no. |"))
+]
+
+
+def public_members(module):
+    """Functions, classes and their methods that the module itself defines."""
+    for name, member in inspect.getmembers(module):
+        if name.startswith("_") or getattr(member, "__module__", None) != module.__name__:
+            continue
+        if inspect.isfunction(member) or inspect.isclass(member):
+            yield name, member
+        if inspect.isclass(member):
+            for inner, method in vars(member).items():
+                if not inner.startswith("_") and (
+                    inspect.isfunction(method) or isinstance(method, property)
+                ):
+                    yield f"{name}.{inner}", method
+
+
+# Not formulas: how scores are called, what a view is, what an estimate is made of.
+PLUMBING = {
+    "acquisition.Score",
+    "acquisition.score",
+    "acquisition.Posterior",
+    "acquisition.Posterior.at",
+}
+PLUMBING |= {
+    "acquisition.View",
+    "acquisition.View.belief",
+    "acquisition.Strategy",
+    "averages.SoftmaxAverages",
+}
+
+
+@pytest.mark.parametrize("name", MATHS)
+def test_every_mathematical_function_names_its_source(name):
+    module = importlib.import_module(f"possibal.{name}")
+    without = [
+        f"{name}.{member}"
+        for member, value in public_members(module)
+        if "Paper:" not in (inspect.getdoc(value) or "")
+    ]
+    assert set(without) <= PLUMBING
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}, {row[1]}"[:60])
+def test_a_row_of_the_table_points_to_something(row):
+    *_, function, test = row
+    if match := re.fullmatch(r"`(\w+)\.([\w.]+)`", function):
+        value = importlib.import_module(f"possibal.{match[1]}")
+        for part in match[2].split("."):
+            value = getattr(value, part) if part != "precision" else value
+    if test != "missing":
+        file, name = re.fullmatch(r"`(test_\w+\.py)::(test_\w+)`", test).groups()
+        assert f"def {name}(" in (ROOT / "tests" / file).read_text()
+
+
+def test_the_errata_are_numbered_without_gaps():
+    numbers = [int(row[0]) for row in ROWS if row[0].isdigit()]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_tests_named_in_running_text_exist():
+    for file, name in re.findall(r"`(test_\w+\.py)::(test_\w+)`", TEXT):
+        assert f"def {name}(" in (ROOT / "tests" / file).read_text()

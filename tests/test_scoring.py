@@ -1,0 +1,33 @@
+import numpy as np
+import pytest
+from pools import random_moments
+
+from possibal import acquisition, scoring
+from possibal.acquisition import STRATEGIES
+
+LOCAL = {name: strategy for name, strategy in STRATEGIES.items() if name != "random"}
+
+
+@pytest.mark.parametrize("score", LOCAL.values(), ids=LOCAL)
+@pytest.mark.parametrize("shape", [(50,), (50, 3)], ids=str)
+def test_a_pool_of_many_chunks_is_scored_whole(score, shape, monkeypatch):
+    mean, variance = random_moments(5, shape)
+    whole = score(mean, variance)
+    monkeypatch.setattr(scoring, "CHUNK", 100)
+    np.testing.assert_allclose(score(mean, variance), whole, rtol=1e-6)
+
+
+def test_a_chunk_never_has_less_than_a_row(monkeypatch):
+    monkeypatch.setattr(scoring, "CHUNK", 1)
+    mean, variance = random_moments(6, (3, 4))
+    assert acquisition.uncertainty(mean, variance).shape == (3,)
+
+
+def test_a_score_keeps_its_name_and_its_words():
+    assert acquisition.doubt.__name__ == "doubt"
+    assert acquisition.doubt.__doc__.startswith("Asks")
+
+
+@pytest.mark.parametrize("size", [scoring.reading, scoring.climbing, scoring.averaging])
+def test_more_labels_need_more_room(size):
+    assert 0 < size(2) < size(3) < size(10)

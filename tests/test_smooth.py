@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from reference_possibility import log_sup, skewed
+from scipy.optimize import minimize
+
+from possibal.errors import ConvergenceError
+from possibal.smooth import moment_match
+
+# ---------------------------------------------------------------- Prop. 5, smooth functions
+
+
+@pytest.fixture(scope="module")
+def matched():
+    return moment_match(skewed, [0.4, -0.3, 0.2])
+
+
+def test_a_smooth_function_is_matched_at_its_mode(matched):
+    curvature = np.array([[2.09, 0.6, 0.3], [0.6, 2.0, -0.5], [0.3, -0.5, 2.0]])
+    np.testing.assert_allclose(matched.mean, 0.0, atol=1e-8)
+    np.testing.assert_allclose(matched.precision, curvature, atol=1e-6)
+
+
+def test_the_expansion_of_appendix_a_needs_its_minus_sign_and_its_half(matched):
+    h = 1e-3 * np.array([1.0, -2.0, 0.5])
+    expected = 1 - 0.5 * h @ matched.precision @ h
+    assert np.exp(skewed(h)) == pytest.approx(expected, abs=1e-8)
+
+
+def test_prop5_line_one_the_variance_of_a_smooth_marginal_is_on_the_diagonal(matched):
+    def marginal(a):
+        found = minimize(lambda r: -skewed((a, *r)), np.zeros(2), tol=1e-12)
+        return -found.fun
+
+    step = 0.05  # an inner search leaves noise that a small step would magnify
+    curvature = -(marginal(step) - 2 * marginal(0.0) + marginal(-step)) / step**2
+    assert 1 / curvature == pytest.approx(matched.covariance[0, 0], rel=2e-3)
+
+
+def test_prop5_line_three_shifts_do_not_change_a_smooth_covariance(matched):
+    shift = np.array([3.0, -2.0, 1.0])
+    moved = moment_match(lambda y: skewed(y - shift), shift + 0.1)
+    np.testing.assert_allclose(moved.mean, shift, atol=1e-8)
+    np.testing.assert_allclose(moved.covariance, matched.covariance, atol=1e-6)
+
+
+def test_prop5_line_four_scales_multiply_a_smooth_covariance(matched):
+    scale = np.array([2.0, -0.5, 3.0])
+    stretched = moment_match(lambda y: skewed(y / scale), scale / 10)
+    expected = matched.covariance * np.outer(scale, scale)
+    np.testing.assert_allclose(stretched.covariance, expected, atol=1e-5)
+
+
+def test_prop5_line_five_sums_add_smooth_covariances(matched):
+    def pushed(y):
+        total, c = y
+        return log_sup(lambda a: skewed((a, total - a, c)))
+
+    image = moment_match(pushed, [0.1, -0.1])
+    cov = matched.covariance
+    assert image.covariance[0, 1] == pytest.approx(cov[0, 2] + cov[1, 2], abs=1e-4)
+    assert image.covariance[0, 0] == pytest.approx(cov[0, 0] + 2 * cov[0, 1] + cov[1, 1], rel=1e-3)
+
+
+def test_prop5_line_seven_maps_carry_smooth_covariances(matched):
+    F = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, -1.0], [-0.5, 0.0, 1.0]])
+    image = moment_match(lambda y: skewed(np.linalg.solve(F, y)), [0.1, 0.1, 0.1])
+    np.testing.assert_allclose(image.covariance, F @ matched.covariance @ F.T, atol=1e-5)
+
+
+def test_consistency_criterion_holds_for_a_smooth_function(matched):
+    image = moment_match(lambda y: log_sup(lambda c: skewed((y[0], y[1], c))), [0.1, 0.1])
+    np.testing.assert_allclose(image.covariance, matched.covariance[:2, :2], atol=1e-4)
+
+
+def test_derivatives_may_be_given():
+    f = moment_match(
+        lambda t: -np.cosh(t - 1.0),
+        0.3,
+        gradient=lambda t: -np.sinh(t - 1.0),
+        hessian=lambda t: -np.cosh(t - 1.0),
+    )
+    assert f.mean[0] == pytest.approx(1.0, abs=1e-9)
+    assert f.precision[0, 0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "log_f",
+    [
+        lambda t: t,  # no mode
+        lambda t: t * t,  # a least value instead
+        lambda t: -t if t >= 0 else -np.inf,  # a mode on the edge
+    ],
+)
+def test_no_inner_mode_is_a_convergence_error(log_f):
+    sentence = "log_f must have a mode inside its support, .*; got none from start 0.5. Start"
+    with pytest.raises(ConvergenceError, match=sentence):
+        moment_match(log_f, 0.5)
+
+
+def test_a_search_that_does_not_settle_is_a_convergence_error():
+    with pytest.raises(ConvergenceError):
+        moment_match(
+            lambda t: -np.sqrt(1 + t * t),
+            0.5,
+            gradient=lambda t: -t / np.sqrt(1 + t * t),
+            hessian=lambda _: -0.3,  # wrong on purpose: every step goes too far
+        )
