@@ -223,7 +223,8 @@ def test_doubt_over_hypotheses_is_the_largest_credibility_of_a_rival(belief):
 def test_uncertainty_over_hypotheses_sums_the_largest_credibilities(belief):
     parts = []
     for mean, variance in zip(belief.mean, belief.variance, strict=True):
-        excess = acquisition._excess(Belief.of(mean, variance))[0]  # noqa: SLF001 - its parts
+        with np.errstate(all="ignore"):
+            excess = acquisition._excess(Belief.of(mean, variance))[0]  # noqa: SLF001 - its parts
         p = np.stack([ndtr(-mean), ndtr(mean)], 1) if mean.ndim == 1 else softmax(mean, axis=1)
         parts.append(p + excess)
     largest = (belief.credibility[:, None, None] * np.array(parts)).max(axis=0)

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from possibal.arrays import Vector
 from possibal.belief import Belief, HasBelief
 
-CHUNK = 32_768
-"""Numbers worked on at once: a quarter of a megabyte stays in the cache."""
+CHUNK = 16_000
+"""Numbers worked on at once. Arrays of under 128 kB stay in the cache, and are recycled by the
+allocator instead of being mapped anew: measured up to twice as fast as larger ones."""
 BINARY = 2
 """Labels that one latent tells apart by its sign."""
 
@@ -56,15 +57,15 @@ def score(size: Callable[[int], int]) -> Callable[[Callable[[Belief], Vector]], 
 
 
 def reading(labels: int) -> int:
-    """Numbers a row needs where a score reads its moments once."""
-    return labels
+    """Numbers a row needs where a score reads its moments once; two labels have one latent."""
+    return 1 if labels == BINARY else labels
 
 
 def climbing(labels: int) -> int:
     """Numbers a row needs to find suprema: one per pair of labels; two labels have one latent."""
-    return labels if labels == BINARY else labels**2
+    return 1 if labels == BINARY else labels**2
 
 
 def averaging(labels: int) -> int:
     """Numbers a row needs to average: about fifty points of the line for each label."""
-    return 8 if labels == BINARY else 50 * labels
+    return 2 if labels == BINARY else 50 * labels

@@ -6,7 +6,10 @@ attains. Every function here returns that *excess*, P(l) - p(l; mu): it is made 
 cannot cancel, so it keeps its digits where P(l) and p(l; mu) agree in all of theirs.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import erfcx, ndtr, wrightomega
 
 from possibal.arrays import Array, Matrix, Vector
@@ -16,6 +19,8 @@ SQRT_2_OVER_PI = float(np.sqrt(2.0 / np.pi))
 LOG_SQRT_2_OVER_PI = float(np.log(SQRT_2_OVER_PI))
 # exp(-37.5**2 / 2) is as small as doubles go: a latent further out says nothing more.
 FAR = 37.5
+# Below this logarithm a probability is as good as zero, and dividing by it is not.
+LOST = -575.0
 # Gauss-Legendre on [0, 1], for integrands that vary by a few per cent.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 UNIT_RULE = tuple(zip(0.5 + 0.5 * _NODES, 0.5 * _WEIGHTS, strict=True))
@@ -114,8 +119,9 @@ def softmax_excess(mean: Matrix, variance: Matrix) -> Matrix:
     Paper: Sec. 4.2, sup_theta p(l; theta) prod_j N(theta_j; mu_j, sigma2_j) - p(l; mu).
 
     At the maximiser theta_j = mu_j + sigma2_j ([j = l] - pi_j) with pi = softmax(theta): label l
-    rises by sigma2_l (1 - pi_l) and each rival drops by w_j = sigma2_j pi_j. The objective is
-    taken at the point found, where it is flat, so an error of the search counts squared.
+    rises by sigma2_l (1 - pi_l) and each rival drops by w_j = sigma2_j pi_j. Most logarithms of
+    the supremum come with the search for it; those that lie so close to log p(l; mu) that their
+    difference would lose digits, and those not found, are taken up again one by one.
     """
     mu = np.maximum(mean - mean.max(axis=1, keepdims=True), -1e300).T.copy()
     log_p = mu - np.log(np.exp(mu).sum(axis=0))
@@ -123,39 +129,171 @@ def softmax_excess(mean: Matrix, variance: Matrix) -> Matrix:
     span = np.minimum(-mu.min(axis=0), 1e140)
     # Beyond these bounds a latent is as good as fixed or free, and numbers would overflow.
     sigma2 = np.clip(variance.T, 1e-30, 1e20 * (1.0 + span * span))
-    a, drop = _softmax_climb(log_p, sigma2)
-    stretched = a + np.log(_diagonal(drop)) - np.log(sigma2) - log_p
-    _diagonal(drop)[:] = 0.0  # the label is not its own rival
-    share = drop / sigma2[:, None]
+    found = _softmax_climb(log_p, sigma2)
+    gain = found.log_supremum - log_p
+    excess = p * np.expm1(gain)
+    plain = found.settled & (gain > 1e-3) & (sigma2 < 100.0) & (log_p > LOST)  # noqa: PLR2004
+    label, row = np.nonzero(~plain)
+    if row.size:
+        excess[label, row] = _softmax_direct(label, row, mu, sigma2, found)
+    return np.maximum(excess, 0.0).T
+
+
+@dataclass(frozen=True)
+class _Climb:
+    """Where the suprema are, by label and row: a = log sum exp theta - log sum exp mu, and w."""
+
+    a: Array
+    """(C, m)."""
+    w: Array
+    """(C, C, m), by latent, label and row."""
+    step: Array
+    """(C, m), how far a is still to go."""
+    log_supremum: Array
+    """(C, m)."""
+    settled: NDArray[np.bool_]
+    """(C, m), whether all this is to be trusted."""
+
+
+def _softmax_climb(log_p: Array, sigma2: Array) -> _Climb:
+    """The suprema of all labels at once.
+
+    One number decides where each is: w_j is the Wright omega function of
+    z_j = log p_j + log sigma2_j + sigma2_j [j = l] - a, and a solves
+    F(a) = sum_j w_j / sigma2_j = 1. Halley's method on log F starts at a = 0. There the omegas of
+    rivals are the same for every label, so the first step costs O(C) a row; a sweep over all
+    pairs of labels makes the second, and another the last. With pi_j = w_j / sigma2_j,
+
+        V(a) = log pi_l + 1 - F - (sigma2_l (1 - pi_l)^2 + sum_{j != l} w_j pi_j) / 2
+
+    has the slope F - 1, so its stationary value, the logarithm of the supremum, is read off by
+    its Taylor series.
+
+    Args:
+        log_p: (C, m), log softmax of the means.
+        sigma2: (C, m).
+    """
+    precision = 1.0 / sigma2
+    z = np.maximum(log_p + np.log(sigma2), -690.0)
+    rival = _omega_step(z, _rough_omega(z))
+    own = _omega_step(z + sigma2, _rough_omega(z + sigma2))
+    moments = zip(_moments(rival, precision), _moments(own, precision), strict=True)
+    _, *totals = (r.sum(axis=0) - r + o for r, o in moments)
+    a = _halley_step(*totals)
+    settled = np.abs(a) < 4.0  # noqa: PLR2004 - so far the extrapolation of w is safe
+
+    z = np.repeat(z[:, None], len(z), axis=1)
+    _diagonal(z)[:] += sigma2
+    w = _extrapolated(rival, own, a)
+    label, row = np.nonzero(np.abs(a) > 0.5)  # noqa: PLR2004 - 3e-4 remains below it
+    w[:, label, row] = _omega_step(z[:, label, row] - a[label, row], w[:, label, row])
+    step = _sweep(w, precision)
+    settled &= np.abs(step) < 0.2  # noqa: PLR2004 - NaN is not
+    a += step
+    z -= a
+    w = _omega_step(z, w)
+    del z  # room in the cache
+    value, step = _stationary(w, sigma2, precision)
+    settled &= np.abs(step) < 0.003  # noqa: PLR2004 - what remains is of fourth order
+    return _Climb(a, w, step, value, settled)
+
+
+def _sweep(w: Array, precision: Array) -> Array:
+    """Halley's step for every label; w is moved along, to second order."""
+    flat, share, slope, bend = _moments(w, precision[:, None])
+    step = _halley_step(share.sum(axis=0), slope.sum(axis=0), bend.sum(axis=0))
+    flat *= -step
+    np.multiply(flat, flat, out=bend)
+    bend *= 0.5
+    flat += bend
+    flat += 1.0
+    w *= flat
+    return step
+
+
+def _extrapolated(rival: Array, own: Array, a: Array) -> Array:
+    """The w of all pairs at a, from those at zero: log w is followed to third order."""
+    flat, second, third = _slopes(rival)
+    w = third[:, None] * -a
+    w += second[:, None]
+    w *= a
+    w += flat[:, None]
+    flat, second, third = _slopes(own)
+    _diagonal(w)[:] = flat + a * (second - a * third)
+    w *= -a
+    np.exp(w, out=w)
+    w *= rival[:, None]
+    _diagonal(w)[:] *= own / rival
+    return w
+
+
+def _slopes(w: Array) -> tuple[Array, Array, Array]:
+    """The first, second and third derivative of log w by a, over -1, -2 and 6."""
+    flat = 1.0 / (1.0 + w)
+    bend = w * flat * flat * flat
+    return flat, 0.5 * bend, bend * flat * (1.0 - 3.0 * w * flat) / 6.0
+
+
+def _stationary(w: Array, sigma2: Array, precision: Array) -> tuple[Array, Array]:
+    """The stationary value of V near a, and the step to where it is taken."""
+    pi, slope, bend = _moments(w, precision[:, None])[1:]
+    slope, bend = slope.sum(axis=0), bend.sum(axis=0)
+    pi_l = _diagonal(pi).copy()
+    _diagonal(pi)[:] = 0.0
+    rest = pi.sum(axis=0)
+    over = rest + pi_l - 1.0
+    step = over / slope
+    step *= 1.0 + 0.5 * bend * step / slope
+    pi *= w
+    cost = 0.5 * (sigma2 * (rest - over) ** 2 + pi.sum(axis=0))
+    value = np.log(pi_l) - over - cost
+    value += step * (over - step * (0.5 * slope - bend * step / 6.0))
+    return value, step
+
+
+def _softmax_direct(
+    label: NDArray[np.intp], row: NDArray[np.intp], mu: Array, sigma2: Array, found: _Climb
+) -> Vector:
+    """The excess of some labels: the objective at the point found, less its value at the mode.
+
+    The objective is flat there, so an error of the point counts squared; and no difference of
+    nearly equal numbers is taken.
+
+    Args:
+        label: (k,), which labels.
+        row: (k,), of which rows.
+        mu: (C, m), the largest of each row being zero.
+        sigma2: (C, m).
+        found: where the search has come to.
+    """
+    each = np.arange(len(label))
+    mu, sigma2 = mu[:, row], sigma2[:, row]
+    log_p = mu - np.log(np.exp(mu).sum(axis=0))
+    step, drop = found.step[label, row], found.w[:, label, row]
+    a, drop = found.a[label, row] + step, drop * (1.0 - step / (1.0 + drop))
+    lost = ~found.settled[label, row]
+    if lost.any():
+        z = np.maximum(log_p + np.log(sigma2), -690.0)
+        z[label, each] += sigma2[label, each]
+        a[lost], drop[:, lost] = _bracketed(a[lost], z[:, lost], sigma2[:, lost])
+    own, log_p_l = sigma2[label, each], log_p[label, each]
+    stretched = a + np.log(drop[label, each]) - np.log(own) - log_p_l
+    drop[label, each] = 0.0  # the label is not its own rival
+    pi = drop / sigma2
     # Of two forms of the rise, one keeps its digits for small variances, one for large.
-    rise = np.where(sigma2 < 1.0, sigma2 * share.sum(axis=0), np.maximum(stretched, 0.0))
-    cost = 0.5 * (rise * (rise / sigma2) + (drop * share).sum(axis=0))
-    return np.maximum(_softmax_gain(mu, p, -drop - rise, cost), 0.0).T
-
-
-def _softmax_gain(mu: Array, p: Array, gap: Array, cost: Array) -> Array:
-    """The objective less p, where each rival has moved by gap against the label, at that cost."""
-    kept = np.exp(gap)
-    left = 1.0 - kept
-    near = gap > -0.1  # noqa: PLR2004 - where the difference from one loses digits
-    left[near] = -np.expm1(gap[near])
-    kept *= p[:, None]
-    left *= p[:, None]
-    _diagonal(kept)[:] = p
-    _diagonal(left)[:] = 0.0
-    kept, left = kept.sum(axis=0), left.sum(axis=0)  # of the probability, kept + left = 1
-    gain = p * np.where(
-        left < 0.5,  # noqa: PLR2004 - either form is good here, each at one end only
+    rise = np.where(own < 1.0, own * pi.sum(axis=0), np.maximum(stretched, 0.0))
+    cost = 0.5 * (rise * (rise / own) + (drop * pi).sum(axis=0))
+    gap = -drop - rise
+    gap[label, each] = 0.0
+    p = np.exp(log_p)
+    kept, left = (p * np.exp(gap)).sum(axis=0), -(p * np.expm1(gap)).sum(axis=0)
+    excess = p[label, each] * np.where(
+        left < 0.5,  # noqa: PLR2004 - kept + left = 1, and each form is good at one end only
         np.expm1(-np.log1p(-left) - cost),
         np.exp(-cost) / kept - 1.0,
     )
-    lost = p < 1e-250  # noqa: PLR2004 - 0 / 0 would follow
-    if lost.any():
-        label, row = np.nonzero(lost)
-        odds = np.exp(mu[:, row] - mu[label, row] + gap[:, label, row])
-        odds[label, np.arange(len(label))] = 1.0
-        gain[lost] = np.exp(-cost[lost]) / odds.sum(axis=0)
-    return gain
+    odds = np.exp(mu - mu[label, each] + gap).sum(axis=0)
+    return np.where(log_p_l > LOST, excess, np.exp(-cost) / odds)
 
 
 def _diagonal(pairs: Array) -> Array:
@@ -163,60 +301,14 @@ def _diagonal(pairs: Array) -> Array:
     return np.einsum("llm->lm", pairs)
 
 
-def _softmax_climb(log_p: Array, sigma2: Array) -> tuple[Array, Array]:
-    """Where the supremum of each label is: a = log sum exp theta - log sum exp mu, and the w_j.
-
-    One number decides them all: w_j is the Wright omega function of
-    z_j = log p_j + log sigma2_j + sigma2_j [j = l] - a, and a solves
-    F(a) = sum_j w_j / sigma2_j = 1. Halley's method on log F starts at a = 0. There the omegas of
-    rivals are the same for every label, so the first step costs O(C) a row; two sweeps over all
-    pairs of labels follow, and what has not settled by then goes to a bracketed search.
-
-    Args:
-        log_p: (C, m), log softmax of the means.
-        sigma2: (C, m).
-
-    Returns:
-        a: (C, m), by label and row.
-        w: (C, C, m), by latent, label and row.
-    """
-    precision = 1.0 / sigma2
-    z = np.maximum(log_p + np.log(sigma2), -690.0)
-    rival = _omega_step(z, _rough_omega(z))
-    own = _omega_step(z + sigma2, _rough_omega(z + sigma2))
-    others = (moment.sum(axis=0) - moment for moment in _moments(rival, precision))
-    a = _halley_step(*map(np.add, others, _moments(own, precision)))
-    settled = np.abs(a) < 4.0  # noqa: PLR2004 - so far the extrapolation of w is safe
-    z = np.repeat(z[:, None], len(z), axis=1)
-    _diagonal(z)[:] += sigma2
-    w = np.repeat(rival[:, None], len(z), axis=1)
-    _diagonal(w)[:] = own
-    w *= np.exp(-a / (1.0 + w))
-    for tolerance in (0.5, 0.003):  # the last error is cubic in the last step
-        w = _omega_step(z - a, w)
-        moments = _moments(w, precision[:, None])
-        step = _halley_step(*(moment.sum(axis=0) for moment in moments))
-        shift = step / (1.0 + w)
-        shift *= 1.0 - 0.5 * shift
-        w -= w * shift
-        a = a + step
-        settled &= np.abs(step) < tolerance  # NaN is not
-    if not settled.all():
-        label, row = np.nonzero(~settled)
-        a[label, row], w[:, label, row] = _bracketed(
-            a[label, row], z[:, label, row], sigma2[:, row]
-        )
-    return a, w
-
-
-def _moments(w: Array, precision: Array) -> tuple[Array, Array, Array]:
-    """Each latent's part of F, -F' and F'' where F(a) = sum of omega(z - a) / sigma2."""
-    share = w * precision
+def _moments(w: Array, precision: Array) -> tuple[Array, Array, Array, Array]:
+    """The slope 1 / (1 + w) of log w, and each latent's part of F, -F' and F''."""
     flat = 1.0 / (1.0 + w)
+    share = w * precision
     slope = share * flat
-    flat *= flat
-    flat *= slope
-    return share, slope, flat
+    bend = slope * flat
+    bend *= flat
+    return flat, share, slope, bend
 
 
 def _halley_step(total: Array, slope: Array, bend: Array) -> Array:
@@ -227,20 +319,19 @@ def _halley_step(total: Array, slope: Array, bend: Array) -> Array:
 
 def _rough_omega(z: Array) -> Array:
     """The Wright omega function to two per cent, after Winitzki's bound on Lambert's W."""
-    u = np.logaddexp(0.0, z)
+    u = np.log1p(np.exp(np.minimum(z, 40.0))) + np.maximum(z - 40.0, 0.0)
     return u * (1.0 - np.log1p(u) / (2.0 + u))
 
 
 def _omega_step(z: Array, w: Array) -> Array:
-    """Halley's step towards the Wright omega function, the root of w + log w = z."""
+    """Chebyshev's step, of third order, towards the Wright omega function: w + log w = z."""
     flat = 1.0 / (1.0 + w)
     t = z - w
     t -= np.log(w)
     t *= flat
-    flat *= t
-    flat *= -0.5
+    flat *= 0.5 * t
     flat += 1.0
-    t /= flat
+    t *= flat
     t += 1.0
     t *= w
     return np.maximum(t, TINY, out=t)
@@ -258,7 +349,7 @@ def _bracketed(a: Vector, z: Array, sigma2: Array) -> tuple[Vector, Array]:
     a = np.where((a > low) & (a < high), a, 0.5 * (low + high))
     for _ in range(200):
         w = wrightomega(z - a)
-        total, slope, _ = (moment.sum(axis=0) for moment in _moments(w, 1.0 / sigma2))
+        total, slope = (w / sigma2).sum(axis=0), (w / (1.0 + w) / sigma2).sum(axis=0)
         right = total < 1.0
         low, high = np.where(right, low, a), np.where(right, a, high)
         newton = a + np.where(right, np.log(total) * total, total - 1.0) / slope
