@@ -41,7 +41,7 @@ def test_probit_supremum_is_what_brents_method_finds(mu, sigma2, sign):
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     labels=st.integers(2, 5),
     data=st.data(),
@@ -64,6 +64,14 @@ def test_softmax_suprema_settle_for_equal_large_variances(sigma2):
         excess = suprema.softmax_excess(mu[None], np.full((1, 4), sigma2))[0]
     exact = reference.softmax_excess(mu, np.full(4, sigma2))
     assert relative_error(excess.sum(), sum(exact)) < 1e-9
+
+
+def test_a_search_cut_short_still_gives_a_lower_bound(monkeypatch):
+    mu, sigma2 = np.array([[0.0, 3.0, -20.0]]), np.array([[1e6, 1e-3, 50.0]])
+    whole = suprema.softmax_excess(mu, sigma2)
+    monkeypatch.setattr(suprema, "BRACKET_STEPS", 3)
+    short = suprema.softmax_excess(mu, sigma2)
+    assert np.all((short >= 0) & (short <= whole * (1 + 1e-9)))
 
 
 def test_two_label_softmax_is_a_logistic_with_the_summed_variance():

@@ -21,6 +21,7 @@ LOG_SQRT_2_OVER_PI = float(np.log(SQRT_2_OVER_PI))
 FAR = 37.5
 # Below this logarithm a probability is as good as zero, and dividing by it is not.
 LOST = -575.0
+BRACKET_STEPS = 200
 # Gauss-Legendre on [0, 1], for integrands that vary by a few per cent.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 UNIT_RULE = tuple(zip(0.5 + 0.5 * _NODES, 0.5 * _WEIGHTS, strict=True))
@@ -347,7 +348,7 @@ def _bracketed(a: Vector, z: Array, sigma2: Array) -> tuple[Vector, Array]:
     low = (z - log_sigma2 - sigma2).max(axis=0) - slack
     high = (z - log_sigma2 - sigma2 / len(z)).max(axis=0) + np.log(len(z)) + slack
     a = np.where((a > low) & (a < high), a, 0.5 * (low + high))
-    for _ in range(200):
+    for _ in range(BRACKET_STEPS):
         w = wrightomega(z - a)
         total, slope = (w / sigma2).sum(axis=0), (w / (1.0 + w) / sigma2).sum(axis=0)
         right = total < 1.0
