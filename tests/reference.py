@@ -2,6 +2,7 @@
 
 import numpy as np
 from mpmath import mp, mpf
+from scipy.integrate import trapezoid
 from scipy.optimize import minimize_scalar
 from scipy.special import entr, ndtr
 
@@ -87,7 +88,7 @@ def envelope_volume(mean, variance, credibility) -> float:
     reach = 12 * np.sqrt(variance.max())
     theta = np.linspace(mean.min() - reach, mean.max() + reach, 400_001)
     exponent = -((theta - mean[:, None]) ** 2) / (2 * variance[:, None])
-    return float(np.trapezoid((credibility[:, None] * np.exp(exponent)).max(axis=0), theta))
+    return float(trapezoid((credibility[:, None] * np.exp(exponent)).max(axis=0), theta))
 
 
 # ---------------------------------------------------------------- averages

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pools import any_moments, beliefs, moments, random_moments
+from scipy.integrate import trapezoid
 from scipy.special import entr, ndtr, softmax
 
 from possibal import Belief, acquisition
@@ -338,7 +339,7 @@ def test_the_outcome_over_hypotheses_is_an_integral_of_the_largest():
     ).max(0)
     coarse = y[::400]
     inner = [(prior * np.exp(-((v - theta) ** 2) / 2 / 0.3)).max() for v in coarse]
-    expected = np.trapezoid(inner, coarse) / np.sqrt(2 * np.pi * 0.3) - 1
+    expected = trapezoid(inner, coarse) / np.sqrt(2 * np.pi * 0.3) - 1
     found = acquisition.uncertainty_outcome(belief, noise_variance=0.3)[0]
     assert found == pytest.approx(expected, rel=1e-4)
     centre = belief.weight @ belief.mean

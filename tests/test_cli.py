@@ -99,6 +99,12 @@ def test_the_demo_prints_its_tables_and_draws(data, capsys):
     assert files() == ["a.png"]
 
 
+def test_a_person_at_a_terminal_sees_a_bar(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert cli.main(["demo", *SMALL]) == 0
+    assert "Asking and answering" in capsys.readouterr().err
+
+
 def test_two_jobs_in_a_real_shell_print_what_one_job_prints_here(capsys):
     assert cli.main(["demo", *SMALL]) == 0
     done = shell("demo", *SMALL[:-1], "2")

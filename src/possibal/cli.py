@@ -160,14 +160,9 @@ def _accuracy_table(outcome: Outcome) -> Table:
 def _watch(played: Iterator[Run], total: int) -> tuple[Run, ...]:
     """Every run, with a bar that grows as they end if a person is watching."""
     console = Console(stderr=True)
-    bar = track(
-        played,
-        "Asking and answering",
-        total=total,
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
+    if not console.is_terminal:
+        return tuple(played)
+    bar = track(played, "Asking and answering", total=total, console=console, transient=True)
     return tuple(bar)
 
 
