@@ -114,6 +114,24 @@ def probit_information(mu: float, sigma2: float) -> mpf:
     return entropy(z) - noise
 
 
+def logistic_averages(gap: float, variance: float) -> tuple[mpf, mpf]:
+    """Average probability of the rarer label and the information; log odds N(gap, variance)."""
+    gap, sd, step = mpf(gap), mp.sqrt(mpf(variance)), mpf("0.1")
+    rare = common = noise = mpf(0)
+    for k in range(-200, 201):
+        t = gap + sd * step * k
+        weight = step * mp.exp(-((step * k) ** 2) / 2) / mp.sqrt(2 * mp.pi)
+        p, q = 1 / (1 + mp.exp(-t)), 1 / (1 + mp.exp(t))
+        common, rare = common + weight * p, rare + weight * q
+        noise -= (
+            weight * (p * mp.log1p(-q) + q * mp.log(q))
+            if q < p
+            else weight * (p * mp.log(p) + q * mp.log1p(-p))
+        )
+    entropy = -rare * mp.log(rare) - common * mp.log1p(-rare)
+    return min(rare, common), entropy - noise
+
+
 def softmax_averages(mu, sigma2, points: int = 81) -> tuple[np.ndarray, float]:
     """E p and E H(p) by a tensor grid over all latents but one; the last only shifts the rest."""
     x = np.linspace(-8.5, 8.5, points)

@@ -31,7 +31,8 @@ def test_arrays_inside_cannot_be_changed():
     belief = Belief.of(mean, np.ones(3))
     with pytest.raises(ValueError, match="read-only"):
         belief.mean[0] = 1
-    mean[0] = 1  # the caller's own array stays writable
+    mean[0] = np.nan  # the caller's own array stays writable, and is no longer ours
+    assert belief.mean[0, 0] == 0
 
 
 def test_weights_sum_to_one_and_the_first_of_the_most_credible_leads():
@@ -63,6 +64,21 @@ def test_a_part_has_the_rows_asked_for():
 def test_what_is_no_belief_is_refused(mean, variance, credibility, message):
     with pytest.raises(ValueError, match=message):
         Belief(mean, variance, credibility)
+
+
+def test_a_credibility_within_rounding_of_one_becomes_one():
+    assert Belief([[0.0]], [[1.0]], [1 + 9e-10]).credibility.tolist() == [1.0]
+
+
+def test_a_fault_is_found_in_its_hypothesis_and_row():
+    mean = np.zeros((2, 3))
+    mean[1, 1] = np.nan
+    with pytest.raises(ValueError, match="mean must be finite; got nan at row 1"):
+        Belief(mean, np.ones((2, 3)), [1.0, 1.0])
+    variance = np.ones((2, 3))
+    variance[1, 2] = 0
+    with pytest.raises(ValueError, match=r"got 0 at row 2\..* This is in hypothesis 1\."):
+        Belief(np.zeros((2, 3)), variance, [1.0, 1.0])
 
 
 def test_moments_come_in_pairs():

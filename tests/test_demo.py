@@ -137,6 +137,7 @@ def test_no_saving_is_claimed_where_random_is_better():
         ({"strategy": "zzz"}, r"strategy must be one of .*; got 'zzz'\. Choose one of these\."),
         ({"questions": 0}, "questions must be at least 1; got 0"),
         ({"runs": 1}, "runs must be at least 2; got 1"),
+        ({"runs": 10_001}, "runs must be at most 10000; got 10001"),
         ({"seed": -1}, "seed must be at least 0; got -1"),
     ],
 )

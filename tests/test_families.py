@@ -3,10 +3,11 @@ import pytest
 from scipy.special import log_ndtr
 from scipy.stats import norm
 
+from possibal.events import Interval
 from possibal.families import Density, DiscreteFamily, Estimate, GaussianNoise
 from possibal.finite import FinitePossibility
 from possibal.outer import OuterMeasure
-from possibal.possibility import GaussianPossibility, Interval
+from possibal.possibility import GaussianPossibility
 
 NOISE = GaussianNoise(0.5)
 PROBIT = DiscreteFamily((-1, 1), lambda theta: [log_ndtr(-theta), log_ndtr(theta)])
@@ -77,5 +78,36 @@ SENTENCES = [
 @pytest.mark.parametrize(("act", "sentence"), SENTENCES)
 def test_a_bad_argument_gets_one_clear_sentence(act, sentence):
     with pytest.raises(ValueError, match=r"must .*; got") as caught:
+        act()
+    assert str(caught.value).startswith(sentence)
+
+
+KINDS = [
+    (
+        lambda: OuterMeasure(LINE, PROBIT).credibility(None, 1),
+        "outcomes must be a collection of names; got 1. Write a list of some of [-1, 1].",
+    ),
+    (
+        lambda: OuterMeasure(LINE, PROBIT).credibility(None, "no"),
+        "outcomes must be a collection of names; got 'no'. Write a list of some of [-1, 1].",
+    ),
+    (
+        lambda: OuterMeasure(LINE, PROBIT).credibility(None, Interval(0, 1)),
+        "outcomes must be a collection of names; got an Interval. Write a list of some of",
+    ),
+    (
+        lambda: OuterMeasure(LINE, NOISE).credibility(None, [1, 2]),
+        "outcomes must be an Interval where they are numbers; got [1, 2]. Write Interval(low,",
+    ),
+    (
+        lambda: OuterMeasure(LINE, Density(norm.logpdf)).credibility(None, 1),
+        "outcomes must be an Interval where they are numbers; got 1. Write Interval(low, high).",
+    ),
+]
+
+
+@pytest.mark.parametrize(("act", "sentence"), KINDS)
+def test_outcomes_of_another_kind_get_one_clear_sentence(act, sentence):
+    with pytest.raises(TypeError, match=r"must .*; got") as caught:
         act()
     assert str(caught.value).startswith(sentence)

@@ -57,6 +57,15 @@ def test_finite_necessity_is_one_minus_the_possibility_of_the_rest(f, row):
     assert holds.shape == f.values.shape
 
 
+@given(st.floats(1 - 1e-9, 1 + 1e-9), st.floats(0, 1))
+def test_values_within_rounding_of_one_are_scaled_to_reach_it(largest, other):
+    f = FinitePossibility([largest, min(other, largest)])
+    assert f.possibility([0]) == 1.0
+    assert f.possibility([1]) <= 1.0
+    assert f.necessity([1]) == 0.0
+    assert f.necessity([0]) >= 0.0
+
+
 def test_points_are_named_on_each_axis():
     assert WEATHER.mode == (("calm", "dry"),)
     assert WEATHER(("storm", "rain")) == 0.9
@@ -149,6 +158,19 @@ SENTENCES = [
     ),
     (lambda: WEATHER.condition({0: "calm", 1: "dry"}), "given must leave at least one axis; got"),
     (lambda: WEATHER.volume(cell=0), "cell must be positive; got 0 at the only entry. Pass"),
+    (lambda: WEATHER.volume([1, 2]), "cell must be one number; got shape (2,). Pass the product"),
+    (
+        lambda: FinitePossibility.on_grid([], COUPLED.log),
+        "axes must hold at least one axis; got none. Write [axis].",
+    ),
+    (
+        lambda: FinitePossibility.on_grid([[1, 2]], lambda _: 0.0),
+        "log_f must give one number per point of the grid, shape (2,); got shape (). Let it take",
+    ),
+    (
+        lambda: FinitePossibility.on_grid([[1, 2], [3, 4, 5]], lambda points: points),
+        "log_f must give one number per point of the grid, shape (2, 3); got shape (2, 3, 2). Let",
+    ),
 ]
 
 
@@ -162,3 +184,27 @@ def test_a_bad_argument_gets_one_clear_sentence(act, sentence):
 def test_a_text_is_not_a_subset():
     with pytest.raises(TypeError, match=r"subset must be .*; got the text 'dry'. Write \['dry'\]"):
         WEATHER.marginal(1).possibility("dry")
+
+
+KINDS = [
+    (
+        lambda: FinitePossibility([1.0, 0.5]).possibility(1),
+        "subset must be points or a function of a point; got 1. Write [1].",
+    ),
+    (
+        lambda: WEATHER.possibility([["calm", "dry"]]),
+        "subset must hold points that can be hashed; got [['calm', 'dry']]. Write a point of",
+    ),
+    (
+        lambda: WEATHER.map(list),
+        "T must give points that can be hashed; got ['calm', 'dry'] at ('calm', 'dry'). Return",
+    ),
+    (lambda: WEATHER.condition([1]), "given must map axes to points; got list. Write {0: point}"),
+]
+
+
+@pytest.mark.parametrize(("act", "sentence"), KINDS)
+def test_an_argument_of_another_kind_gets_one_clear_sentence(act, sentence):
+    with pytest.raises(TypeError, match=r"must .*; got") as caught:
+        act()
+    assert str(caught.value).startswith(sentence)

@@ -8,10 +8,11 @@ from scipy.special import log_ndtr, log_softmax
 from scipy.stats import multivariate_t, norm
 
 from possibal.errors import ConvergenceError
+from possibal.events import Interval
 from possibal.families import Density, DiscreteFamily, GaussianNoise
 from possibal.finite import FinitePossibility
 from possibal.outer import OuterMeasure
-from possibal.possibility import GaussianPossibility, Interval
+from possibal.possibility import GaussianPossibility
 
 NOISE = GaussianNoise(0.5)
 BELL = Density(
@@ -145,7 +146,8 @@ def test_a_first_look_at_what_nothing_is_known_of_gives_the_noise():
 def test_the_posterior_keeps_its_support():
     f = GaussianPossibility(0.0, 1.0, lower=-1, upper=1)
     assert OuterMeasure(f, NOISE).posterior(0.6).upper[0] == 1
-    with pytest.raises(ValueError, match="mean must lie in the support; got"):
+    sentence = r"y must leave the mode of theta in the support; got 9.0, which moves it to 6 outsi"
+    with pytest.raises(ValueError, match=sentence):
         OuterMeasure(f, NOISE).posterior(9.0)
 
 
@@ -261,6 +263,47 @@ def test_labels_sum_their_credibilities():
     axis = np.linspace(-10, 10, 4001)
     sums = [np.exp(f.log(axis) + log_ndtr(sign * axis)).max() for sign in (-1, 1)]
     assert uncertainty(f, PROBIT) == pytest.approx(sum(sums) - 1, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("mean", "variance", "exact"),
+    [
+        (5.0, 1e-6, 3.8554616340972702e-12),
+        (0.0, 1.0, 0.22046079839525558),
+    ],  # the last numbers by mpmath, with 40 digits
+)
+def test_labels_of_a_gaussian_tell_how_far_off_the_search_may_be(mean, variance, exact):
+    found = OuterMeasure(GaussianPossibility(mean, variance), PROBIT).uncertainty_outcome()
+    assert abs(found.value - exact) <= found.error
+    assert 0 < found.error < 2e-9
+
+
+def test_labels_of_finitely_many_thetas_are_summed_without_error():
+    f = FinitePossibility([0.4, 1.0, 0.8], ((0.1, 0.5, 0.9),))
+    assert OuterMeasure(f, COIN).uncertainty_outcome().error == 0.0
+
+
+def test_the_search_is_as_good_far_from_zero():
+    far = DiscreteFamily((-1, 1), lambda theta: PROBIT.log_probability(theta - 1e6))
+    near = OuterMeasure(GaussianPossibility(0.1, 1.0), PROBIT).uncertainty_outcome()
+    moved = OuterMeasure(GaussianPossibility(1e6 + 0.1, 1.0), far).uncertainty_outcome()
+    assert moved.value == pytest.approx(near.value, abs=near.error)
+
+
+@given(st.floats(-9, 9))
+def test_the_search_finds_a_peak_as_wide_as_it_promises(centre):
+    # Standard deviation 1/8: four of them are the fortieth of 20 standard deviations of theta.
+    law = Density(lambda _, theta: 60.0 * np.exp(-0.5 * ((theta - centre) * 8) ** 2))
+    found = OuterMeasure(LINE, law).outcome(0.0)
+    assert np.log(found) >= 60.0 - 0.5 * centre**2 - 1e-9
+
+
+@pytest.mark.parametrize(
+    "told", [OuterMeasure, OuterMeasure.credibility, OuterMeasure.outcome], ids=lambda m: m.__name__
+)
+def test_the_condition_of_the_search_is_told(told):
+    words = " ".join((told.__doc__ or "").split())
+    assert "no peak narrower than about a fortieth of the searched stretch" in words
 
 
 def test_independent_latents_of_a_softmax_agree_with_a_grid():
@@ -442,6 +485,14 @@ def test_a_set_of_parameters_must_fit_the_possibility_function():
         TypeError, match=r"parameters must be points .* finite set; got an Interval"
     ):
         OuterMeasure(FinitePossibility([1.0]), COIN).credibility(Interval(0, 1), [1])
+
+
+def test_sampling_needs_a_generator_and_a_whole_number_of_draws():
+    sample = OuterMeasure(LINE, NOISE).uncertainty_outcome_by_sampling
+    with pytest.raises(TypeError, match=r"rng must be a NumPy Generator; got 0\. Pass np\.random"):
+        sample(norm(0, 1), 1000, 0)
+    with pytest.raises(TypeError, match=r"draws must be a whole number; got 1000\.0\. A thousand"):
+        sample(norm(0, 1), 1e3, np.random.default_rng(0))
 
 
 def test_quadrature_that_misses_the_mass_is_a_convergence_error():

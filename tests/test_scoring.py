@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from pools import random_moments
@@ -28,6 +30,18 @@ def test_a_score_keeps_its_name_and_its_words():
     assert acquisition.doubt.__doc__.startswith("Asks")
 
 
-@pytest.mark.parametrize("size", [scoring.reading, scoring.climbing, scoring.averaging])
-def test_more_labels_need_more_room(size):
-    assert 0 < size(2) < size(3) < size(10)
+@pytest.mark.parametrize("size", [scoring.reading, scoring.climbing])
+def test_more_latents_need_more_room(size):
+    assert size(1) == 1
+    assert size(2) < size(3) < size(10)
+
+
+@pytest.mark.parametrize("labels", [2, 3, 30])
+@pytest.mark.parametrize("score", [acquisition.uncertainty, acquisition.entropy])
+def test_memory_is_bounded_by_the_chunks(score, labels):
+    mean, variance = random_moments(7, (40_000 // labels**2 + 500, labels))
+    tracemalloc.start()
+    score(mean, 1e4 * variance)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak - mean.nbytes < 8e6

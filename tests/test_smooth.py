@@ -105,3 +105,50 @@ def test_a_search_that_does_not_settle_is_a_convergence_error():
             gradient=lambda t: -t / np.sqrt(1 + t * t),
             hessian=lambda _: -0.3,  # wrong on purpose: every step goes too far
         )
+
+
+@pytest.mark.parametrize(
+    "log_f",
+    [
+        lambda t: -(t**4),
+        lambda t: -(t**6),
+        lambda t: -abs(t),
+        lambda t: -(abs(t) ** 1.5),
+        lambda t: -(abs(t) ** 3),
+        lambda t: -t * t - 0.3 * abs(t),  # a kink on top of a proper bend
+        lambda t: -t * t if t < 0 else -3 * t * t,  # two bends
+    ],
+)
+def test_a_mode_without_a_proper_second_derivative_is_a_convergence_error(log_f):
+    sentence = "log_f must have a second derivative at its mode, .*; got .* Use FinitePossibility"
+    with pytest.raises(ConvergenceError, match=sentence):
+        moment_match(log_f, 0.5)
+
+
+def test_a_flat_direction_is_seen_although_no_axis_is_flat():
+    with pytest.raises(ConvergenceError, match="log_f must have a second derivative at its mode"):
+        moment_match(lambda t: -((t[0] + t[1]) ** 4) - (t[0] - t[1]) ** 2, [0.5, 0.3])
+
+
+def test_a_flat_mode_is_seen_although_its_derivatives_are_given():
+    with pytest.raises(ConvergenceError, match="log_f must have a second derivative at its mode"):
+        moment_match(
+            lambda t: -(t**4), 0.5, gradient=lambda t: -4 * t**3, hessian=lambda t: -12 * t**2
+        )
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_a_narrow_ridge_and_any_unit_pass_for_smooth(scale):
+    precision = np.array([[1.0, 0.999], [0.999, 1.0]])
+    f = moment_match(lambda t: -0.5 * (t / scale) @ precision @ (t / scale), scale * np.ones(2))
+    np.testing.assert_allclose(f.precision * scale**2, precision, rtol=1e-6)
+
+
+def test_a_mode_close_to_the_edge_of_the_support_passes_for_smooth():
+    f = moment_match(lambda t: -0.5 * t * t if t >= -1e-5 else -np.inf, 0.5e-5)
+    assert f.precision[0, 0] == pytest.approx(1.0, rel=1e-3)
+
+
+def test_a_start_without_entries_is_refused():
+    with pytest.raises(ValueError, match=r"start must have at least one entry; got none\. Name"):
+        moment_match(skewed, [])

@@ -101,11 +101,21 @@ def test_envelope_volume_agrees_with_a_fine_grid(hypotheses, seed):
     mean = rng.normal(0, 3, (hypotheses, 1))
     variance = np.exp(rng.normal(0, 1, (hypotheses, 1)))
     credibility = rng.uniform(0, 1, hypotheses)
-    credibility[0] = 1.0
-    with np.errstate(all="ignore"):
-        volume = suprema.envelope_volume(mean, variance, credibility)[0]
+    credibility[rng.integers(hypotheses)] = 1.0
+    mean[rng.random(mean.shape) < 0.3] = 0.0  # equal means now and then
+    volume = suprema.envelope_volume(mean, variance, credibility)[0]
     grid = reference.envelope_volume(mean[:, 0], variance[:, 0], credibility)
     assert volume == pytest.approx(grid, rel=1e-6)
+    turned = suprema.envelope_volume(mean[::-1], variance[::-1], credibility[::-1])[0]
+    assert turned == pytest.approx(volume, rel=1e-12)
+
+
+def test_envelope_volume_survives_crossings_far_out():
+    # Two almost equal variances cross at 1e13, where two other hypotheses cannot be told apart.
+    mean = np.array([[0.0], [0.0], [0.0], [0.125]])
+    variance = np.array([[1 - 1e-13], [10.0], [10.0], [1.0]])
+    volume = suprema.envelope_volume(mean, variance, np.array([1.0, 0.5, 1.0, 0.27]))
+    np.testing.assert_allclose(volume, np.sqrt(2 * np.pi * 10), rtol=1e-9)
 
 
 def test_envelope_volume_passes_over_the_impossible_and_the_repeated():

@@ -72,17 +72,17 @@ def square(value: ArrayLike, name: str, size: int) -> Matrix:
 
 def latent_moments(mean: ArrayLike, variance: ArrayLike) -> tuple[Array, Array]:
     """Latent means and variances of one pool: (m,) for a binary probit, (m, C) for a softmax."""
-    mu = real(mean, "mean")
-    sigma2 = positive(
-        variance,
-        "variance",
-        "Duplicate inputs with no noise cause this: raise the noise or add jitter to the kernel.",
-    )
+    mu, sigma2 = real(mean, "mean"), real(variance, "variance")
     if mu.shape != sigma2.shape:
         raise ValueError(
             f"variance must have the shape of mean, {mu.shape}; got {sigma2.shape}. "
             "Pass the diagonal of the covariance, one entry per latent."
         )
+    positive(
+        sigma2,
+        "variance",
+        "Duplicate inputs with no noise cause this: raise the noise or add jitter to the kernel.",
+    )
     if mu.ndim not in (1, 2):
         raise ValueError(
             f"mean must have shape (m,) or (m, C); got {mu.shape}. "
@@ -117,7 +117,7 @@ def frozen(array: Array) -> Array:
 
 def places(index: int | Sequence[int], name: str, size: int) -> list[int]:
     """Distinct indices of coordinates or axes, at least one, as a list."""
-    listed = [index] if isinstance(index, int) else list(index)
+    listed = [int(i) for i in np.atleast_1d(np.asarray(index))]
     if not listed or len(set(listed)) < len(listed) or not set(listed) <= set(range(size)):
         raise ValueError(
             f"{name} must hold distinct indices from 0 to {size - 1}, at least one; got {index}."

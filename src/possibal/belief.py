@@ -6,7 +6,7 @@ from typing import Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from possibal.arrays import Array, Vector, latent_moments, vector
+from possibal.arrays import Array, Vector, frozen, latent_moments, real, vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,18 +34,22 @@ class Belief:
                 "credibility must lie in [0, 1] and reach 1; "
                 f"got {np.array2string(credibility, threshold=6)}. Divide it by its maximum."
             )
-        mean, variance = np.asarray(self.mean), np.asarray(self.variance)
+        mean, variance = real(self.mean, "mean"), real(self.variance, "variance")
         if mean.ndim not in (2, 3) or len(mean) != len(credibility) or mean.shape != variance.shape:
             raise ValueError(
                 "mean and variance must have shape (H, m) or (H, m, C) with one entry of H per "
                 f"credibility, {len(credibility)}; got {mean.shape} and {variance.shape}. "
                 "For a single hypothesis use Belief.of(mean, variance)."
             )
-        flat = (-1, *mean.shape[2:])  # the hypotheses end to end are one long pool
-        mu, sigma2 = latent_moments(mean.reshape(flat), variance.reshape(flat))
-        object.__setattr__(self, "mean", mu.reshape(mean.shape))
-        object.__setattr__(self, "variance", sigma2.reshape(mean.shape))
-        object.__setattr__(self, "credibility", credibility)
+        for h in range(len(mean)):
+            try:
+                latent_moments(mean[h], variance[h])
+            except ValueError as error:
+                where = f" This is in hypothesis {h}." if len(mean) > 1 else ""
+                raise ValueError(f"{error}{where}") from None
+        object.__setattr__(self, "mean", frozen(mean))
+        object.__setattr__(self, "variance", frozen(variance))
+        object.__setattr__(self, "credibility", frozen(credibility / credibility.max()))
 
     @classmethod
     def of(cls, mean: "ArrayLike | Belief | HasBelief", variance: ArrayLike | None = None) -> Self:
@@ -63,7 +67,21 @@ class Belief:
                 "variance must be given beside mean; got None. Pass (mean, variance) or a Belief."
             )
         mu, sigma2 = latent_moments(source, variance)  # pyright: ignore[reportArgumentType]
-        return cls(mu[None], sigma2[None], np.ones(1))
+        return cls._trusted(frozen(mu)[None], frozen(sigma2)[None], np.ones(1))
+
+    @classmethod
+    def borrowed(cls, mean: ArrayLike, variance: ArrayLike) -> Self:
+        """The belief of one Gaussian process that is read at once and not kept: no copy is made."""
+        mu, sigma2 = latent_moments(mean, variance)
+        return cls._trusted(mu[None], sigma2[None], np.ones(1))
+
+    @classmethod
+    def _trusted(cls, mean: Array, variance: Array, credibility: Vector) -> Self:
+        belief = object.__new__(cls)
+        parts = {"mean": mean, "variance": variance, "credibility": credibility}
+        for name, array in parts.items():
+            object.__setattr__(belief, name, array)
+        return belief
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -71,16 +89,17 @@ class Belief:
 
     def part(self, rows: slice) -> Self:
         """The same belief about some of the rows; nothing is copied or checked again."""
-        piece = object.__new__(type(self))
-        object.__setattr__(piece, "mean", self.mean[:, rows])
-        object.__setattr__(piece, "variance", self.variance[:, rows])
-        object.__setattr__(piece, "credibility", self.credibility)
-        return piece
+        return self._trusted(self.mean[:, rows], self.variance[:, rows], self.credibility)
 
     @property
     def labels(self) -> int:
         """The number of labels."""
         return 2 if self.is_binary else self.mean.shape[2]
+
+    @property
+    def latents(self) -> int:
+        """The number of latents a row has: one for two labels under a probit."""
+        return 1 if self.is_binary else self.mean.shape[2]
 
     @property
     def is_binary(self) -> bool:

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = _run(given or ["--help"])
     except UsageError as error:
-        code = _tell(f"{_ended(error.format_message())} {_hint(error)}")
+        code = _tell(f"{_ended(error.format_message())} {_hint(error, given)}")
     except PossibalError as error:
         code = _tell(str(error))
     except BrokenPipeError:
@@ -93,14 +93,15 @@ def demo(  # noqa: PLR0913 - one argument per option
     jobs: Annotated[
         int | None, typer.Option(help="Runs at a time; one per core if left out.")
     ] = None,
-    picture: Annotated[Path, typer.Option(help="Where to draw; ends in .png.")] = Path(
-        "possibal-demo.png"
-    ),
+    picture: Annotated[
+        str, typer.Option(metavar="FILE", help="Where to draw; ends in .png.")
+    ] = "possibal-demo.png",
 ) -> None:
     """Learn built-in data by asking for few labels, and compare with asking at random."""
     with _mistakes():
         plan = demonstration.load(Settings(data, strategy, questions, runs, seed))
-        drawing.check_picture(picture)
+        path = _named(picture)
+        drawing.check_picture(path)
         with _interrupts_ignored():
             played = demonstration.play_all(plan, jobs)
     outcome = Outcome(plan, _watch(played, runs))
@@ -108,8 +109,8 @@ def demo(  # noqa: PLR0913 - one argument per option
     for part in (_questions_table(outcome), _accuracy_table(outcome)):
         console.print(part, "")
     console.print(demonstration.verdict(outcome), soft_wrap=True)
-    drawing.write(picture, drawing.picture(outcome))
-    console.print(f"The picture is in {picture}", soft_wrap=True)
+    drawing.write(path, drawing.picture(outcome))
+    console.print(f"The picture is in {path}", soft_wrap=True)
 
 
 @app.command(epilog="Example: possibal strategies")
@@ -209,9 +210,22 @@ def _ended(sentence: str) -> str:
     return sentence if sentence.endswith((".", "?")) else f"{sentence}."
 
 
-def _hint(error: typer.BadParameter) -> str:
-    """Where the help is for what could not be parsed."""
-    return f"See {error.ctx.command_path if error.ctx else 'possibal'} --help."
+def _hint(error: typer.BadParameter, given: list[str]) -> str:
+    """Where the help is for what could not be parsed; an option without its value has no context.
+
+    The command itself takes no values, so the first word that is no option names a command.
+    """
+    names = {listed.callback.__name__ for listed in app.registered_commands if listed.callback}
+    words = [word for word in given if not word.startswith("-")][:1]
+    usual = " ".join(["possibal", *(word for word in words if word in names)])
+    return f"See {error.ctx.command_path if error.ctx else usual} --help."
+
+
+def _named(picture: str) -> Path:
+    """The path of the picture; no name at all would pass for the folder we are in."""
+    if not picture:
+        raise ValueError("picture must name a file; got ''. Write, say, --picture demo.png.")
+    return Path(picture)
 
 
 def _reason(error: OSError) -> str:

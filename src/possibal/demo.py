@@ -27,6 +27,8 @@ START = 2
 """Labels known before the first question: one per class."""
 LATENT_SD = 3.0
 """Prior standard deviation of the latent value: most rows have a clear label."""
+MOST_RUNS = 10_000
+"""More is taken for a slip of the keyboard: the intervals are narrow long before."""
 LENGTH_SHARE = 0.5
 """The kernel's length-scale, as a share of the median distance between unlabelled rows."""
 
@@ -91,6 +93,8 @@ class Settings:
         _check_name("strategy", self.strategy, STRATEGIES)
         _check_least("questions", self.questions, 1)
         _check_least("runs", self.runs, 2)
+        if self.runs > MOST_RUNS:
+            raise ValueError(f"runs must be at most {MOST_RUNS}; got {self.runs}. Ask for fewer.")
         _check_least("seed", self.seed, 0)
 
 
@@ -130,10 +134,8 @@ def _check_name(argument: str, name: str, registry: Mapping[str, object]) -> Non
 def _check_least(argument: str, value: int, least: int) -> None:
     """Refuse a whole number below the least that makes sense."""
     if value < least:
-        raise ValueError(
-            f"{argument} must be at least {least}; got {value}. "
-            f"Pass --{argument} {least} or a larger whole number."
-        )
+        cure = f"Pass --{argument} {least} or a larger whole number."
+        raise ValueError(f"{argument} must be at least {least}; got {value}. {cure}")
 
 
 # ---------------------------------------------------------------- model

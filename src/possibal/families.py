@@ -16,8 +16,9 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr
 
 from possibal.arrays import positive, vector
+from possibal.events import Interval
 from possibal.finite import FinitePossibility, Point
-from possibal.possibility import GaussianPossibility, Interval
+from possibal.possibility import GaussianPossibility
 
 Outcome: TypeAlias = Any
 """A name, a number or a vector, as the family has them."""
@@ -27,6 +28,8 @@ Possibility: TypeAlias = GaussianPossibility | FinitePossibility
 
 SUM_TOLERANCE = 1e-6
 """How far from one a sum of probabilities may be."""
+SEARCH_TOLERANCE = 1e-9
+"""How far, relatively, a supremum over a Gaussian theta may be missed by the search for it."""
 _REACH = 10.0
 """Standard deviations beyond which a Gaussian possibility, below 2e-22, is not searched."""
 
@@ -39,7 +42,9 @@ class Estimate:
 
     Attributes:
         value: the number.
-        error: zero for a closed form, the bound that quadrature reports, or a standard error.
+        error: how far off: zero for a closed form and for finitely many thetas and outcomes, a
+            standard error for sampling, otherwise a bound: what quadrature reports, plus
+            SEARCH_TOLERANCE of the total where each term was itself searched for.
     """
 
     value: float
@@ -100,6 +105,12 @@ class DiscreteFamily:
 
         Paper: Sec. 4.2, log of the sum over l in B of p_Y(l; theta).
         """
+        if isinstance(outcomes, str) or not isinstance(outcomes, Collection):  # pyright: ignore[reportUnnecessaryIsInstance] - not all callers check types
+            got = "an Interval" if isinstance(outcomes, Interval) else repr(outcomes)
+            raise TypeError(
+                f"outcomes must be a collection of names; got {got}. "
+                f"Write a list of some of {list(self.outcomes)}."
+            )
         unknown = [y for y in outcomes if y not in self.outcomes]
         if unknown:
             raise ValueError(f"outcomes must be among {list(self.outcomes)}; got {unknown[0]!r}.")
@@ -152,7 +163,7 @@ class Density:
 
         Paper: Eq. (1), the integral over B of p_theta.
         """
-        start, end = outcomes.ends
+        start, end = _ends(outcomes)
         low, high = max(start, self.low), min(end, self.high)
         if low >= high:
             return -np.inf
@@ -206,7 +217,7 @@ class GaussianNoise:
                 f"theta must be a number where outcomes are an Interval; got {at.size} entries. "
                 "Use the marginal of one coordinate."
             )
-        low, high = (float(end - at[0]) / scale for end in outcomes.ends)
+        low, high = (float(end - at[0]) / scale for end in _ends(outcomes))
         return _log_normal_mass(low, high)
 
     def integrate(self, height: Callable[[Outcome], float], possibility: Possibility) -> Estimate:
@@ -242,6 +253,16 @@ def window(f: GaussianPossibility, within: Interval) -> tuple[float, float]:
             "on an unbounded line. Pass lower and upper."
         )
     return low, high
+
+
+def _ends(outcomes: object) -> tuple[float, float]:
+    """Ends of a set of outcomes on the line."""
+    if not isinstance(outcomes, Interval):
+        raise TypeError(
+            f"outcomes must be an Interval where they are numbers; got {outcomes!r}. "
+            "Write Interval(low, high)."
+        )
+    return outcomes.ends
 
 
 def _log_normal_mass(a: float, b: float) -> float:

@@ -1,6 +1,6 @@
 """Possibility functions on finite sets: every supremum is a maximum."""
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Self, TypeAlias
@@ -43,7 +43,8 @@ class FinitePossibility:
                 f"names must give distinct points for each axis of values, {values.shape}; "
                 f"got {tuple(len(set(axis)) for axis in names)}."
             )
-        object.__setattr__(self, "values", frozen(values))
+        # Rounding may have left the largest a little off one, and suprema would show it.
+        object.__setattr__(self, "values", frozen(values / values.max()))
         object.__setattr__(self, "names", names)
 
     @classmethod
@@ -71,8 +72,16 @@ class FinitePossibility:
             log_f: takes all points of the grid at once, (..., n), or plain numbers for one axis.
         """
         grid = [vector(axis, "axes") for axis in axes]
+        if not grid:
+            raise ValueError("axes must hold at least one axis; got none. Write [axis].")
         points = grid[0] if len(grid) == 1 else np.stack(np.meshgrid(*grid, indexing="ij"), -1)
-        return cls.from_log(log_f(points), tuple(tuple(axis.tolist()) for axis in grid))
+        log_values, shape = np.asarray(log_f(points)), tuple(axis.size for axis in grid)
+        if log_values.shape != shape:
+            raise ValueError(
+                f"log_f must give one number per point of the grid, shape {shape}; "
+                f"got shape {log_values.shape}. Let it take all points at once."
+            )
+        return cls.from_log(log_values, tuple(tuple(axis.tolist()) for axis in grid))
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -121,12 +130,7 @@ class FinitePossibility:
 
         Paper: Sec. 3.1, A a subset of Theta.
         """
-        if isinstance(subset, str):
-            raise TypeError(
-                f"subset must be points or a function of a point; got the text {subset!r}. "
-                f"Write [{subset!r}]."
-            )
-        belongs = subset if callable(subset) else frozenset(subset).__contains__
+        belongs = subset if callable(subset) else _points(subset).__contains__
         return np.array([bool(belongs(p)) for p in self.points]).reshape(self.values.shape)
 
     def marginal(self, keep: int | Sequence[int]) -> Self:
@@ -148,6 +152,11 @@ class FinitePossibility:
         Args:
             given: the known point of each known axis, by the number of the axis.
         """
+        if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - not all callers check types
+            raise TypeError(
+                f"given must map axes to points; got {type(given).__name__}. "
+                "Write {0: point} for a point of axis 0."
+            )
         known = places(list(given), "given", self.values.ndim)
         if len(known) == self.values.ndim:
             raise ValueError("given must leave at least one axis; got all of them.")
@@ -175,7 +184,13 @@ class FinitePossibility:
         best: dict[Hashable, float] = {}
         for point, value in zip(self.points, self.values.flat, strict=True):
             image = T(point)
-            best[image] = max(best.get(image, 0.0), float(value))
+            try:
+                best[image] = max(best.get(image, 0.0), float(value))
+            except TypeError:
+                raise TypeError(
+                    f"T must give points that can be hashed; got {image!r} at {point!r}. "
+                    "Return a number, a name or a tuple of them."
+                ) from None
         return type(self)(np.array(list(best.values())), (tuple(best),))
 
     def independent(self, other: Self) -> Self:
@@ -194,4 +209,26 @@ class FinitePossibility:
             cell: volume that one point stands for; one counts points.
         """
         size = positive(cell, "cell", "Pass the product of the grid's steps.")
+        if size.ndim:
+            raise ValueError(
+                f"cell must be one number; got shape {size.shape}. "
+                "Pass the product of the grid's steps."
+            )
         return float(self.values.sum() * size)
+
+
+def _points(subset: object) -> frozenset[Point]:
+    """The points of a subset that is no function."""
+    if isinstance(subset, str) or not isinstance(subset, Iterable):
+        kind = "the text " if isinstance(subset, str) else ""
+        raise TypeError(
+            f"subset must be points or a function of a point; got {kind}{subset!r}. "
+            f"Write [{subset!r}]."
+        )
+    try:
+        return frozenset(subset)
+    except TypeError:
+        raise TypeError(
+            f"subset must hold points that can be hashed; got {subset!r}. "
+            "Write a point of several axes as a tuple."
+        ) from None

@@ -39,15 +39,8 @@ STYLE = {
 
 def check_picture(path: Path) -> None:
     """Refuse, before any long work, a picture that could not be drawn or written."""
-    if path.suffix.lower() != ".png":
-        raise ValueError(f"picture must end in .png; got {str(path)!r}. Add the ending.")
-    if path.is_dir():
-        raise ValueError(f"picture must be a file; got the folder {str(path)!r}. Add a name.")
-    if not path.parent.is_dir():
-        raise ValueError(
-            f"picture must be in a folder that exists; got {str(path)!r}. "
-            f"Make the folder {str(path.parent)!r} first."
-        )
+    _check_name(path)
+    _check_folder(path)
     try:
         import_module("matplotlib.figure")
     except ImportError:
@@ -63,6 +56,31 @@ def check_picture(path: Path) -> None:
             f"picture must be in a folder that can be written; got {str(path)!r} "
             f"({error.strerror}). Choose another."
         ) from None
+
+
+def _check_name(path: Path) -> None:
+    """Refuse a name that is none, a folder's, or another kind of file's."""
+    if path.is_dir():
+        raise ValueError(f"picture must be a file; got the folder {str(path)!r}. Add a name.")
+    if path.name.lower() == ".png":
+        raise ValueError(f"picture must have a name before .png; got {str(path)!r}. Add one.")
+    if path.suffix.lower() != ".png":
+        raise ValueError(f"picture must end in .png; got {str(path)!r}. Add the ending.")
+
+
+def _check_folder(path: Path) -> None:
+    """Refuse a folder that is not there."""
+    files = [str(parent) for parent in path.parents if parent.is_file()]
+    if files:
+        raise ValueError(
+            f"picture must be in a folder; got {str(path)!r}, and {files[0]!r} is a file. "
+            "Choose another place."
+        )
+    if not path.parent.is_dir():
+        raise ValueError(
+            f"picture must be in a folder that exists; got {str(path)!r}. "
+            f"Make the folder {str(path.parent)!r} first."
+        )
 
 
 def write(path: Path, content: bytes) -> None:

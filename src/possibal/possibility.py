@@ -15,58 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag
 
 from possibal.arrays import Array, Matrix, Vector, frozen, places, real, square, vector
+from possibal.events import Interval
 from possibal.linalg import image_root, inverse_root, semidefinite_root, settle
 
 _SQRT_2 = float(np.sqrt(2))
 _SQRT_2PI = float(np.sqrt(2 * np.pi))
 _UNCOUPLED = 1e-12
 """Correlations below this are rounding."""
-
-
-@dataclass(frozen=True, eq=False)
-class Interval:
-    """The event that a linear reading of theta lies between two numbers, ends included.
-
-    ``Interval(0, 1)`` is an interval of the line, ``Interval(low=b, along=a)`` the half-space
-    a . theta >= b, and ``Interval(high=0, along=[1, -1])`` says that theta_0 <= theta_1.
-
-    Paper: Prop. 2, the event theta <= 0; Prop. 3, the event theta_l >= theta_l*.
-
-    Attributes:
-        low: least value; minus infinity for none.
-        high: largest value; infinity for none.
-        along: the reading's direction, one entry per coordinate of theta.
-    """
-
-    low: float = -np.inf
-    high: float = np.inf
-    along: ArrayLike = 1.0
-
-    def __post_init__(self) -> None:
-        """Refuse an empty event."""
-        if not self.low <= self.high:
-            raise ValueError(f"low must be at most high, {self.high}; got {self.low}. Swap them.")
-        along = vector(self.along, "along")
-        if not along.any():
-            raise ValueError(
-                "along must not be zero; got zeros. Name a direction, such as [1, -1]."
-            )
-        object.__setattr__(self, "along", frozen(along))
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Ends of the event on the line, where the reading is theta times a number.
-
-        Paper: Prop. 2, the event theta <= 0.
-        """
-        along = np.asarray(self.along)
-        if along.size != 1:
-            raise ValueError(
-                f"along must be a number on the line; got {along.size} entries. "
-                "Use the affine image of theta along it."
-            )
-        low, high = sorted((self.low / along[0], self.high / along[0]))
-        return float(low), float(high)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -259,6 +214,11 @@ class GaussianPossibility:
         Args:
             given: the known value of each known coordinate, by its index.
         """
+        if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - not all callers check types
+            raise TypeError(
+                f"given must map indices to values; got {type(given).__name__}. "
+                "Write {0: 1.5} for theta_0 = 1.5."
+            )
         known = places(list(given), "given", self.dimension)
         rest = [i for i in range(self.dimension) if i not in known]
         if not rest:
@@ -376,8 +336,12 @@ class GaussianPossibility:
                 )
         return lower, upper
 
-    def _reading(self, event: Interval) -> Self:
+    def _reading(self, event: object) -> Self:
         """What is known of the number that the event is about."""
+        if not isinstance(event, Interval):
+            raise TypeError(
+                f"event must be an Interval; got {type(event).__name__}. Write Interval(low, high)."
+            )
         along = np.asarray(event.along)
         if along.size != self.dimension:
             raise ValueError(
@@ -388,7 +352,13 @@ class GaussianPossibility:
 
 def _bound(value: ArrayLike, name: str, size: int) -> Vector:
     """One end of the support per coordinate."""
-    ends = np.asarray(value, dtype=float)
-    if ends.shape not in ((), (size,)) or np.isnan(ends).any():
-        raise ValueError(f"{name} must be a number or {size} of them, none NaN; got {value}.")
-    return np.broadcast_to(ends, (size,))
+    try:
+        ends = np.asarray(value)
+    except ValueError:  # lines of different lengths
+        ends = np.array(None)
+    if ends.dtype.kind not in "fiu" or ends.shape not in ((), (size,)) or np.isnan(ends).any():
+        raise ValueError(
+            f"{name} must be a number or {size} of them, none NaN; got {value!r}. "
+            "Leave it out where there is no end."
+        )
+    return np.broadcast_to(ends.astype(float), (size,))

@@ -13,8 +13,6 @@ from possibal.belief import Belief, HasBelief
 CHUNK = 16_000
 """Numbers worked on at once. Arrays of under 128 kB stay in the cache, and are recycled by the
 allocator instead of being mapped anew: measured up to twice as fast as larger ones."""
-BINARY = 2
-"""Labels that one latent tells apart by its sign."""
 
 
 class Score(Protocol):
@@ -33,7 +31,7 @@ def score(size: Callable[[int], int]) -> Callable[[Callable[[Belief], Vector]], 
     """Let a function of a belief take plain moments too, and work through a pool in chunks.
 
     Args:
-        size: numbers that a row with that many labels needs at once, for one hypothesis.
+        size: numbers that a row with that many latents needs at once, for one hypothesis.
     """
 
     def decorate(function: Callable[[Belief], Vector]) -> Score:
@@ -41,8 +39,12 @@ def score(size: Callable[[int], int]) -> Callable[[Callable[[Belief], Vector]], 
         def scored(
             mean: ArrayLike | Belief | HasBelief, variance: ArrayLike | None = None
         ) -> Vector:
-            belief = Belief.of(mean, variance)
-            rows = max(1, CHUNK // (len(belief.credibility) * size(belief.labels)))
+            belief = (
+                Belief.of(mean)  # pyright: ignore[reportArgumentType] - it says what is missing
+                if variance is None or isinstance(mean, Belief | HasBelief)
+                else Belief.borrowed(mean, variance)
+            )
+            rows = max(1, CHUNK // (len(belief.credibility) * size(belief.latents)))
             values = np.empty(len(belief))
             # Far out, intermediate results overflow or vanish; the formulas mean it.
             with np.errstate(all="ignore"):
@@ -56,16 +58,11 @@ def score(size: Callable[[int], int]) -> Callable[[Callable[[Belief], Vector]], 
     return decorate
 
 
-def reading(labels: int) -> int:
-    """Numbers a row needs where a score reads its moments once; two labels have one latent."""
-    return 1 if labels == BINARY else labels
+def reading(latents: int) -> int:
+    """Numbers a row needs where a score reads its moments once."""
+    return latents
 
 
-def climbing(labels: int) -> int:
-    """Numbers a row needs to find suprema: one per pair of labels; two labels have one latent."""
-    return 1 if labels == BINARY else labels**2
-
-
-def averaging(labels: int) -> int:
-    """Numbers a row needs to average: about fifty points of the line for each label."""
-    return 2 if labels == BINARY else 50 * labels
+def climbing(latents: int) -> int:
+    """Numbers a row needs to find suprema: one per pair of labels."""
+    return latents**2

@@ -19,6 +19,13 @@ _WIDEST = 2.0**100
 """The scale of a function is sought between this and its inverse."""
 _DECREMENT = 1e-18
 """Squared length of a Newton step, in standard deviations, that counts as none."""
+_FLATTEST = 1e-6
+"""Least curvature where the logarithm falls by about one over a distance of one; a Gaussian has
+between 1/2 and 2."""
+_STEP, _OTHER_STEP = 0.5, 0.2
+"""First steps of two numerical Hessians, in units of the function's scale."""
+_AGREEMENT = 0.1
+"""How far apart, relatively, the two may be."""
 
 
 def moment_match(
@@ -39,8 +46,15 @@ def moment_match(
         start: where the search for the mode begins.
         gradient: first derivatives of log_f, (n,); numerical when left out.
         hessian: second derivatives of log_f, (n, n); numerical when left out.
+
+    Raises:
+        ConvergenceError: no mode was found inside the support, or the function is flat there, as
+            -theta^4 is, or has a kink there, as -abs(theta) has; the kink is seen only if hessian
+            is left out.
     """
     x = vector(start, "start")
+    if not x.size:
+        raise ValueError("start must have at least one entry; got none. Name a point.")
     smooth = _Smooth(log_f, gradient, hessian, np.ndim(start) == 0)
     with np.errstate(all="ignore"):  # a search may leave the support; what it finds is checked
         x = smooth.climb(x)
@@ -51,6 +65,7 @@ def moment_match(
             step = np.linalg.solve(precision, slope)
             x = x + step
             if abs(slope @ step) <= _DECREMENT:
+                smooth.check_bend(x, precision)
                 return GaussianPossibility(x, precision=precision)
     raise ConvergenceError(
         f"log_f must have a mode inside its support, with a negative definite Hessian; got none "
@@ -96,14 +111,31 @@ class _Smooth:
         df = numerical_jacobian(self.around(x, scale), np.zeros(x.size)).df
         return np.asarray(df) / scale
 
-    def precision(self, x: Vector) -> Matrix:
+    def precision(self, x: Vector, step: float = _STEP) -> Matrix:
         if self.hessian is not None:
             bend = np.asarray(self.hessian(self.point(x)), dtype=float).reshape(x.size, x.size)
         else:
             scale = self.scale(x)
-            ddf = numerical_hessian(self.around(x, scale), np.zeros(x.size)).ddf
+            at = np.zeros(x.size)
+            ddf = numerical_hessian(self.around(x, scale), at, initial_step=step).ddf
             bend = np.asarray(ddf) / np.outer(scale, scale)
         return -(bend + bend.T) / 2
+
+    def check_bend(self, x: Vector, precision: Matrix) -> None:
+        """Refuse a mode without a proper second derivative, along any principal direction."""
+        scale = self.scale(x)
+        again = precision if self.hessian is not None else self.precision(x, _OTHER_STEP)
+        for axis in np.linalg.eigh(np.outer(scale, scale) * precision)[1].T:
+            along = scale * axis
+            bend, other = float(along @ precision @ along), float(along @ again @ along)
+            # One side is enough: the other may end soon, with the support.
+            width = max(self.reach(x, along, sides=(side,)) for side in (-1, 1))
+            if width**2 * bend < _FLATTEST or not abs(other - bend) <= _AGREEMENT * bend:
+                raise ConvergenceError(
+                    "log_f must have a second derivative at its mode, neither zero nor changing "
+                    f"with the step; got {-bend:.3g} and {-other:.3g} along {along} at {x}. "
+                    "Use FinitePossibility.on_grid, since no Gaussian has this shape."
+                )
 
     def around(self, x: Vector, scale: Vector) -> Callable[[Array], Array]:
         """The function of z = (at - x) / scale, coordinates first, as scipy.differentiate asks."""
@@ -113,12 +145,12 @@ class _Smooth:
         """How far each coordinate can move until the logarithm changes by one, within twofold."""
         return np.array([self.reach(x, axis) for axis in np.eye(x.size)])
 
-    def reach(self, x: Vector, axis: Vector) -> float:
+    def reach(self, x: Vector, axis: Vector, sides: tuple[int, ...] = (-1, 1)) -> float:
         here, step = self.height(x), 1.0
 
         def is_near(step: float) -> bool:
-            ends = (x - step * axis, x + step * axis)
-            return all(abs(self.height(end) - here) <= 1 for end in ends)
+            ends = (self.height(x + side * step * axis) for side in sides)
+            return all(abs(end - here) <= 1 for end in ends)
 
         while step < _WIDEST and is_near(2 * step):
             step *= 2

@@ -385,8 +385,9 @@ def envelope_volume(mean: Matrix, variance: Matrix, credibility: Vector) -> Vect
     roots = np.sort(np.where(np.isnan(roots), np.inf, roots), axis=0)
     ends = np.full((1, mu.shape[1]), np.inf)
     low, high = np.concatenate([-ends, roots]), np.concatenate([roots, ends])
-    inside = np.where(np.isinf(high), low + 1.0 + np.abs(low), 0.5 * (low + high))
-    inside = np.where(np.isinf(low), np.minimum(high - 1.0 - np.abs(high), 0.0), inside)
+    # Which is the largest is asked close to the middle of things: far out all are too small.
+    margin = np.minimum(0.5 * (high - low), 0.1 * np.sqrt(sigma2.min(axis=0)))
+    inside = np.clip(mu[log_c.argmax()], low + margin, high - margin)
     top = (log_c[:, None] - 0.5 * (inside - mu[:, None]) ** 2 / sigma2[:, None]).argmax(axis=0)
     mu, sd = np.take_along_axis(mu, top, axis=0), np.sqrt(np.take_along_axis(sigma2, top, axis=0))
     pieces = np.exp(log_c[top, 0]) * sd * (ndtr((high - mu) / sd) - ndtr((low - mu) / sd))
