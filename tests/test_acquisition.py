@@ -1,10 +1,8 @@
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pools import any_moments, beliefs, moments, random_moments
+from pools import CountingPosterior, any_moments, beliefs, moments, random_moments
 from scipy.integrate import trapezoid
 from scipy.special import entr, ndtr, softmax
 
@@ -389,17 +387,6 @@ def test_regression_takes_one_latent_and_a_noise_for_all_or_each():
 # ---------------------------------------------------------------- strategies
 
 
-@dataclass
-class CountingPosterior:
-    """A posterior that counts how often it is asked."""
-
-    asked: int = 0
-
-    def at(self, X):
-        self.asked += 1
-        return Belief.of(X[:, 0], np.ones(len(X)))
-
-
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_strategy_reads_a_view(name):
     view = View(CountingPosterior(), np.array([[3.0], [0.1], [-2.0]]), np.random.default_rng(0))
@@ -407,28 +394,6 @@ def test_a_strategy_reads_a_view(name):
     assert utilities.shape == (3,)
     if name not in ("random", "latent_entropy"):
         assert utilities.argmax() == 1
-
-
-def test_a_view_asks_the_posterior_once_and_only_if_a_strategy_does():
-    posterior = CountingPosterior()
-    view = View(posterior, np.zeros((2, 1)), np.random.default_rng(0))
-    STRATEGIES["random"](view)
-    assert posterior.asked == 0
-    STRATEGIES["necessity"](view)
-    STRATEGIES["uncertainty"](view)
-    assert posterior.asked == 1
-
-
-def test_a_strategy_may_look_at_the_whole_pool():
-    def central(view):
-        distance = np.abs(view.candidates - view.reference.mean(axis=0)).sum(axis=1)
-        return -distance * acquisition.doubt(view)
-
-    candidates, pool = np.array([[0.0], [4.0]]), np.full((9, 1), 4.0)
-    view = View(CountingPosterior(), candidates, reference=pool)
-    assert central(view).argmax() == 1
-    alone = View(CountingPosterior(), candidates)
-    assert alone.reference is candidates
 
 
 def test_the_random_strategy_draws_from_the_generator_it_is_given():

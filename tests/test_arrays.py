@@ -81,6 +81,7 @@ def test_a_frozen_copy_changes_with_nobody():
 def test_places_are_listed_in_the_order_asked_for():
     assert arrays.places(1, "x", 2) == [1]
     assert arrays.places((2, 0), "x", 3) == [2, 0]
+    assert arrays.places(np.int64(1), "x", 2) == [1]
 
 
 @pytest.mark.parametrize("index", [2, -1, [0, 0], []])
