@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pools import random_moments
 
-from possibal import acquisition, scoring
+from possibal import Belief, acquisition, scoring
 from possibal.acquisition import STRATEGIES
 
 LOCAL = {name: strategy for name, strategy in STRATEGIES.items() if name != "random"}
@@ -23,6 +23,14 @@ def test_a_chunk_never_has_less_than_a_row(monkeypatch):
     monkeypatch.setattr(scoring, "CHUNK", 1)
     mean, variance = random_moments(6, (3, 4))
     assert acquisition.uncertainty(mean, variance).shape == (3,)
+
+
+def test_a_score_is_not_given_two_variances():
+    belief = Belief.of([0.0], [1.0])
+    with pytest.raises(TypeError, match="variance must be left out when a Belief is given"):
+        acquisition.doubt(belief, [2.0])
+    with pytest.raises(TypeError, match="variance must be given beside mean"):
+        acquisition.doubt([0.0])
 
 
 def test_a_score_keeps_its_name_and_its_words():

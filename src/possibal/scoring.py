@@ -40,7 +40,7 @@ def score(size: Callable[[int], int]) -> Callable[[Callable[[Belief], Vector]], 
             mean: ArrayLike | Belief | HasBelief, variance: ArrayLike | None = None
         ) -> Vector:
             belief = (
-                Belief.of(mean)  # pyright: ignore[reportArgumentType] - it says what is missing
+                Belief.of(mean, variance)
                 if variance is None or isinstance(mean, Belief | HasBelief)
                 else Belief.borrowed(mean, variance)
             )
