@@ -85,3 +85,12 @@ def test_a_row_does_not_depend_on_the_rows_beside_it():
             alone = averages.softmax_averages(mu[i : i + 1], sigma2[i : i + 1])
             np.testing.assert_allclose(alone.probability[0], whole.probability[i], rtol=1e-11)
             np.testing.assert_allclose(alone.information, whole.information[[i]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("q", [0.5, 0.3, 1e-3, 1e-12, 1e-40])
+def test_entropy_and_complements_keep_their_digits(q):
+    p = np.array([q / 3, 1 - q, 2 * q / 3])
+    np.testing.assert_allclose(averages.all_others(p)[1], q, rtol=1e-15)
+    exact = -(1 - reference.mpf(q)) * reference.mp.log1p(-reference.mpf(q))
+    exact -= sum(reference.mpf(v) * reference.mp.log(reference.mpf(v)) for v in (p[0], p[2]))
+    assert abs(reference.mpf(float(averages.label_entropy(p))) / exact - 1) < 1e-13

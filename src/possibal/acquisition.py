@@ -56,7 +56,7 @@ def uncertainty(belief: Belief) -> Vector:
         # What exceeds the leading hypothesis' own probabilities, which sum to one. A probability
         # close to one is compared by what it lacks.
         p, c = _probability_at_mode(belief), belief.credibility.reshape(-1, 1, 1)
-        q = _all_others(p)
+        q = averages.all_others(p)
         beyond = c * (p + gain) - p[lead]
         lacking = (c - 1.0) + (q[lead] - c * q) + c * gain
         beyond = np.where(p[lead] > 0.5, lacking, beyond)  # noqa: PLR2004 - one half
@@ -100,16 +100,6 @@ def _probability_at_mode(belief: Belief) -> Array:
     return softmax(belief.mean, axis=2)
 
 
-def _all_others(p: Array) -> Array:
-    """One minus each probability, as the sum of all others: exact where it is close to one."""
-    rest = 1.0 - p
-    best = p.argmax(axis=-1)[..., None]
-    small = p.copy()
-    np.put_along_axis(small, best, 0.0, axis=-1)
-    np.put_along_axis(rest, best, small.sum(axis=-1, keepdims=True), axis=-1)
-    return rest
-
-
 # ---------------------------------------------------------------- baselines
 
 
@@ -137,7 +127,8 @@ def _divergence(p: Array, average: Matrix) -> Array:
     Each label adds average * ((1 + r) log(1 + r) - r) with r = p / average - 1, which is never
     negative; where p is close to one, r is had from what it lacks.
     """
-    change = np.where(p > 0.5, _all_others(average) - _all_others(p), p - average)  # noqa: PLR2004
+    lacking = averages.all_others(average) - averages.all_others(p)
+    change = np.where(p > 0.5, lacking, p - average)  # noqa: PLR2004 - one half
     r = change / np.maximum(average, np.finfo(float).tiny)
     return (average * np.maximum((1.0 + r) * np.log1p(r) - r, 0.0)).sum(axis=2)
 
@@ -165,9 +156,7 @@ def entropy(belief: Belief) -> Vector:
     """
     if belief.is_binary:
         return _binary_entropy(_rarer_label(belief))
-    p, best = _average_probability(belief)
-    rest = p.sum(axis=1)
-    return entr(p).sum(axis=1) - best * np.log1p(-rest)
+    return averages.label_entropy(_average_probability(belief))
 
 
 @score(size=reading)
@@ -178,8 +167,9 @@ def margin(belief: Belief) -> Vector:
     """
     if belief.is_binary:
         return 2.0 * _rarer_label(belief)
-    p, _ = _average_probability(belief)
-    return np.minimum(p.sum(axis=1) + p.max(axis=1), 1.0)
+    p = _average_probability(belief)
+    second = np.partition(p, -2, axis=1)[:, -2]
+    return np.minimum(averages.all_others(p).min(axis=1) + second, 1.0)
 
 
 @score(size=reading)
@@ -190,7 +180,7 @@ def least_confidence(belief: Belief) -> Vector:
     """
     if belief.is_binary:
         return _rarer_label(belief)
-    return _average_probability(belief)[0].sum(axis=1)
+    return averages.all_others(_average_probability(belief)).min(axis=1)
 
 
 @score(size=reading)
@@ -225,15 +215,10 @@ def _binary_entropy(q: Vector) -> Vector:
     return entr(q) - (1.0 - q) * np.log1p(-q)
 
 
-def _average_probability(belief: Belief) -> tuple[Matrix, Vector]:
-    """Average probabilities with the largest of each row set to zero, and that largest."""
-    moments = zip(belief.mean, belief.variance, strict=True)
-    parts = [averages.softmax_averages(mu, sigma2).probability for mu, sigma2 in moments]
-    p = np.tensordot(belief.weight, np.stack(parts), axes=1)
-    best = p.argmax(axis=1)[:, None]
-    largest = np.take_along_axis(p, best, axis=1)[:, 0]
-    np.put_along_axis(p, best, 0.0, axis=1)
-    return p, largest
+def _average_probability(belief: Belief) -> Matrix:
+    """Probabilities averaged over the latents and the hypotheses, (m, C)."""
+    p, _ = _softmax_information(belief)
+    return np.tensordot(belief.weight, p, axes=1)
 
 
 def _softmax_information(belief: Belief) -> tuple[Array, Array]:

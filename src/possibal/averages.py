@@ -70,6 +70,37 @@ def _mean_divergence(mu: Vector, sigma2: Vector, z: Vector) -> Vector:
     return total
 
 
+# ---------------------------------------------------------------- any labels
+
+
+def all_others(p: Array) -> Array:
+    """One minus each probability, as the sum of all others: exact where it is close to one.
+
+    Paper: none; 1 - p in App. E.4 would lose the digits of confident rows.
+
+    Args:
+        p: (..., C), probabilities that sum to one.
+    """
+    others, rest = 1.0 - p, p.copy()
+    best = p.argmax(axis=-1)[..., None]
+    np.put_along_axis(rest, best, 0.0, axis=-1)
+    np.put_along_axis(others, best, rest.sum(axis=-1, keepdims=True), axis=-1)
+    return others
+
+
+def label_entropy(p: Array) -> Array:
+    """Entropy of a label, exact also where one label is almost certain.
+
+    Paper: App. E.4, -sum_l p(y = l | x) log p(y = l | x).
+
+    Args:
+        p: (..., C), probabilities that sum to one.
+    """
+    sure = p > 0.5  # noqa: PLR2004 - log p is had from what p lacks
+    log_p = np.log1p(-np.where(sure, all_others(p), 0.0))
+    return np.where(sure, -p * log_p, entr(p)).sum(axis=-1)
+
+
 # ---------------------------------------------------------------- C labels, softmax
 
 
@@ -185,17 +216,14 @@ def _information(mu: Matrix, sigma2: Matrix, p: Matrix, noise: Vector) -> Vector
     lognormal, and a rival's share is E p_l times half the variance of its log odds.
     """
     best = np.arange(len(p)), p.argmax(axis=1)
-    rest = p.copy()
-    rest[best] = 0.0
-    behind = rest.sum(axis=1)
-    others = 1.0 - p
-    others[best] = behind
-    entropy = entr(rest).sum(axis=1) - p[best] * np.log1p(-behind)
+    others, entropy = all_others(p), label_entropy(p)
     leading = 0.5 * (sigma2 * p * others).sum(axis=1)
     spread = sigma2 + sigma2[best][:, None]
     far = mu[best][:, None] - mu > spread + 3.0 * np.sqrt(spread) + 5.0
     far[best] = True
-    information = np.where(far.all(axis=1), 0.5 * (rest * spread).sum(axis=1), entropy - noise)
+    rivals = p.copy()
+    rivals[best] = 0.0
+    information = np.where(far.all(axis=1), 0.5 * (rivals * spread).sum(axis=1), entropy - noise)
     small = sigma2.max(axis=1) < 1e-3  # noqa: PLR2004 - a thousandth is lost on either side
     information = np.where(small, leading, information)
     return np.clip(np.where(np.isfinite(information), information, entropy), 0.0, entropy)

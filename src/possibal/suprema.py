@@ -2,8 +2,9 @@
 
 What probability theory integrates, possibility theory maximises. The credibility of a label is
 P(l) = sup_theta p(l; theta) N(theta; mu, sigma2), and it is never below p(l; mu), which theta = mu
-attains. Every function here returns that *excess*, P(l) - p(l; mu): it is made of things that
-cannot cancel, so it keeps its digits where P(l) and p(l; mu) agree in all of theirs.
+attains. The functions of labels return that *excess*, P(l) - p(l; mu): it is made of things that
+cannot cancel, so it keeps its digits where P(l) and p(l; mu) agree in all of theirs. For
+regression, :func:`envelope_volume` integrates the supremum of several possibilities.
 """
 
 from dataclasses import dataclass
@@ -136,7 +137,7 @@ def softmax_excess(mean: Matrix, variance: Matrix) -> Matrix:
     plain = found.settled & (gain > 1e-3) & (sigma2 < 100.0) & (log_p > LOST)  # noqa: PLR2004
     label, row = np.nonzero(~plain)
     if row.size:
-        excess[label, row] = _softmax_direct(label, row, mu, sigma2, found)
+        excess[label, row] = _softmax_direct(label, row, log_p, sigma2, found)
     return np.maximum(excess, 0.0).T
 
 
@@ -253,7 +254,7 @@ def _stationary(w: Array, sigma2: Array, precision: Array) -> tuple[Array, Array
 
 
 def _softmax_direct(
-    label: NDArray[np.intp], row: NDArray[np.intp], mu: Array, sigma2: Array, found: _Climb
+    label: NDArray[np.intp], row: NDArray[np.intp], log_p: Array, sigma2: Array, found: _Climb
 ) -> Vector:
     """The excess of some labels: the objective at the point found, less its value at the mode.
 
@@ -263,13 +264,12 @@ def _softmax_direct(
     Args:
         label: (k,), which labels.
         row: (k,), of which rows.
-        mu: (C, m), the largest of each row being zero.
+        log_p: (C, m), log softmax of the means.
         sigma2: (C, m).
         found: where the search has come to.
     """
     each = np.arange(len(label))
-    mu, sigma2 = mu[:, row], sigma2[:, row]
-    log_p = mu - np.log(np.exp(mu).sum(axis=0))
+    log_p, sigma2 = log_p[:, row], sigma2[:, row]
     step, drop = found.step[label, row], found.w[:, label, row]
     a, drop = found.a[label, row] + step, drop * (1.0 - step / (1.0 + drop))
     lost = ~found.settled[label, row]
@@ -293,7 +293,7 @@ def _softmax_direct(
         np.expm1(-np.log1p(-left) - cost),
         np.exp(-cost) / kept - 1.0,
     )
-    odds = np.exp(mu - mu[label, each] + gap).sum(axis=0)
+    odds = np.exp(log_p - log_p_l + gap).sum(axis=0)
     return np.where(log_p_l > LOST, excess, np.exp(-cost) / odds)
 
 
