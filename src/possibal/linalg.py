@@ -1,10 +1,15 @@
 """Square roots of covariances and precisions, and the one way to forget directions."""
 
+import functools
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.linalg import null_space
-from scipy.linalg.lapack import dtrtri
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
+from threadpoolctl import ThreadpoolController
 
-from possibal.arrays import Matrix, Vector
+from possibal.arrays import Array, Matrix, Vector
 
 _NEGATIVE = 1e-10
 """An eigenvalue below minus this share of the largest is more than rounding."""
@@ -12,6 +17,8 @@ _ROUNDING = 1e-15
 """An eigenvalue below this share of the largest is rounding; so it is after scaling to ones."""
 _NOISE = 1e-12
 """A singular value of a scaled root below this is rounding."""
+_JITTER = tuple(10.0**k for k in range(-10, -1))
+"""What is tried in turn on the diagonal of a matrix that has no Cholesky factor."""
 
 
 def cholesky(matrix: Matrix, name: str) -> Matrix:
@@ -95,3 +102,110 @@ def _row_scale(matrix: Matrix) -> Vector:
     """Length of each row, or one where it is zero; dividing by it makes thresholds unit-free."""
     scale = np.linalg.norm(matrix, axis=1)
     return np.where(scale == 0, 1.0, scale)
+
+
+# ---------------------------------------------------------------- stacks of kernel matrices
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """Lower Cholesky factors of a stack of matrices.
+
+    Attributes:
+        chol: (S, n, n), zero above the diagonal.
+        jitter: (S,), what was added to the diagonal of each, as a share of its mean; mostly zero.
+    """
+
+    chol: Array
+    jitter: Vector
+
+    def solve(self, b: Matrix) -> Matrix:
+        """The solution x of A x = b for each matrix A of the stack, (S, n).
+
+        Paper: none; GPML Alg. 3.1, line 7.
+        """
+        x = np.empty_like(b)
+        for s, chol in enumerate(self.chol):
+            x[s] = dpotrs(chol.T, b[s], lower=0)[0]
+        return x
+
+    def inverse(self) -> Array:
+        """The inverse of each matrix of the stack.
+
+        Paper: none; GPML Alg. 3.3, line 5.
+        """
+        inverses = np.empty_like(self.chol)
+        for s, chol in enumerate(self.chol):
+            lower = dpotri(chol.T, lower=0)[0].T
+            inverses[s] = np.tril(lower) + np.tril(lower, -1).T
+        return inverses
+
+    def inverse_factor(self) -> Array:
+        """The inverse of each lower factor, lower triangular itself.
+
+        Paper: none; GPML Alg. 3.2, line 5.
+        """
+        inverses = np.empty_like(self.chol)
+        for s, chol in enumerate(self.chol):
+            inverses[s] = dtrtri(chol.T, lower=0)[0].T
+        return inverses
+
+    @property
+    def half_log_determinant(self) -> Vector:
+        """Half the log determinant of each matrix of the stack.
+
+        Paper: none; GPML Alg. 3.1, line 10.
+        """
+        return np.log(np.diagonal(self.chol, axis1=1, axis2=2)).sum(axis=1)
+
+
+def factor(stack: Array, name: str) -> Factor:
+    """Cholesky factors of a stack; a matrix that fails gets jitter, and only that one.
+
+    The jitter starts at 1e-10 of the mean diagonal and grows by tens: the one policy of the house.
+
+    Paper: none; GPML Alg. 3.1, line 5.
+
+    Args:
+        stack: (S, n, n), symmetric.
+        name: what the matrices come from, for the error.
+    """
+    chol, jitter = np.empty_like(stack), np.zeros(len(stack))
+    for s, matrix in enumerate(stack):
+        for share in (0.0, *_JITTER):
+            raised = matrix if share == 0 else _raised(matrix, share)
+            # Row-major and symmetric: the transpose is what LAPACK reads, without a copy.
+            upper, failed = dpotrf(raised.T, lower=0, clean=1)
+            if not failed and np.isfinite(upper[-1:, -1:]).all():
+                chol[s], jitter[s] = upper.T, share
+                break
+        else:
+            raise ValueError(
+                f"{name} must give positive semi-definite matrices; got one that stays indefinite "
+                f"with a jitter of {_JITTER[-1]:.0e}. Make the kernel's amplitude smaller or its "
+                "noise larger."
+            )
+    return Factor(chol, jitter)
+
+
+def _raised(matrix: Matrix, share: float) -> Matrix:
+    """The matrix with a share of its mean diagonal added to the diagonal."""
+    diagonal = np.diagonal(matrix)
+    return matrix + np.diag(np.full(len(matrix), share * float(diagonal.mean())))
+
+
+@functools.cache
+def _threads() -> ThreadpoolController:
+    """The thread pools of linear algebra, found once: it takes milliseconds."""
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """A context in which linear algebra keeps to one thread.
+
+    Small matrices lose by more: with two threads on a busy machine a fit can take a hundred times
+    as long. Work is spread over rows or runs instead.
+
+    Paper: none; measured.
+    """
+    return _threads().limit(limits=1, user_api="blas")

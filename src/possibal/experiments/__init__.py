@@ -1,0 +1,1 @@
+"""The paper's experiments: its data sets by name, without a network."""

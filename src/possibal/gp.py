@@ -1,0 +1,267 @@
+"""Gaussian processes conditioned on labels: one implementation for every reading.
+
+    condition(prior, data) -> Posterior        posterior.at(X) -> Belief
+
+The prior may be a stack of settings of the hyperparameters; each becomes a hypothesis of the
+belief, as credible as its evidence says.
+"""
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from possibal.arrays import Array, Matrix, Vector
+from possibal.belief import Belief
+from possibal.laplace import Mode, Seen, SoftmaxInformation, climb, sensitivity
+from possibal.linalg import one_thread
+from possibal.links import Link, Softmax
+from possibal.prior import Column, Prior
+
+CHUNK = 100_000
+"""Covariances held at once when rows are predicted: small enough for the cache."""
+_FEWEST = 64
+"""Rows predicted at once at least."""
+_TRIANGLE = 64
+"""Columns of a triangular factor that are multiplied together; what is below them is zero."""
+_FLOOR = 1e-13
+"""A variance below this share of the prior's is rounding."""
+_TINY = 1e-300
+"""Where the prior's variance is zero, so that a belief has one."""
+
+AnyLink: TypeAlias = Link | Softmax
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Rows seen, with what was seen there.
+
+    Attributes:
+        X: (n, d).
+        y: (P, n): labels -1 and 1 or numbers, P = 1; one-hot under a softmax, P = C.
+        weight: (1 or S, n), how many times each row counts; for numbers one over their variance.
+        link: how latents make labels random.
+    """
+
+    X: Matrix
+    y: Matrix
+    weight: Matrix
+    link: AnyLink
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.X)
+
+    def seen(self, kernel: str) -> Seen:
+        """The same, as the climb reads it."""
+        return Seen(self.y[None], self.weight[:, None], kernel)
+
+    def joined(self, other: "Data") -> "Data":
+        """These rows and others."""
+        return Data(
+            np.concatenate([self.X, other.X]),
+            np.concatenate([self.y, other.y], axis=1),
+            np.concatenate([self.weight, other.weight], axis=1),
+            self.link,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What the labels taught: Gaussian processes, one for each setting of the hyperparameters.
+
+    Paper: Props. 6, 7 and 8.
+
+    Attributes:
+        prior: S settings.
+        log_prior: (S,), how credible each setting was before any label, as a logarithm.
+        data: what was seen.
+        K: covariances of the rows seen, (S, P, n, n).
+        mode: where the latents of those rows are most credible.
+    """
+
+    prior: Prior
+    log_prior: Vector
+    data: Data
+    K: Array
+    mode: Mode
+
+    @property
+    def log_evidence(self) -> Vector:
+        """Log marginal likelihood of each setting, (S,).
+
+        Paper: none; GPML Eq. 3.32 and 3.44, exact for numbers.
+        """
+        return self.mode.log_evidence
+
+    @property
+    def log_possibilistic_evidence(self) -> Vector:
+        """Log of the largest joint credibility of labels and latents, (S,).
+
+        Paper: App. C.1, f(Y | X) = sup p(Y | X, g) f(g | X).
+        """
+        return self.mode.log_peak
+
+    @property
+    def credibility(self) -> Vector:
+        """How credible each setting is: prior times evidence, scaled so that the largest is one.
+
+        Paper: none; Sec. 3.3 with the hyperparameters as the unknown.
+        """
+        score = self.log_evidence + self.log_prior
+        return np.exp(score - score.max())
+
+    def part(self, members: Sequence[int]) -> "Posterior":
+        """The same with some of the settings, conditioned anew.
+
+        Paper: none.
+        """
+        weight = self.data.weight
+        data = replace(self.data, weight=weight if len(weight) == 1 else weight[list(members)])
+        some = list(members)
+        return condition(
+            self.prior.part(some), data, self.log_prior[some], start=self.mode.a[some]
+        )
+
+    def update(self, x: Matrix, y: Matrix, weight: Matrix | None = None) -> "Posterior":
+        """The posterior with one more label, or a few, climbed to from where this one stands.
+
+        Paper: Props. 6 to 8 for the longer data.
+
+        Args:
+            x: (k, d).
+            y: (P, k), as in :class:`Data`.
+            weight: (1 or S, k); as the last row's if left out.
+        """
+        if weight is None:
+            weight = np.repeat(self.data.weight[:, -1:], y.shape[1], axis=1)
+        data = self.data.joined(Data(x, y, weight, self.data.link))
+        start = np.pad(self.mode.a, [(0, 0), (0, 0), (0, len(x))])
+        return condition(self.prior, data, self.log_prior, start=start)
+
+    def moments(self, X: Matrix) -> tuple[Array, Array]:
+        """Latent means and variances of rows, (S, P, m) each.
+
+        Rows are taken in chunks, so that memory does not grow with m^2 or with m n.
+
+        Paper: Props. 6 to 8, mu_t and the diagonal of Sigma_t.
+        """
+        shape = (*self.mode.a.shape[:2], len(X))
+        mean, variance = np.empty(shape), np.empty(shape)
+        for part, column in self._columns(X):
+            place = column.member, column.processes, part
+            mean[place] = column.scale * (self.mode.a[place[:2]] @ column.matrix.T)
+            for p in range(shape[1])[column.processes]:
+                explained = self._explained(column.member, p, column.matrix)
+                left = column.variance - column.scale * column.scale * explained
+                variance[column.member, p, part] = np.maximum(left, _FLOOR * column.variance + _TINY)
+        return mean, variance
+
+    def at(self, X: Matrix) -> Belief:
+        """The belief about rows: one hypothesis for each setting.
+
+        A logistic latent is put on the probit's scale, which the scores read.
+
+        Paper: Props. 6 to 8, N(g_t; mu_t, Sigma_t) at each row by itself.
+        """
+        mean, variance = self.moments(X)
+        scale = self.data.link.scale
+        if isinstance(self.data.link, Softmax):
+            mean, variance = np.swapaxes(mean, 1, 2), np.swapaxes(variance, 1, 2)
+        else:
+            mean, variance = mean[:, 0], variance[:, 0]
+        return Belief(scale * mean, scale * scale * variance, self.credibility)
+
+    def covariance(self, X: Matrix) -> Array:
+        """Covariances between the latents of each row, (S, m, P, P).
+
+        Paper: Prop. 8, the blocks of Sigma_t; GPML Alg. 3.4, lines 8 to 12.
+        """
+        _, variance = self.moments(X)
+        S, P, m = variance.shape
+        covariance = np.zeros((S, m, P, P))
+        if isinstance(self.mode.information, SoftmaxInformation):
+            told = np.zeros((S, P, m, len(self.data)))
+            for part, column in self._columns(X):
+                for p in range(P)[column.processes]:
+                    one = column.scale * column.matrix @ self._returned[column.member, p].T
+                    told[column.member, p, part] = one
+            covariance = np.einsum("spmk,sqmk->smpq", told, told)
+        for p in range(P):
+            covariance[:, :, p, p] = variance[:, p]
+        return covariance
+
+    def evidence_slopes(self) -> Matrix:
+        """Derivatives of the log evidence by the free hyperparameters, (S, p).
+
+        Paper: none; GPML Alg. 5.1.
+        """
+        return self.prior.slopes(self.data.X, sensitivity(self.mode, self.K))
+
+    def noise_slopes(self) -> Vector:
+        """Derivatives of the log evidence by the logarithm of the noise variance, (S,).
+
+        Paper: none; GPML Eq. 5.9, for numbers seen with Gaussian error.
+        """
+        a = self.mode.a[:, 0]
+        diagonal = np.diagonal(self.mode.information.blocks()[:, 0], axis1=1, axis2=2)
+        return 0.5 * ((a * a - diagonal) / self.data.weight).sum(axis=1)
+
+    def _columns(self, X: Matrix) -> Iterator[tuple[slice, Column]]:
+        """Covariances with the rows seen, chunk by chunk."""
+        rows = max(_FEWEST, CHUNK // max(len(self.data), 1))
+        with one_thread(), np.errstate(over="ignore", under="ignore"):
+            for start in range(0, len(X), rows):
+                part = slice(start, start + rows)
+                for column in self.prior.columns(X[part], self.data.X):
+                    yield part, column
+
+    def _explained(self, s: int, p: int, matrix: Matrix) -> Vector:
+        """How much of the variance of rows the labels explain, k' P k with k a line of matrix."""
+        if isinstance(self.mode.information, SoftmaxInformation):
+            inner = matrix @ self.mode.information.E[s, p]
+            own = np.einsum("ij,ij->i", inner, matrix)
+            return own - _square_norms(inner, self._root[s])
+        return _square_norms(matrix, self._root[s])
+
+    @functools.cached_property
+    def _root(self) -> Array:
+        """Upper triangular matrices R, (S, n, n): P = R R', or the inverse of R R' is the sum of E."""
+        return self.mode.information.root()
+
+    @functools.cached_property
+    def _returned(self) -> Array:
+        """What a softmax gives back, (S, C, n, n)."""
+        return np.swapaxes(self._root, 1, 2)[:, None] @ self.mode.information.E
+
+
+def condition(
+    prior: Prior, data: Data, log_prior: Vector | None = None, *, start: Array | None = None
+) -> Posterior:
+    """The posterior of every setting of the prior, given the data.
+
+    Paper: Props. 6, 7 and 8.
+
+    Args:
+        prior: S settings.
+        data: what was seen; no row at all gives the prior back.
+        log_prior: (S,), credibilities of the settings as logarithms; all alike if left out.
+        start: (S, P, n), where the climb starts; see :func:`~possibal.laplace.climb`.
+    """
+    with one_thread(), np.errstate(over="ignore", under="ignore"):
+        K = prior.gram(data.X)
+        mode = climb(data.link, K, data.seen(prior.name), start)
+    return Posterior(prior, np.zeros(len(prior)) if log_prior is None else log_prior, data, K, mode)
+
+
+def _square_norms(matrix: Matrix, root: Matrix) -> Vector:
+    """Squared length of each line of matrix @ root, for an upper triangular root."""
+    n = len(root)
+    total = np.zeros(len(matrix))
+    for start in range(0, n, _TRIANGLE):
+        stop = min(start + _TRIANGLE, n)
+        piece = matrix[:, :stop] @ root[:stop, start:stop]
+        total += np.einsum("ij,ij->i", piece, piece)
+    return total
