@@ -11,6 +11,8 @@ Vector: TypeAlias = Array
 """One number per row: shape (m,)."""
 Matrix: TypeAlias = Array
 """One line of numbers per row: shape (m, d) or (m, C)."""
+Places: TypeAlias = NDArray[np.intp]
+"""Numbers of rows, or of members of a stack."""
 
 
 def real(value: ArrayLike, name: str) -> Array:
@@ -31,9 +33,9 @@ def real(value: ArrayLike, name: str) -> Array:
     # Two passes that allocate nothing; NaN fails both comparisons.
     if array.size and not (array.min() > -np.inf and array.max() < np.inf):
         offender = _first(~np.isfinite(array))
+        value = "NaN" if np.isnan(array[offender]) else array[offender]
         raise ValueError(
-            f"{name} must be finite; got {array[offender]} at {_place(offender)}. "
-            "Drop or impute that row."
+            f"{name} must be finite; got {value} at {_place(offender)}. Drop or impute that row."
         )
     return array
 

@@ -4,6 +4,8 @@
     ├── ConvergenceError(ArithmeticError)     a numerical search did not settle
     └── MissingPackageError(ImportError)      an optional package is not installed
 
+    FlatScoresWarning(UserWarning)            scores tell few rows apart
+
 A bad argument raises a plain ``ValueError`` or ``TypeError`` whose one sentence reads
 ``<argument> must <rule>; got <what>. <What to do>.``
 """
@@ -19,3 +21,7 @@ class ConvergenceError(PossibalError, ArithmeticError):
 
 class MissingPackageError(PossibalError, ImportError):
     """An optional package is not installed."""
+
+
+class FlatScoresWarning(UserWarning):
+    """Scores tell few rows apart, so that the question asked is almost arbitrary."""

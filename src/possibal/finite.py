@@ -176,7 +176,7 @@ class FinitePossibility:
         names = tuple(axis for i, axis in enumerate(self.names) if i not in known)
         return type(self)(values / values.max(), names)
 
-    def map(self, T: Callable[[Point], Hashable]) -> Self:  # noqa: N803 - the paper's map T
+    def map(self, T: Callable[[Point], Hashable]) -> Self:
         """What is known of T(theta), for any function T of a point.
 
         Paper: Sec. 3.1, f'(theta') = sup over T(theta) = theta' of f(theta).

@@ -7,21 +7,25 @@ belief, as credible as its evidence says.
 """
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
-from possibal.arrays import Array, Matrix, Vector
+from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
-from possibal.laplace import Mode, Seen, SoftmaxInformation, climb, sensitivity
-from possibal.linalg import one_thread
+from possibal.information import Seen, SoftmaxInformation
+from possibal.kernels import Column
+from possibal.laplace import Mode, climb, sensitivity
+from possibal.linalg import factor, one_thread
 from possibal.links import Link, Softmax
-from possibal.prior import Column, Prior
+from possibal.prior import Prior
 
 CHUNK = 100_000
 """Covariances held at once when rows are predicted: small enough for the cache."""
+TRUST = 0.5
+"""The power with which evidence counts for a setting of the hyperparameters."""
 _FEWEST = 64
 """Rows predicted at once at least."""
 _TRIANGLE = 64
@@ -108,21 +112,34 @@ class Posterior:
     def credibility(self) -> Vector:
         """How credible each setting is: prior times evidence, scaled so that the largest is one.
 
+        The evidence counts with a power below one: labels that were asked for because they are
+        doubtful are no fair sample, and few of them speak too loudly (docs/hyperparameters.md).
+
         Paper: none; Sec. 3.3 with the hyperparameters as the unknown.
         """
-        score = self.log_evidence + self.log_prior
+        score = TRUST * self.log_evidence + self.log_prior
         return np.exp(score - score.max())
 
-    def part(self, members: Sequence[int]) -> "Posterior":
-        """The same with some of the settings, conditioned anew.
+    @property
+    def leading(self) -> "Posterior":
+        """The posterior under the most credible setting alone.
+
+        Paper: none.
+        """
+        return self.part(np.array([self.credibility.argmax()]))
+
+    def part(self, members: Places) -> "Posterior":
+        """The same with some of the settings.
 
         Paper: none.
         """
         weight = self.data.weight
-        data = replace(self.data, weight=weight if len(weight) == 1 else weight[list(members)])
-        some = list(members)
-        return condition(
-            self.prior.part(some), data, self.log_prior[some], start=self.mode.a[some]
+        return Posterior(
+            self.prior.part(members),
+            self.log_prior[members],
+            replace(self.data, weight=weight if len(weight) == 1 else weight[members]),
+            self.K[members],
+            self.mode.part(members),
         )
 
     def update(self, x: Matrix, y: Matrix, weight: Matrix | None = None) -> "Posterior":
@@ -133,10 +150,11 @@ class Posterior:
         Args:
             x: (k, d).
             y: (P, k), as in :class:`Data`.
-            weight: (1 or S, k); as the last row's if left out.
+            weight: (1 or S, k); as that of the last row if left out, and one after no row.
         """
         if weight is None:
-            weight = np.repeat(self.data.weight[:, -1:], y.shape[1], axis=1)
+            last = self.data.weight[:, -1:] if len(self.data) else np.ones((1, 1))
+            weight = np.repeat(last, len(x), axis=1)
         data = self.data.joined(Data(x, y, weight, self.data.link))
         start = np.pad(self.mode.a, [(0, 0), (0, 0), (0, len(x))])
         return condition(self.prior, data, self.log_prior, start=start)
@@ -156,7 +174,9 @@ class Posterior:
             for p in range(shape[1])[column.processes]:
                 explained = self._explained(column.member, p, column.matrix)
                 left = column.variance - column.scale * column.scale * explained
-                variance[column.member, p, part] = np.maximum(left, _FLOOR * column.variance + _TINY)
+                variance[column.member, p, part] = np.maximum(
+                    left, _FLOOR * column.variance + _TINY
+                )
         return mean, variance
 
     def at(self, X: Matrix) -> Belief:
@@ -193,6 +213,43 @@ class Posterior:
             covariance[:, :, p, p] = variance[:, p]
         return covariance
 
+    def draw(self, X: Matrix, members: Places, rng: np.random.Generator) -> Array:
+        """Latents of all rows together, drawn as if credibilities were probabilities.
+
+        Given what is shared by all classes, the latents of a class are those of a regression
+        with weights D; a softmax adds what it gives back, the same draw for every class.
+
+        Paper: none; the probabilistic reading of Props. 7 and 8.
+
+        Args:
+            X: (m, d); the work grows with m^3.
+            members: which setting each draw is from.
+            rng: where the draws come from.
+
+        Returns:
+            (number of draws, P, m).
+        """
+        mean, _ = self.moments(X)
+        prior = self.prior.gram(X) if len(X) else np.empty((len(mean), 1, 0, 0))
+        P, n = mean.shape[1], len(self.data)
+        draws = np.empty((len(members), P, len(X)))
+        shared = rng.standard_normal((len(members), n))
+        own = rng.standard_normal(draws.shape)
+        for column in self.prior.columns(X, self.data.X):
+            s, K_t = column.member, column.scale * column.matrix
+            chosen = members == s
+            for p in range(P)[column.processes]:
+                left = prior[s, min(p, prior.shape[1] - 1)]
+                if isinstance(self.mode.information, SoftmaxInformation):
+                    left = left - K_t @ self.mode.information.E[s, p] @ K_t.T
+                    told = shared[chosen] @ self._returned[s, p] @ K_t.T
+                else:
+                    half = K_t @ self._root[s]
+                    left, told = left - half @ half.T, 0.0
+                chol = factor(left[None] + _FLOOR * np.diag(column.variance), self.prior.name).chol
+                draws[chosen, p] = mean[s, p] + own[chosen, p] @ chol[0].T + told
+        return draws
+
     def evidence_slopes(self) -> Matrix:
         """Derivatives of the log evidence by the free hyperparameters, (S, p).
 
@@ -228,13 +285,15 @@ class Posterior:
 
     @functools.cached_property
     def _root(self) -> Array:
-        """Upper triangular matrices R, (S, n, n): P = R R', or the inverse of R R' is the sum of E."""
+        """Upper triangular matrices, (S, n, n): R R' is P, or the inverse of the sum of E."""
         return self.mode.information.root()
 
     @functools.cached_property
     def _returned(self) -> Array:
         """What a softmax gives back, (S, C, n, n)."""
-        return np.swapaxes(self._root, 1, 2)[:, None] @ self.mode.information.E
+        information = self.mode.information
+        assert isinstance(information, SoftmaxInformation)  # noqa: S101 - tells the type checker
+        return information.returned()
 
 
 def condition(

@@ -1,6 +1,7 @@
 """Square roots of covariances and precisions, and the one way to forget directions."""
 
 import functools
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from scipy.linalg import null_space
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
 from threadpoolctl import ThreadpoolController
 
-from possibal.arrays import Array, Matrix, Vector
+from possibal.arrays import Array, Matrix, Places, Vector
 
 _NEGATIVE = 1e-10
 """An eigenvalue below minus this share of the largest is more than rounding."""
@@ -119,13 +120,25 @@ class Factor:
     chol: Array
     jitter: Vector
 
+    @property
+    def _matrices(self) -> Iterator[tuple[int, Matrix]]:
+        """Each factor with its place, but none of size zero: LAPACK does not take those."""
+        return enumerate(self.chol) if self.chol.size else iter(())
+
+    def part(self, members: Places) -> "Factor":
+        """The factors of some matrices of the stack.
+
+        Paper: none.
+        """
+        return Factor(self.chol[members], self.jitter[members])
+
     def solve(self, b: Matrix) -> Matrix:
         """The solution x of A x = b for each matrix A of the stack, (S, n).
 
         Paper: none; GPML Alg. 3.1, line 7.
         """
         x = np.empty_like(b)
-        for s, chol in enumerate(self.chol):
+        for s, chol in self._matrices:
             x[s] = dpotrs(chol.T, b[s], lower=0)[0]
         return x
 
@@ -135,7 +148,7 @@ class Factor:
         Paper: none; GPML Alg. 3.3, line 5.
         """
         inverses = np.empty_like(self.chol)
-        for s, chol in enumerate(self.chol):
+        for s, chol in self._matrices:
             lower = dpotri(chol.T, lower=0)[0].T
             inverses[s] = np.tril(lower) + np.tril(lower, -1).T
         return inverses
@@ -146,7 +159,7 @@ class Factor:
         Paper: none; GPML Alg. 3.2, line 5.
         """
         inverses = np.empty_like(self.chol)
-        for s, chol in enumerate(self.chol):
+        for s, chol in self._matrices:
             inverses[s] = dtrtri(chol.T, lower=0)[0].T
         return inverses
 
@@ -171,27 +184,52 @@ def factor(stack: Array, name: str) -> Factor:
         name: what the matrices come from, for the error.
     """
     chol, jitter = np.empty_like(stack), np.zeros(len(stack))
-    for s, matrix in enumerate(stack):
-        for share in (0.0, *_JITTER):
-            raised = matrix if share == 0 else _raised(matrix, share)
-            # Row-major and symmetric: the transpose is what LAPACK reads, without a copy.
-            upper, failed = dpotrf(raised.T, lower=0, clean=1)
-            if not failed and np.isfinite(upper[-1:, -1:]).all():
-                chol[s], jitter[s] = upper.T, share
-                break
-        else:
-            raise ValueError(
-                f"{name} must give positive semi-definite matrices; got one that stays indefinite "
-                f"with a jitter of {_JITTER[-1]:.0e}. Make the kernel's amplitude smaller or its "
-                "noise larger."
-            )
+    for s, matrix in enumerate(stack if stack.size else ()):
+        # Row-major and symmetric: the transpose is what LAPACK reads, without a copy.
+        upper, failed = dpotrf(matrix.T, lower=0, clean=1)
+        if failed or not np.isfinite(upper[-1, -1]):
+            upper, jitter[s] = _with_jitter(matrix, name)
+        chol[s] = upper.T
     return Factor(chol, jitter)
+
+
+def _with_jitter(matrix: Matrix, name: str) -> tuple[Matrix, float]:
+    """The upper factor of a matrix with the least jitter that allows one, and that jitter."""
+    for share in _JITTER:
+        upper, failed = dpotrf(_raised(matrix, share).T, lower=0, clean=1)
+        if not failed and np.isfinite(upper[-1, -1]):
+            return upper, share
+    raise ValueError(
+        f"{name} must give positive semi-definite matrices; got one that stays indefinite "
+        f"with a jitter of {_JITTER[-1]:.0e}. Make the kernel's amplitude smaller or its "
+        "noise larger."
+    )
 
 
 def _raised(matrix: Matrix, share: float) -> Matrix:
     """The matrix with a share of its mean diagonal added to the diagonal."""
     diagonal = np.diagonal(matrix)
     return matrix + np.diag(np.full(len(matrix), share * float(diagonal.mean())))
+
+
+def product(K: Array, v: Array) -> Array:
+    """The product K v for every process, where one kernel matrix may serve all of them.
+
+    Paper: none; GPML Alg. 3.3, line 10.
+
+    Args:
+        K: symmetric, (S, P, n, n) or (S, 1, n, n).
+        v: (S, P, n).
+    """
+    return v @ K[:, 0] if K.shape[1] == 1 else each_times(K, v)
+
+
+def each_times(stack: Array, v: Array) -> Array:
+    """The product of each symmetric matrix with its own vector, (S, P, n).
+
+    Paper: none; GPML Alg. 3.3, line 10.
+    """
+    return (v[:, :, None, :] @ stack)[:, :, 0]
 
 
 @functools.cache

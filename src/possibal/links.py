@@ -14,8 +14,8 @@ from scipy.special import erfcx, expit, log_expit, log_ndtr, log_softmax, ndtr, 
 from possibal.arrays import Array
 
 SQRT_2_OVER_PI = float(np.sqrt(2.0 / np.pi))
-_FAR = -1e4
-"""Below this margin 1 / t^4 is less than rounding, and the Mills ratio is had from its series."""
+_FAR = -50.0
+"""Below this margin five terms of the series of the Mills ratio are exact to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,18 +84,19 @@ class Probit:
         """Derivatives of log Phi(t), all from r = phi / Phi.
 
         Paper: App. C.1; GPML Eq. 3.16. W = r (r + t), where r + t cancels far to the left: there
-        it is -1 / t to rounding.
+        all are had from the series of r in 1 / t^2.
         """
         t = y * g
         r = SQRT_2_OVER_PI / erfcx(-np.sqrt(0.5) * t)
+        pull = t + r
+        third = r * (pull * pull + r * pull - 1.0)
         far = t < _FAR
         if far.any():
-            r = np.where(far, -t, r)
-            pull = np.where(far, -1.0 / np.where(far, t, _FAR), t + r)
-            third = np.where(far, 0.0, r * (pull * pull + r * pull - 1.0))
-        else:
-            pull = t + r
-            third = r * (pull * pull + r * pull - 1.0)
+            v = -1.0 / t[far]
+            u = v * v
+            pull[far] = v * (1.0 - u * (2.0 - u * (10.0 - u * (74.0 - 706.0 * u))))
+            r[far] = pull[far] - t[far]
+            third[far] = 2.0 * v * u * (1.0 - u * (12.0 - u * (150.0 - 2072.0 * u)))
         return Slopes(weight * y * r, weight * r * pull, weight * y * third)
 
 
@@ -178,11 +179,11 @@ class Softmax:
         return softmax(g, axis=-2)
 
     def log_probability(self, y: Array, g: Array, weight: Array, /) -> Array:
-        """Log probability of the label seen, row by row: (..., n).
+        """Log probability of the label seen, row by row: (..., 1, n).
 
         Paper: App. C.2, log p(y | g).
         """
-        return weight * (y * log_softmax(g, axis=-2)).sum(axis=-2)
+        return weight * (y * log_softmax(g, axis=-2)).sum(axis=-2, keepdims=True)
 
 
 PROBIT, LOGISTIC, IDENTITY, SOFTMAX = Probit(), Logistic(), Identity(), Softmax()

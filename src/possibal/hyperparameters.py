@@ -1,0 +1,208 @@
+"""What to do about hyperparameters: keep them, maximise their evidence, or carry all credible ones.
+
+Hyperparameters are unknown too. Before any label each has a log-normal possibility, whose centre
+is scaled by the rows seen; labels multiply it by their evidence. The *envelope* keeps every
+setting that stays credible, as one hypothesis of the belief.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import cast
+
+import numpy as np
+from scipy.optimize import Bounds, minimize
+from scipy.spatial.distance import pdist
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+from possibal.arrays import Matrix, Vector
+from possibal.gp import Data, Posterior, condition
+from possibal.kernels import Kernel
+from possibal.prior import prior
+
+AMPLITUDE = 12.0
+"""Prior variance of a latent: most rows have a clear label."""
+LENGTH_SHARE = 0.7
+"""The length-scale most credible before any label, as a share of the median distance of rows."""
+AMPLITUDE_SD, LENGTH_SD, NOISE_SD = 1.0, 0.5, 2.0
+"""How far the logarithms of hyperparameters stray."""
+REACH = 1.25
+"""How many of those the settings of an envelope lie off the centre."""
+LEAST_CREDIBLE = 1e-3
+"""Settings less credible than this are left out of an envelope: they raise no doubt above it."""
+_MANY_ROWS = 1000
+"""Rows whose distances are looked at; of more, evenly spread ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A fit to be made.
+
+    Attributes:
+        kernels: one that all classes share, or one per class.
+        data: what was seen; its weights are those of the rows alone.
+        given: (p,), logarithms of the hyperparameters as the kernels have them.
+        centre: (p,), those most credible before any label.
+        sd: (p,), how far they stray.
+        noisy: whether the last hyperparameter is the variance of a Gaussian error.
+    """
+
+    kernels: tuple[Kernel, ...]
+    data: Data
+    given: Vector
+    centre: Vector
+    sd: Vector
+    noisy: bool = False
+
+    def log_prior(self, thetas: Matrix) -> Vector:
+        """How credible settings are before any label, as logarithms.
+
+        Paper: none; a Gaussian possibility function of Sec. 3.2.
+        """
+        z = (thetas - self.centre) / self.sd
+        return self.repeats * thetas[:, -1:].sum(axis=1) - 0.5 * (z * z).sum(axis=1)
+
+    @property
+    def repeats(self) -> float:
+        """What rows that count k times add to the evidence, per logarithm of the noise variance.
+
+        A Gaussian error of variance s2 / k is one density; k errors of variance s2 are k.
+
+        Paper: none.
+        """
+        return -0.5 * float((self.data.weight - 1.0).sum()) if self.noisy else 0.0
+
+    def at(self, thetas: Matrix) -> Posterior:
+        """The posterior of a stack of settings.
+
+        Paper: Props. 6 to 8.
+        """
+        of_kernels = thetas[:, :-1] if self.noisy else thetas
+        noise = np.exp(thetas[:, -1:]) if self.noisy else 1.0
+        data = replace(self.data, weight=self.data.weight / noise)
+        return condition(prior(self.kernels, of_kernels), data, self.log_prior(thetas))
+
+
+Way = Callable[[Problem], Posterior]
+"""One way to deal with hyperparameters."""
+
+
+def fixed(problem: Problem) -> Posterior:
+    """The posterior under the hyperparameters as they are given.
+
+    Paper: App. E.3, hyperparameters fixed for the duration of an experiment.
+    """
+    return problem.at(problem.given[None])
+
+
+def evidence(problem: Problem) -> Posterior:
+    """The posterior under the setting of largest evidence times prior.
+
+    The climb starts from the centre and from the two best settings of the envelope.
+
+    Paper: none; GPML Sec. 5.5, with priors: without them few labels lead to extremes.
+    """
+    if not len(problem.centre):
+        return fixed(problem)
+    settings = _settings(problem)
+    first = problem.at(settings)
+    ranked = np.argsort(-(first.log_evidence + first.log_prior), kind="stable")
+    starts = [problem.centre, *settings[ranked[:2]]]
+    bounds = Bounds(problem.centre - 6 * problem.sd, problem.centre + 6 * problem.sd)
+
+    def downhill(theta: Vector) -> tuple[float, Vector]:
+        posterior = problem.at(theta[None])
+        slopes = posterior.evidence_slopes()
+        if problem.noisy:
+            slopes = np.column_stack([slopes, posterior.noise_slopes() + problem.repeats])
+        pull = (theta - problem.centre) / problem.sd**2
+        return -float(posterior.log_evidence[0] + posterior.log_prior[0]), pull - slopes[0]
+
+    found = [minimize(downhill, s, jac=True, method="L-BFGS-B", bounds=bounds) for s in starts]
+    best = int(np.argmin([float(result.fun) for result in found]))
+    return problem.at(np.asarray(found[best].x)[None])
+
+
+def envelope(problem: Problem) -> Posterior:
+    """The posterior under every credible setting.
+
+    Paper: none; Sec. 3.3 with the hyperparameters as the unknown: what is not known is maximised
+    over, not averaged.
+    """
+    posterior = problem.at(_settings(problem))
+    return posterior.part(np.flatnonzero(posterior.credibility >= LEAST_CREDIBLE))
+
+
+WAYS: dict[str, Way] = {"envelope": envelope, "evidence": evidence, "fixed": fixed}
+
+
+def problem(
+    kernels: tuple[Kernel, ...] | None,
+    data: Data,
+    *,
+    amplitude: float = AMPLITUDE,
+    noise: float | None = None,
+) -> Problem:
+    """The fit of kernels to data, with what is believed of hyperparameters beforehand.
+
+    Length-scales are believed near a share of the median distance between the rows seen, which
+    grows with the square root of the number of columns; all else near what the kernels have.
+
+    Paper: none.
+
+    Args:
+        kernels: None means a constant times an RBF.
+        data: what was seen.
+        amplitude: prior variance of our own kernel.
+        noise: variance of a Gaussian error; None where there is none.
+    """
+    length = LENGTH_SHARE * median_distance(data.X)
+    if kernels is None:
+        ends = (length * 1e-3, length * 1e3)
+        ours = ConstantKernel(amplitude, (1e-3 * amplitude, 1e3 * amplitude)) * RBF(length, ends)
+        kernels = (cast("Kernel", ours),)
+    given, centre, sd = list[float](), list[float](), list[float]()
+    for kernel in kernels:
+        names = [h.name for h in kernel.hyperparameters for _ in range(h.n_elements) if not h.fixed]
+        given.extend(kernel.theta)
+        for name, theta, (low, high) in zip(names, kernel.theta, kernel.bounds, strict=True):
+            scaled = name.endswith("length_scale")
+            centre.append(min(max(np.log(length), low), high) if scaled else theta)
+            sd.append(LENGTH_SD if scaled else AMPLITUDE_SD)
+    if noise is not None:
+        given.append(float(np.log(noise)))
+        centre.append(given[-1])
+        sd.append(NOISE_SD)
+    vectors = (np.array(v, dtype=float) for v in (given, centre, sd))
+    return Problem(kernels, data, *vectors, noisy=noise is not None)
+
+
+def _settings(problem: Problem) -> Matrix:
+    """Settings spread over what is credible before any label, the centre among them, (S, p).
+
+    Up to two hyperparameters make a grid; of more, each is moved by itself.
+    """
+    p = len(problem.centre)
+    if p <= 2:  # noqa: PLR2004 - nine settings at most
+        z = np.array(list(product((0.0, -REACH, REACH), repeat=p))).reshape(-1, p)
+    else:
+        z = REACH * np.concatenate([np.zeros((1, p)), np.eye(p), -np.eye(p)])
+    return problem.centre + z * problem.sd
+
+
+def median_distance(X: Matrix) -> float:
+    """The median distance between two distinct rows; sqrt(2 d) where there are none.
+
+    That is about the distance of two rows whose columns have variance one.
+
+    Paper: none; the median rule.
+    """
+    rows = np.unique(X, axis=0)
+    if len(rows) > _MANY_ROWS:
+        rows = rows[np.linspace(0, len(rows) - 1, _MANY_ROWS).astype(int)]
+    unit = float(np.abs(rows).max(initial=0.0))
+    distances = pdist(rows / unit) if len(rows) > 1 else np.empty(0)
+    distances = distances[distances > 0]
+    if not len(distances):
+        return float(np.sqrt(2 * X.shape[1]))
+    return float(min(float(np.median(distances)) * unit, np.finfo(float).max / 4))

@@ -1,0 +1,201 @@
+"""Covariances by a constant times an RBF: all settings share the distances between rows.
+
+Distances to many rows are one matrix product, and the rows seen are put into coordinates of their
+own first, so that neither tiny nor huge numbers lose their digits.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Product
+
+from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.kernels import Column, Kernel
+
+_LARGEST = 1e150
+"""Coordinates are cut here, so that their squares stay finite."""
+_SHARPEST = 1e300
+"""The factor of squared distances is cut here: times zero it is zero, and not a number."""
+_COARSE = 1e5
+"""Squared distances by matrix products lose this many roundings at most; else they are summed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Radial:
+    """Settings of a constant times an RBF: variance * exp(-d^2 / (2 length_scale^2)).
+
+    Paper: App. E, the RBF kernel of the experiments.
+
+    Attributes:
+        kernel: the kernel as it was given.
+        amplitude: (S,), prior variances.
+        length_scale: (S, 1) for all columns of X, or (S, d) for each.
+        free: which of (amplitude, length-scales) the columns of theta are.
+    """
+
+    kernel: Kernel
+    amplitude: Vector
+    length_scale: Matrix
+    free: tuple[int, ...]
+
+    @classmethod
+    def of(cls, kernel: Kernel, thetas: Matrix) -> "Radial | None":
+        """The settings, if the kernel is an RBF or a constant times one; None if it is not.
+
+        Paper: App. E.
+        """
+        constant, rbf = _constant_and_rbf(kernel)
+        if rbf is None:
+            return None
+        lengths = np.atleast_1d(np.asarray(rbf.length_scale, dtype=float))
+        values = np.array([1.0 if constant is None else constant.constant_value, *lengths])
+        free = [] if constant is None or constant.hyperparameter_constant_value.fixed else [0]
+        if not rbf.hyperparameter_length_scale.fixed:
+            free += range(1, 1 + len(lengths))
+        if isinstance(kernel, Product) and kernel.k1 is rbf:
+            free = [*free[1:], 0] if free[:1] == [0] else free
+        table = np.tile(values, (len(thetas), 1))
+        table[:, free] = np.exp(thetas)
+        return cls(kernel, table[:, 0], table[:, 1:], tuple(free))
+
+    @property
+    def name(self) -> str:
+        """The kernel as scikit-learn writes it.
+
+        Paper: none.
+        """
+        return f"kernel {self.kernel}"
+
+    def settings(self) -> list[list[Kernel]]:
+        """The kernel of every setting.
+
+        Paper: none.
+        """
+        table = np.log(np.column_stack([self.amplitude, self.length_scale]))
+        return [[self.kernel.clone_with_theta(row)] for row in table[:, list(self.free)]]
+
+    def __len__(self) -> int:
+        """The number of settings."""
+        return len(self.amplitude)
+
+    def part(self, members: Places, /) -> "Radial":
+        """Some of the settings.
+
+        Paper: none.
+        """
+        return Radial(self.kernel, self.amplitude[members], self.length_scale[members], self.free)
+
+    def gram(self, X: Matrix, /) -> Array:
+        """Covariances of the rows seen.
+
+        Paper: Prop. 6, K.
+        """
+        K = np.empty((len(self), len(X), len(X)))
+        for chart in self._charts(X):
+            u = chart.place(X)
+            squares = cdist(u, u, "sqeuclidean")
+            for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
+                np.multiply(squares, -0.5 * sharpness, out=K[s])
+        np.exp(K, out=K)
+        K *= self.amplitude[:, None, None]
+        return K[:, None]
+
+    def slopes(self, X: Matrix, sensitivity: Array, /) -> Matrix:
+        """Derivatives by theta of a function of the covariances.
+
+        The derivative of K by the logarithm of a length-scale is K times its share of the squared
+        distance; summed against a symmetric matrix T, that is 2 (sum_i T1_i x_i^2 - x' T x).
+
+        Paper: none; GPML Eq. 5.21.
+        """
+        T = sensitivity.sum(axis=1) * self.gram(X)[:, 0]
+        table = np.empty((len(self), 1 + self.length_scale.shape[1]))
+        table[:, 0] = T.sum(axis=(1, 2))
+        for chart in self._charts(X):
+            u = chart.place(X)
+            for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
+                by_column = 2.0 * (T[s].sum(axis=1) @ (u * u) - (u * (T[s] @ u)).sum(axis=0))
+                iso = self.length_scale.shape[1] == 1
+                table[s, 1:] = sharpness * (by_column.sum() if iso else by_column)
+        return table[:, list(self.free)]
+
+    def columns(self, X_t: Matrix, X: Matrix, /) -> Iterator[Column]:
+        """Covariances of other rows with the rows seen; each length-scale costs one exponential.
+
+        Paper: Prop. 6, K_t.
+        """
+        for chart in self._charts(X):
+            squares = chart.squares(X_t, X)
+            matrix, last = np.empty_like(squares), np.nan
+            for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
+                if sharpness != last:
+                    np.multiply(squares, -0.5 * sharpness, out=matrix)
+                    np.exp(matrix, out=matrix)
+                    last = sharpness
+                scale = float(self.amplitude[s])
+                yield Column(int(s), slice(None), np.full(len(X_t), scale), scale, matrix)
+
+    def _charts(self, X: Matrix) -> list["Chart"]:
+        """Charts for the settings, one for all that see the same directions, sharpest first."""
+        shapes = self.length_scale / self.length_scale[:, :1]
+        charts = list[Chart]()
+        for shape in shapes[:1] if shapes.shape[1] == 1 else np.unique(shapes, axis=0):
+            alike = np.flatnonzero((shapes == shape).all(axis=1))
+            members = alike[np.argsort(self.length_scale[alike, 0], kind="stable")]
+            charts.append(Chart.around(X, shape, members, self.length_scale[members, 0]))
+        return charts
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Coordinates in which distances between rows neither overflow nor vanish.
+
+    Attributes:
+        centre: the mean of the rows seen.
+        unit: (d,) what a column is divided by.
+        members: settings that read distances in this chart.
+        sharpness: one over the squared length-scale of each, in units of the chart.
+    """
+
+    centre: Vector
+    unit: Vector
+    members: Places
+    sharpness: Vector
+
+    @classmethod
+    def around(cls, X: Matrix, shape: Vector, members: Places, length_scale: Vector) -> "Chart":
+        """The chart around the rows seen, none of which is further than one from the centre."""
+        none = np.zeros(X.shape[1])
+        centre = 0.5 * X.min(axis=0) + 0.5 * X.max(axis=0) if len(X) else none
+        spread = float((np.abs(X - centre) / shape).max(initial=0.0)) or float(length_scale[0])
+        spread = min(spread, np.finfo(float).max)
+        sharpness = np.minimum((spread / length_scale) ** 2, _SHARPEST)
+        return cls(centre, spread * shape, members, sharpness)
+
+    def place(self, X: Matrix) -> Matrix:
+        """The rows in this chart."""
+        return np.clip((X - self.centre) / self.unit, -_LARGEST, _LARGEST)
+
+    def squares(self, X_t: Matrix, X: Matrix) -> Matrix:
+        """Squared distances in this chart, by one matrix product where that is exact enough."""
+        u, v = self.place(X_t), self.place(X)
+        norms = (v * v).sum(axis=1)
+        if not len(X) or self.sharpness[0] * norms.max() > _COARSE:
+            return cdist(u, v, "sqeuclidean")
+        left = np.column_stack([u, (u * u).sum(axis=1), np.ones(len(u))])
+        right = np.column_stack([-2.0 * v, np.ones(len(v)), norms])
+        squares = left @ right.T
+        return np.maximum(squares, 0.0, out=squares)
+
+
+def _constant_and_rbf(kernel: object) -> tuple[ConstantKernel | None, RBF | None]:
+    """The parts of a constant times an RBF in either order, or of an RBF alone; else nothing."""
+    if type(kernel) is RBF:
+        return None, kernel
+    if type(kernel) is Product:
+        parts = {type(kernel.k1): kernel.k1, type(kernel.k2): kernel.k2}
+        if parts.keys() == {ConstantKernel, RBF}:
+            return parts[ConstantKernel], parts[RBF]
+    return None, None
