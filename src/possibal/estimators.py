@@ -21,7 +21,6 @@ from possibal.families import GaussianNoise
 from possibal.gp import Data, Posterior
 from possibal.hyperparameters import WAYS, problem
 from possibal.kernels import Kernel
-from possibal.linalg import one_thread
 from possibal.links import IDENTITY, LINKS, SOFTMAX, Link, Softmax
 from possibal.outer import OuterMeasure
 from possibal.possibility import GaussianPossibility
@@ -43,11 +42,10 @@ class _Conditioned(BaseEstimator):
 
     def _keep(self, posterior: Posterior) -> None:
         """Keep what a fit learned, the most credible setting first; warn where it is doubtful."""
-        posterior = posterior.part(np.argsort(-posterior.credibility, kind="stable"))
+        if len(posterior.prior) > 1:
+            posterior = posterior.part(np.argsort(-posterior.credibility, kind="stable"))
         self.posterior_ = posterior
         self.log_evidence_ = float(posterior.log_evidence[0])
-        credibility = posterior.credibility.tolist()
-        self.kernels_ = list(zip(posterior.prior.settings(), credibility, strict=True))
         self.jitter_ = float(posterior.mode.information.jitter.max())
         if not posterior.mode.settled.all():
             warnings.warn(
@@ -56,6 +54,13 @@ class _Conditioned(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    @property
+    def kernels_(self) -> list[tuple[list[Kernel], float]]:
+        """The credible settings, the most credible first, each with its credibility."""
+        check_is_fitted(self, "posterior_")
+        credibility = self.posterior_.credibility.tolist()
+        return list(zip(self.posterior_.prior.settings(), credibility, strict=True))
 
     def _ready(self, X: ArrayLike) -> tuple[Posterior, Matrix]:
         """The posterior, and rows it can be asked about."""
@@ -127,8 +132,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
             seen = np.where(codes == 1, 1.0, -1.0)[None]
         data = Data(rows[kept], seen, weight[None, kept], link)
         kernels = _kernels(self.kernel, len(self.classes_) if link is SOFTMAX else 1)
-        with one_thread():
-            self._keep(way(problem(kernels, data)))
+        self._keep(way(problem(kernels, data)))
         return self
 
     def latent_mean_and_variance(self, X: ArrayLike) -> tuple[Array, Array]:
@@ -280,8 +284,7 @@ class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
         amplitude = float(np.average(seen * seen, weights=weight[kept])) or 1.0
         noise = self._starting_noise(amplitude)
         kernels = _kernels(self.kernel, 1)
-        with one_thread():
-            self._keep(way(problem(kernels, data, noise=noise, amplitude=amplitude)))
+        self._keep(way(problem(kernels, data, noise=noise, amplitude=amplitude)))
         precision = self.posterior_.data.weight[0, 0] / weight[kept][0]
         self.noise_variance_ = float(self.unit_**2 / precision)
         return self

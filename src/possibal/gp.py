@@ -20,7 +20,7 @@ from possibal.kernels import Column
 from possibal.laplace import Mode, climb, sensitivity
 from possibal.linalg import factor, one_thread
 from possibal.links import Link, Softmax
-from possibal.prior import Prior
+from possibal.prior import Facing, Prior
 
 CHUNK = 100_000
 """Covariances held at once when rows are predicted: small enough for the cache."""
@@ -126,7 +126,7 @@ class Posterior:
 
         Paper: none.
         """
-        return self.part(np.array([self.credibility.argmax()]))
+        return self if len(self.prior) == 1 else self.part(np.array([self.credibility.argmax()]))
 
     def part(self, members: Places) -> "Posterior":
         """The same with some of the settings.
@@ -170,7 +170,7 @@ class Posterior:
         mean, variance = np.empty(shape), np.empty(shape)
         for part, column in self._columns(X):
             place = column.member, column.processes, part
-            mean[place] = column.scale * (self.mode.a[place[:2]] @ column.matrix.T)
+            mean[place] = column.scale * (column.matrix @ self.mode.a[place[:2]].T).T
             for p in range(shape[1])[column.processes]:
                 explained = self._explained(column.member, p, column.matrix)
                 left = column.variance - column.scale * column.scale * explained
@@ -235,7 +235,7 @@ class Posterior:
         draws = np.empty((len(members), P, len(X)))
         shared = rng.standard_normal((len(members), n))
         own = rng.standard_normal(draws.shape)
-        for column in self.prior.columns(X, self.data.X):
+        for column in self._facing.columns(X):
             s, K_t = column.member, column.scale * column.matrix
             chosen = members == s
             for p in range(P)[column.processes]:
@@ -255,7 +255,8 @@ class Posterior:
 
         Paper: none; GPML Alg. 5.1.
         """
-        return self.prior.slopes(self.data.X, sensitivity(self.mode, self.K))
+        with one_thread():
+            return self.prior.slopes(self.data.X, sensitivity(self.mode, self.K))
 
     def noise_slopes(self) -> Vector:
         """Derivatives of the log evidence by the logarithm of the noise variance, (S,).
@@ -272,7 +273,7 @@ class Posterior:
         with one_thread(), np.errstate(over="ignore", under="ignore"):
             for start in range(0, len(X), rows):
                 part = slice(start, start + rows)
-                for column in self.prior.columns(X[part], self.data.X):
+                for column in self._facing.columns(X[part]):
                     yield part, column
 
     def _explained(self, s: int, p: int, matrix: Matrix) -> Vector:
@@ -282,6 +283,11 @@ class Posterior:
             own = np.einsum("ij,ij->i", inner, matrix)
             return own - _square_norms(inner, self._root[s])
         return _square_norms(matrix, self._root[s])
+
+    @functools.cached_property
+    def _facing(self) -> Facing:
+        """The prior, ready to compare other rows with the rows seen."""
+        return self.prior.facing(self.data.X)
 
     @functools.cached_property
     def _root(self) -> Array:

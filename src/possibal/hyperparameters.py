@@ -5,6 +5,7 @@ is scaled by the rows seen; labels multiply it by their evidence. The *envelope*
 setting that stays credible, as one hypothesis of the belief.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import product
@@ -42,25 +43,35 @@ class Problem:
         kernels: one that all classes share, or one per class.
         data: what was seen; its weights are those of the rows alone.
         given: (p,), logarithms of the hyperparameters as the kernels have them.
-        centre: (p,), those most credible before any label.
-        sd: (p,), how far they stray.
         noisy: whether the last hyperparameter is the variance of a Gaussian error.
     """
 
     kernels: tuple[Kernel, ...]
     data: Data
     given: Vector
-    centre: Vector
-    sd: Vector
     noisy: bool = False
 
-    def log_prior(self, thetas: Matrix) -> Vector:
-        """How credible settings are before any label, as logarithms.
+    @functools.cached_property
+    def belief(self) -> "Beforehand":
+        """What is believed of the hyperparameters before any label.
+
+        Length-scales are believed near a share of the median distance between the rows seen,
+        which grows with the square root of the number of columns; all else near what is given.
 
         Paper: none; a Gaussian possibility function of Sec. 3.2.
         """
-        z = (thetas - self.centre) / self.sd
-        return self.repeats * thetas[:, -1:].sum(axis=1) - 0.5 * (z * z).sum(axis=1)
+        length = np.log(LENGTH_SHARE * median_distance(self.data.X))
+        centre, sd = self.given.copy(), np.full(len(self.given), AMPLITUDE_SD)
+        scaled = [
+            name.endswith("length_scale") for kernel in self.kernels for name in _free(kernel)
+        ]
+        if any(scaled):
+            low, high = np.vstack([kernel.bounds for kernel in self.kernels])[scaled].T
+            where = np.flatnonzero(scaled)
+            centre[where], sd[where] = np.clip(length, low, high), LENGTH_SD
+        if self.noisy:
+            sd[-1] = NOISE_SD
+        return Beforehand(centre, sd)
 
     @property
     def repeats(self) -> float:
@@ -80,7 +91,33 @@ class Problem:
         of_kernels = thetas[:, :-1] if self.noisy else thetas
         noise = np.exp(thetas[:, -1:]) if self.noisy else 1.0
         data = replace(self.data, weight=self.data.weight / noise)
-        return condition(prior(self.kernels, of_kernels), data, self.log_prior(thetas))
+        if len(thetas) == 1:
+            return condition(prior(self.kernels, of_kernels), data)
+        log_prior = self.belief.log(thetas)
+        if self.noisy:
+            log_prior = log_prior + self.repeats * thetas[:, -1]
+        return condition(prior(self.kernels, of_kernels), data, log_prior)
+
+
+@dataclass(frozen=True, eq=False)
+class Beforehand:
+    """What is believed of logarithms of hyperparameters before any label: Gaussian possibilities.
+
+    Attributes:
+        centre: (p,), the most credible ones.
+        sd: (p,), how far they stray.
+    """
+
+    centre: Vector
+    sd: Vector
+
+    def log(self, thetas: Matrix) -> Vector:
+        """How credible settings are, as logarithms; zero at the centre.
+
+        Paper: Sec. 3.2.
+        """
+        z = (thetas - self.centre) / self.sd
+        return -0.5 * (z * z).sum(axis=1)
 
 
 Way = Callable[[Problem], Posterior]
@@ -102,21 +139,22 @@ def evidence(problem: Problem) -> Posterior:
 
     Paper: none; GPML Sec. 5.5, with priors: without them few labels lead to extremes.
     """
-    if not len(problem.centre):
+    if not len(problem.given):
         return fixed(problem)
-    settings = _settings(problem)
+    belief, settings = problem.belief, _settings(problem)
     first = problem.at(settings)
     ranked = np.argsort(-(first.log_evidence + first.log_prior), kind="stable")
-    starts = [problem.centre, *settings[ranked[:2]]]
-    bounds = Bounds(problem.centre - 6 * problem.sd, problem.centre + 6 * problem.sd)
+    starts = [belief.centre, *settings[ranked[:2]]]
+    bounds = Bounds(belief.centre - 6 * belief.sd, belief.centre + 6 * belief.sd)
 
     def downhill(theta: Vector) -> tuple[float, Vector]:
         posterior = problem.at(theta[None])
         slopes = posterior.evidence_slopes()
+        height = float(posterior.log_evidence[0] + belief.log(theta[None])[0])
         if problem.noisy:
             slopes = np.column_stack([slopes, posterior.noise_slopes() + problem.repeats])
-        pull = (theta - problem.centre) / problem.sd**2
-        return -float(posterior.log_evidence[0] + posterior.log_prior[0]), pull - slopes[0]
+            height += problem.repeats * float(theta[-1])
+        return -height, (theta - belief.centre) / belief.sd**2 - slopes[0]
 
     found = [minimize(downhill, s, jac=True, method="L-BFGS-B", bounds=bounds) for s in starts]
     best = int(np.argmin([float(result.fun) for result in found]))
@@ -143,10 +181,7 @@ def problem(
     amplitude: float = AMPLITUDE,
     noise: float | None = None,
 ) -> Problem:
-    """The fit of kernels to data, with what is believed of hyperparameters beforehand.
-
-    Length-scales are believed near a share of the median distance between the rows seen, which
-    grows with the square root of the number of columns; all else near what the kernels have.
+    """The fit of kernels to data.
 
     Paper: none.
 
@@ -156,25 +191,20 @@ def problem(
         amplitude: prior variance of our own kernel.
         noise: variance of a Gaussian error; None where there is none.
     """
-    length = LENGTH_SHARE * median_distance(data.X)
     if kernels is None:
+        length = LENGTH_SHARE * median_distance(data.X)
         ends = (length * 1e-3, length * 1e3)
         ours = ConstantKernel(amplitude, (1e-3 * amplitude, 1e3 * amplitude)) * RBF(length, ends)
         kernels = (cast("Kernel", ours),)
-    given, centre, sd = list[float](), list[float](), list[float]()
-    for kernel in kernels:
-        names = [h.name for h in kernel.hyperparameters for _ in range(h.n_elements) if not h.fixed]
-        given.extend(kernel.theta)
-        for name, theta, (low, high) in zip(names, kernel.theta, kernel.bounds, strict=True):
-            scaled = name.endswith("length_scale")
-            centre.append(min(max(np.log(length), low), high) if scaled else theta)
-            sd.append(LENGTH_SD if scaled else AMPLITUDE_SD)
+    given = np.concatenate([kernel.theta for kernel in kernels])
     if noise is not None:
-        given.append(float(np.log(noise)))
-        centre.append(given[-1])
-        sd.append(NOISE_SD)
-    vectors = (np.array(v, dtype=float) for v in (given, centre, sd))
-    return Problem(kernels, data, *vectors, noisy=noise is not None)
+        given = np.append(given, np.log(noise))
+    return Problem(kernels, data, given, noisy=noise is not None)
+
+
+def _free(kernel: Kernel) -> list[str]:
+    """The name of each free hyperparameter, in the order of theta."""
+    return [h.name for h in kernel.hyperparameters for _ in range(h.n_elements) if not h.fixed]
 
 
 def _settings(problem: Problem) -> Matrix:
@@ -182,12 +212,12 @@ def _settings(problem: Problem) -> Matrix:
 
     Up to two hyperparameters make a grid; of more, each is moved by itself.
     """
-    p = len(problem.centre)
+    p, belief = len(problem.given), problem.belief
     if p <= 2:  # noqa: PLR2004 - nine settings at most
         z = np.array(list(product((0.0, -REACH, REACH), repeat=p))).reshape(-1, p)
     else:
         z = REACH * np.concatenate([np.zeros((1, p)), np.eye(p), -np.eye(p)])
-    return problem.centre + z * problem.sd
+    return belief.centre + z * belief.sd
 
 
 def median_distance(X: Matrix) -> float:

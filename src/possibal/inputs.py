@@ -54,8 +54,8 @@ def labels(
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The classes in order, and the place of each label among them."""
     if classes is None:
-        if len(values):
-            check_classification_targets(values)
+        if values.dtype.kind == "f":
+            check_classification_targets(values)  # refuses numbers that are no labels
         known = np.unique(values)
         if len(known) < 2:  # noqa: PLR2004 - a choice needs two
             raise ValueError(
@@ -70,9 +70,8 @@ def labels(
             )
     if not len(values):
         return known, np.empty(0, dtype=np.intp)
-    strange = ~np.isin(values, known)
-    if strange.any():
-        first = int(strange.argmax())
+    if classes is not None and not np.isin(values, known).all():
+        first = int((~np.isin(values, known)).argmax())
         raise ValueError(
             f"y must hold labels named in classes, {known.tolist()}; "
             f"got {values[first]!r} at row {first}. Add it to classes or correct it."

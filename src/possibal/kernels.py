@@ -112,7 +112,7 @@ class Kernels:
         """
         if not len(X):
             return np.empty((len(self), len(self.kernels), 0, 0))
-        return self._finite(
+        return self.finite(
             np.array([[kernel(X) for kernel in member] for member in self.settings()])
         )
 
@@ -130,23 +130,43 @@ class Kernels:
             slopes[s] = np.concatenate([np.einsum("ij,ijp->p", g, dK) for g, dK in pairs])
         return slopes
 
-    def columns(self, X_t: Matrix, X: Matrix, /) -> Iterator[Column]:
-        """Covariances of other rows with the rows seen.
+    def facing(self, X: Matrix, /) -> "Facing":
+        """The settings, ready to compare other rows with the rows seen.
 
         Paper: Prop. 6, K_t.
         """
-        every = len(self.kernels) == 1
-        for s, member in enumerate(self.settings()):
-            for p, kernel in enumerate(member):
-                processes = slice(None) if every else slice(p, p + 1)
-                matrix = self._finite(kernel(X_t, X)) if len(X) else np.empty((len(X_t), 0))
-                yield Column(s, processes, kernel.diag(X_t), 1.0, matrix)
+        return Facing(self, self.settings(), X)
 
-    def _finite(self, K: Array) -> Array:
-        """The same covariances, if they are numbers."""
+    def finite(self, K: Array) -> Array:
+        """The same covariances, if they are numbers.
+
+        Paper: none.
+        """
         if not np.isfinite(K).all():
             raise ValueError(
                 f"{self.name} must give finite covariances; got {K[~np.isfinite(K)][0]}. "
                 "Bring the columns of X to a common scale, with StandardScaler for one."
             )
         return K
+
+
+@dataclass(frozen=True, eq=False)
+class Facing:
+    """Settings of kernels, before the rows seen."""
+
+    prior: Kernels
+    settings: list[list[Kernel]]
+    X: Matrix
+
+    def columns(self, X_t: Matrix, /) -> Iterator[Column]:
+        """Covariances of other rows with the rows seen, member by member.
+
+        Paper: Prop. 6, K_t and the diagonal of K_tt.
+        """
+        for s, member in enumerate(self.settings):
+            for p, kernel in enumerate(member):
+                processes = slice(None) if len(member) == 1 else slice(p, p + 1)
+                matrix = np.empty((len(X_t), 0))
+                if len(self.X):
+                    matrix = self.prior.finite(kernel(X_t, self.X))
+                yield Column(s, processes, kernel.diag(X_t), 1.0, matrix)

@@ -90,23 +90,23 @@ def climb(link: Link | Softmax, K: Array, seen: Seen, start: Array | None = None
     """
     S, P, n = len(K), seen.y.shape[1], K.shape[-1]
     a = np.zeros((S, P, n)) if start is None else start.copy()
-    g = product(K, a)
-    psi = _place(link, seen, a, g).psi
+    place = _place(link, seen, a, product(K, a))
     size, settled = np.full(S, np.inf), np.zeros(S, dtype=bool)
-    members, steps = np.arange(S), 0
-    while len(members) and steps < MAX_STEPS:
+    steps = 0
+    while not settled.all() and steps < MAX_STEPS:
         steps += 1
-        some = members if len(members) < S else slice(None)  # a slice copies nothing
-        part, K_s = seen.part(members), K[some]
-        place = Place(a[some], g[some], psi[some])
-        step = _newton(information(link, part, place.g, K_s), K_s, place)
-        reached, moved = _ascend(link, part, place, step)
-        a[some], g[some], psi[some] = reached.a, reached.g, reached.psi
-        was, size[some] = size[some], step.size
+        here = np.flatnonzero(~settled)
+        part, K_s, seen_s = place, K, seen
+        if len(here) < S:
+            part, K_s, seen_s = place.part(here), K[here], seen.part(here)
+        step = _newton(information(link, seen_s, part.g, K_s), K_s, part)
+        reached, moved = _ascend(link, seen_s, part, step)
+        was, size[here] = size[here], step.size
         rest = (step.size <= _CLOSE) | ((step.slope <= _FLAT) & (step.size >= 0.5 * was))
-        settled[some] = rest | ~moved
-        members = np.flatnonzero(~settled)
-    return Mode(g, a, information(link, seen, g, K), psi, steps, settled)
+        settled[here] = rest | ~moved
+        place = reached if len(here) == S else place.with_part(here, reached)
+    there = information(link, seen, place.g, K)
+    return Mode(place.g, place.a, there, place.psi, steps, settled)
 
 
 def sensitivity(mode: Mode, K: Array) -> Array:
@@ -134,6 +134,16 @@ class Place:
     a: Array
     g: Array
     psi: Vector
+
+    def part(self, members: Places) -> "Place":
+        """The place of some members."""
+        return Place(self.a[members], self.g[members], self.psi[members])
+
+    def with_part(self, members: Places, part: "Place") -> "Place":
+        """This place, with some members moved."""
+        a, g, psi = self.a.copy(), self.g.copy(), self.psi.copy()
+        a[members], g[members], psi[members] = part.a, part.g, part.psi
+        return Place(a, g, psi)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,20 @@ from possibal.kernels import Column, Kernel, Kernels
 from possibal.radial import Radial
 
 
+class Facing(Protocol):
+    """A stack of prior processes, before the rows seen.
+
+    Paper: Prop. 6, K_t.
+    """
+
+    def columns(self, X_t: Matrix, /) -> Iterator[Column]:
+        """Covariances of other rows with the rows seen, member by member.
+
+        Paper: Prop. 6, K_t and the diagonal of K_tt.
+        """
+        ...
+
+
 class Prior(Protocol):
     """A stack of prior processes.
 
@@ -40,10 +54,10 @@ class Prior(Protocol):
         """
         ...
 
-    def columns(self, X_t: Matrix, X: Matrix, /) -> Iterator[Column]:
-        """Covariances of other rows with the rows seen, member by member.
+    def facing(self, X: Matrix, /) -> "Facing":
+        """The settings, ready to compare other rows with the rows seen.
 
-        Paper: Prop. 6, K_t and the diagonal of K_tt.
+        Paper: Prop. 6, K_t.
         """
         ...
 

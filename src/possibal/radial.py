@@ -94,8 +94,7 @@ class Radial:
         """
         K = np.empty((len(self), len(X), len(X)))
         for chart in self._charts(X):
-            u = chart.place(X)
-            squares = cdist(u, u, "sqeuclidean")
+            squares = cdist(chart.seen, chart.seen, "sqeuclidean")
             for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
                 np.multiply(squares, -0.5 * sharpness, out=K[s])
         np.exp(K, out=K)
@@ -114,28 +113,19 @@ class Radial:
         table = np.empty((len(self), 1 + self.length_scale.shape[1]))
         table[:, 0] = T.sum(axis=(1, 2))
         for chart in self._charts(X):
-            u = chart.place(X)
+            u = chart.seen
             for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
                 by_column = 2.0 * (T[s].sum(axis=1) @ (u * u) - (u * (T[s] @ u)).sum(axis=0))
                 iso = self.length_scale.shape[1] == 1
                 table[s, 1:] = sharpness * (by_column.sum() if iso else by_column)
         return table[:, list(self.free)]
 
-    def columns(self, X_t: Matrix, X: Matrix, /) -> Iterator[Column]:
-        """Covariances of other rows with the rows seen; each length-scale costs one exponential.
+    def facing(self, X: Matrix, /) -> "Facing":
+        """The settings, ready to compare other rows with the rows seen.
 
         Paper: Prop. 6, K_t.
         """
-        for chart in self._charts(X):
-            squares = chart.squares(X_t, X)
-            matrix, last = np.empty_like(squares), np.nan
-            for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
-                if sharpness != last:
-                    np.multiply(squares, -0.5 * sharpness, out=matrix)
-                    np.exp(matrix, out=matrix)
-                    last = sharpness
-                scale = float(self.amplitude[s])
-                yield Column(int(s), slice(None), np.full(len(X_t), scale), scale, matrix)
+        return Facing(self.amplitude, self._charts(X))
 
     def _charts(self, X: Matrix) -> list["Chart"]:
         """Charts for the settings, one for all that see the same directions, sharpest first."""
@@ -149,44 +139,84 @@ class Radial:
 
 
 @dataclass(frozen=True, eq=False)
+class Facing:
+    """Settings of a constant times an RBF, before the rows seen."""
+
+    amplitude: Vector
+    charts: list["Chart"]
+
+    def columns(self, X_t: Matrix, /) -> Iterator[Column]:
+        """Covariances of other rows with the rows seen; each length-scale costs one exponential.
+
+        Paper: Prop. 6, K_t.
+        """
+        for chart in self.charts:
+            squares = chart.squares(X_t)
+            matrix, last = squares, np.nan
+            for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
+                if sharpness != last:
+                    if sharpness != chart.sharpness[-1]:  # the last may overwrite the distances
+                        matrix = np.multiply(squares, -0.5 * sharpness)
+                    else:
+                        matrix = np.multiply(squares, -0.5 * sharpness, out=squares)
+                    np.exp(matrix, out=matrix)
+                    last = sharpness
+                scale = float(self.amplitude[s])
+                yield Column(int(s), slice(None), np.full(len(X_t), scale), scale, matrix)
+
+
+@dataclass(frozen=True, eq=False)
 class Chart:
     """Coordinates in which distances between rows neither overflow nor vanish.
 
     Attributes:
-        centre: the mean of the rows seen.
+        centre: the middle of the rows seen.
         unit: (d,) what a column is divided by.
-        members: settings that read distances in this chart.
+        members: settings that read distances in this chart, the sharpest first.
         sharpness: one over the squared length-scale of each, in units of the chart.
+        seen: (n, d), the rows seen.
+        right: (n, d + 2), what turns rows into squared distances by one matrix product; None
+            where that is not exact enough.
     """
 
     centre: Vector
     unit: Vector
     members: Places
     sharpness: Vector
+    seen: Matrix
+    right: Matrix | None
 
     @classmethod
     def around(cls, X: Matrix, shape: Vector, members: Places, length_scale: Vector) -> "Chart":
         """The chart around the rows seen, none of which is further than one from the centre."""
-        none = np.zeros(X.shape[1])
-        centre = 0.5 * X.min(axis=0) + 0.5 * X.max(axis=0) if len(X) else none
-        spread = float((np.abs(X - centre) / shape).max(initial=0.0)) or float(length_scale[0])
-        spread = min(spread, np.finfo(float).max)
+        if not len(X):
+            none = np.zeros(X.shape[1])
+            return cls(none, none + 1.0, members, np.ones(len(members)), X, None)
+        centre = 0.5 * X.min(axis=0) + 0.5 * X.max(axis=0)
+        off = X - centre
+        spread = float((np.abs(off) / shape).max()) or float(length_scale[0])
+        unit = min(spread, np.finfo(float).max) * shape
         sharpness = np.minimum((spread / length_scale) ** 2, _SHARPEST)
-        return cls(centre, spread * shape, members, sharpness)
+        seen = np.clip(off / unit, -_LARGEST, _LARGEST)
+        norms = (seen * seen).sum(axis=1)
+        right = None
+        if sharpness[0] * norms.max() <= _COARSE:
+            right = np.concatenate([-2.0 * seen, np.ones((len(X), 1)), norms[:, None]], axis=1)
+        return cls(centre, unit, members, sharpness, seen, right)
 
-    def place(self, X: Matrix) -> Matrix:
-        """The rows in this chart."""
-        return np.clip((X - self.centre) / self.unit, -_LARGEST, _LARGEST)
-
-    def squares(self, X_t: Matrix, X: Matrix) -> Matrix:
-        """Squared distances in this chart, by one matrix product where that is exact enough."""
-        u, v = self.place(X_t), self.place(X)
-        norms = (v * v).sum(axis=1)
-        if not len(X) or self.sharpness[0] * norms.max() > _COARSE:
-            return cdist(u, v, "sqeuclidean")
-        left = np.column_stack([u, (u * u).sum(axis=1), np.ones(len(u))])
-        right = np.column_stack([-2.0 * v, np.ones(len(v)), norms])
-        squares = left @ right.T
+    def squares(self, X_t: Matrix) -> Matrix:
+        """Squared distances to the rows seen, by one matrix product where that is exact enough."""
+        m, d = X_t.shape
+        left = np.empty((m, d + 2))
+        u = left[:, :d]
+        np.subtract(X_t, self.centre, out=u)
+        np.divide(u, self.unit, out=u)
+        np.clip(u, -_LARGEST, _LARGEST, out=u)
+        if self.right is None:
+            return cdist(u, self.seen, "sqeuclidean")
+        np.einsum("ij,ij->i", u, u, out=left[:, d])
+        left[:, d + 1] = 1.0
+        squares = left @ self.right.T
         return np.maximum(squares, 0.0, out=squares)
 
 

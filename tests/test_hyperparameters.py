@@ -1,0 +1,350 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime
+from scipy.spatial.distance import pdist
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+
+from possibal import hyperparameters
+from possibal.gp import Data
+from possibal.hyperparameters import (
+    AMPLITUDE,
+    AMPLITUDE_SD,
+    LEAST_CREDIBLE,
+    LENGTH_SD,
+    LENGTH_SHARE,
+    NOISE_SD,
+    REACH,
+    WAYS,
+    envelope,
+    evidence,
+    fixed,
+    median_distance,
+    problem,
+)
+from possibal.links import IDENTITY, LOGISTIC, PROBIT, SOFTMAX
+
+WIDE = (1e-8, 1e8)
+KERNELS = {
+    "none": None,
+    "rbf": (ConstantKernel(2.0) * RBF(0.8),),
+    "matern": (ConstantKernel(2.0) * Matern(0.8, nu=2.5),),
+    "ard": (ConstantKernel(2.0) * RBF([0.5, 1.5]),),
+    "one-fixed": (ConstantKernel(2.0, "fixed") * RBF(0.8),),
+}
+
+each_kernel = pytest.mark.parametrize("kernels", KERNELS.values(), ids=KERNELS)
+each_link = pytest.mark.parametrize("link", ["probit", "logistic", "softmax", "identity"])
+seeds = st.integers(0, 10_000)
+
+
+def rows(seed, n=12, d=2):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def seen(link, seed=0, n=12):
+    """Rows with labels, or numbers, that follow their first column."""
+    X, rng = rows(seed, n), np.random.default_rng(seed + 1)
+    g = 2 * X[:, 0] + 0.3 * rng.normal(size=n)
+    if link == "softmax":
+        y = (np.digitize(g, [-1.0, 1.0]) == np.arange(3)[:, None]).astype(float)
+        return Data(X, y, np.ones((1, n)), SOFTMAX)
+    if link == "identity":
+        return Data(X, g[None], np.ones((1, n)), IDENTITY)
+    sign = {"probit": PROBIT, "logistic": LOGISTIC}[link]
+    return Data(X, np.sign(g)[None], np.ones((1, n)), sign)
+
+
+def fit_of(link, kernels=None, **data):
+    return problem(kernels, seen(link, **data), noise=0.1 if link == "identity" else None)
+
+
+def nothing_seen(d=2):
+    return Data(np.empty((0, d)), np.empty((1, 0)), np.empty((1, 0)), PROBIT)
+
+
+# ---------------------------------------------------------------- the median distance
+
+
+def test_the_median_distance_is_that_of_all_pairs():
+    X = rows(0)
+    assert median_distance(X) == pytest.approx(np.median(pdist(X)), rel=1e-14)
+
+
+def test_duplicate_rows_do_not_shorten_the_median_distance():
+    X = rows(0)
+    assert median_distance(np.repeat(X, [1, 9, 1, 5] * 3, axis=0)) == median_distance(X)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.parametrize("d", [1, 2, 500])
+def test_without_two_rows_columns_are_taken_to_vary_by_one(n, d):
+    assert median_distance(np.full((n, d), 3.0)) == pytest.approx(np.sqrt(2 * d), rel=1e-14)
+
+
+def test_rows_that_are_all_alike_count_as_one():
+    assert median_distance(np.full((7, 2), 1e9)) == 2.0
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-100, 1e100, 1e200, 1e300])
+def test_the_median_distance_follows_any_scale(scale):
+    X = rows(0)
+    assert median_distance(scale * X) == pytest.approx(scale * median_distance(X), rel=1e-12)
+
+
+@pytest.mark.parametrize("X", [[[1.7e308], [-1.7e308]], [[5e-324], [0.0]], [[1.0], [1 + 2e-16]]])
+def test_the_median_distance_is_a_positive_number(X):
+    assert 0 < median_distance(np.array(X)) < np.inf
+
+
+def test_of_many_rows_evenly_spread_ones_are_looked_at():
+    X = np.random.default_rng(0).uniform(size=(1500, 2))
+    assert median_distance(X) == pytest.approx(np.median(pdist(X)), rel=0.05)
+
+
+def test_the_order_of_many_rows_does_not_matter():
+    X = rows(0, n=1200)
+    assert median_distance(X) == median_distance(X[::-1])
+
+
+# ---------------------------------------------------------------- what is believed beforehand
+
+
+def test_our_own_kernel_has_the_amplitude_and_the_length_of_the_rows():
+    data = seen("probit")
+    made = problem(None, data)
+    length = LENGTH_SHARE * median_distance(data.X)
+    np.testing.assert_allclose(made.given, np.log([AMPLITUDE, length]), rtol=1e-12)
+    np.testing.assert_array_equal(made.belief.centre, made.given)
+    np.testing.assert_array_equal(made.belief.sd, [AMPLITUDE_SD, LENGTH_SD])
+    assert not made.noisy
+
+
+@pytest.mark.parametrize(
+    ("kernel", "lengths", "others"),
+    [
+        (RBF(0.8, WIDE), [0], []),
+        (Matern(0.8, WIDE, nu=1.5), [0], []),
+        (ConstantKernel(3.0, WIDE) * RBF(0.8, WIDE), [1], [0]),
+        (RBF(0.8, WIDE) * ConstantKernel(3.0, WIDE), [0], [1]),
+        (ConstantKernel(3.0, WIDE) * RBF([0.5, 1.5], WIDE), [1, 2], [0]),
+        (ConstantKernel(3.0, "fixed") * RBF(0.8, WIDE), [0], []),
+        (ConstantKernel(3.0, WIDE) * RBF(0.8, "fixed"), [], [0]),
+        (RBF(0.8, WIDE) + WhiteKernel(0.1, WIDE), [0], [1]),
+    ],
+    ids=str,
+)
+def test_length_scales_are_believed_near_the_rows_and_all_else_near_the_kernel(
+    kernel, lengths, others
+):
+    data = seen("probit")
+    made = problem((kernel,), data)
+    length = np.log(LENGTH_SHARE * median_distance(data.X))
+    np.testing.assert_array_equal(made.given, kernel.theta)
+    np.testing.assert_allclose(made.belief.centre[lengths], length, rtol=1e-12)
+    np.testing.assert_array_equal(made.belief.centre[others], kernel.theta[others])
+    np.testing.assert_array_equal(made.belief.sd[lengths], LENGTH_SD)
+    np.testing.assert_array_equal(made.belief.sd[others], AMPLITUDE_SD)
+
+
+@pytest.mark.parametrize(("bounds", "end"), [((1e-3, 1e-2), 1e-2), ((1e3, 1e4), 1e3)])
+def test_a_length_scale_is_believed_within_its_bounds(bounds, end):
+    made = problem((RBF(5e-3 if end < 1 else 5e3, bounds),), seen("probit"))
+    assert made.belief.centre[0] == pytest.approx(np.log(end))
+
+
+def test_the_noise_variance_is_the_last_hyperparameter():
+    made = problem(None, seen("identity"), noise=0.3, amplitude=2.0)
+    np.testing.assert_allclose(made.belief.centre[[0, 2]], np.log([2.0, 0.3]), rtol=1e-12)
+    assert made.given[-1] == made.belief.centre[-1]
+    assert made.belief.sd[-1] == NOISE_SD
+    assert made.noisy
+
+
+def test_every_class_has_the_hyperparameters_of_its_kernel():
+    kernels = RBF(0.8, WIDE), ConstantKernel(3.0, WIDE) * RBF(0.8, WIDE), Matern(0.8, WIDE)
+    made = problem(kernels, seen("softmax"))
+    np.testing.assert_array_equal(made.given, np.concatenate([k.theta for k in kernels]))
+    np.testing.assert_array_equal(made.belief.sd, [LENGTH_SD, AMPLITUDE_SD, LENGTH_SD, LENGTH_SD])
+
+
+def test_the_prior_is_a_gaussian_possibility_of_the_logarithms():
+    made = fit_of("probit")
+    thetas = np.array(
+        [
+            made.belief.centre,
+            made.belief.centre + made.belief.sd,
+            made.belief.centre - [0.0, 2 * LENGTH_SD],
+        ]
+    )
+    np.testing.assert_allclose(made.belief.log(thetas), [0.0, -1.0, -2.0], atol=1e-12)
+    np.testing.assert_array_equal(made.at(thetas).log_prior, made.belief.log(thetas))
+
+
+def test_hyperparameters_that_are_all_fixed_leave_nothing_to_believe():
+    made = problem((RBF(0.8, "fixed"),), seen("probit"))
+    assert made.belief.centre.shape == (0,)
+    np.testing.assert_array_equal(made.belief.log(np.empty((1, 0))), [0.0])
+    for way in WAYS.values():
+        assert way(made).prior.settings() == [[RBF(0.8, "fixed")]]
+
+
+# ---------------------------------------------------------------- fixed
+
+
+@each_kernel
+@each_link
+def test_fixed_takes_the_kernel_as_it_is_given(link, kernels):
+    made = fit_of(link, kernels)
+    posterior = fixed(made)
+    np.testing.assert_array_equal(posterior.credibility, [1.0])
+    own = list(made.kernels)
+    found = posterior.prior.settings()[0]
+    for one, other in zip(found, own, strict=True):
+        np.testing.assert_allclose(one.theta, other.theta, rtol=1e-12, atol=1e-12)
+    X = made.data.X
+    np.testing.assert_allclose(posterior.K[0, 0], own[0](X), rtol=1e-12)
+    noise = 0.1 if link == "identity" else 1.0
+    np.testing.assert_allclose(posterior.data.weight, np.full((1, 12), 1 / noise), rtol=1e-12)
+
+
+# ---------------------------------------------------------------- evidence
+
+
+def height(made, theta):
+    """What evidence maximises: its logarithm and that of the prior."""
+    theta = np.asarray(theta)
+    again = made.repeats * theta[-1] if made.noisy else 0.0
+    posterior = made.at(theta[None])
+    return float(posterior.log_evidence[0] + made.belief.log(theta[None])[0] + again)
+
+
+def theta_of(posterior, made):
+    """The setting that was found, the noise variance last."""
+    theta = np.concatenate([k.theta for k in posterior.prior.settings()[0]])
+    if not made.noisy:
+        return theta
+    return np.append(theta, -np.log(posterior.data.weight[0, 0] / made.data.weight[0, 0]))
+
+
+@each_kernel
+@each_link
+def test_evidence_finds_a_setting_that_no_small_step_improves(link, kernels):
+    made = fit_of(link, kernels)
+    posterior = evidence(made)
+    theta = theta_of(posterior, made)
+    assert height(made, theta) >= height(made, made.belief.centre)
+    inside = np.abs(theta - made.belief.centre) < 6 * made.belief.sd - 1e-6
+    slope = approx_fprime(theta, lambda t: height(made, t), 1e-6)
+    np.testing.assert_allclose(slope[inside], 0.0, atol=2e-3)
+    assert len(posterior.credibility) == 1
+
+
+@settings(max_examples=10)
+@given(seed=seeds)
+def test_evidence_is_at_least_that_of_every_setting_of_the_envelope(seed):
+    made = fit_of("probit", seed=seed)
+    best = evidence(made)
+    others = made.at(hyperparameters._settings(made))  # noqa: SLF001 - the starts of the climb
+    assert (
+        height(made, theta_of(best, made)) >= (others.log_evidence + others.log_prior).max() - 1e-9
+    )
+
+
+def test_evidence_recovers_the_noise_variance():
+    rng = np.random.default_rng(0)
+    X = np.linspace(0, 10, 200)[:, None]
+    y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=200)
+    made = problem(None, Data(X, y[None], np.ones((1, 200)), IDENTITY), amplitude=0.5, noise=0.05)
+    noise = np.exp(theta_of(evidence(made), made)[-1])
+    assert noise == pytest.approx(0.09, rel=0.25)
+
+
+def test_with_no_label_evidence_keeps_the_centre():
+    made = problem(None, nothing_seen())
+    np.testing.assert_allclose(theta_of(evidence(made), made), made.belief.centre, atol=1e-9)
+
+
+@pytest.mark.parametrize("link", ["probit", "identity"])
+def test_rows_that_count_k_times_are_k_rows_to_the_evidence(link):
+    data, k = seen(link), np.tile([1, 2, 5], 4)
+    often = Data(data.X, data.y, k[None].astype(float), data.link)
+    again = Data(
+        np.repeat(data.X, k, axis=0), np.repeat(data.y, k, axis=1), np.ones((1, k.sum())), data.link
+    )
+    kernels, noise = KERNELS["rbf"], 0.2 if link == "identity" else None
+    one, other = problem(kernels, often, noise=noise), problem(kernels, again, noise=noise)
+    thetas = one.belief.centre + one.belief.sd * np.random.default_rng(0).normal(
+        size=(4, len(one.belief.sd))
+    )
+    heights = [np.array([height(p, theta) for theta in thetas]) for p in (one, other)]
+    np.testing.assert_allclose(*(h - h[0] for h in heights), rtol=1e-6, atol=1e-8)
+    stacks = [p.at(thetas).log_evidence + p.at(thetas).log_prior for p in (one, other)]
+    np.testing.assert_allclose(*(h - h[0] for h in stacks), rtol=1e-6, atol=1e-8)
+    settled = [theta_of(evidence(p), p) for p in (one, other)]
+    np.testing.assert_allclose(*settled, rtol=1e-3, atol=1e-3)
+
+
+# ---------------------------------------------------------------- the envelope
+
+
+@each_kernel
+@each_link
+def test_an_envelope_keeps_credible_settings_only(link, kernels):
+    posterior = envelope(fit_of(link, kernels))
+    assert posterior.credibility.max() == 1.0
+    assert posterior.credibility.min() >= LEAST_CREDIBLE
+    assert len(posterior.prior) == len(posterior.credibility)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 5])
+def test_up_to_two_hyperparameters_make_a_grid_and_more_a_star(count):
+    kernel = {
+        0: RBF(1.0, "fixed"),
+        1: RBF(1.0, WIDE),
+        2: ConstantKernel(1.0, WIDE) * RBF(1.0, WIDE),
+        3: ConstantKernel(1.0, WIDE) * RBF([1.0, 1.0], WIDE),
+        5: ConstantKernel(1.0, WIDE) * RBF(np.ones(4), WIDE),
+    }[count]
+    made = problem((kernel,), nothing_seen(d=4 if count == 5 else 2))
+    settings_ = hyperparameters._settings(made)  # noqa: SLF001 - before any is left out
+    assert settings_.shape == (3**count if count <= 2 else 1 + 2 * count, count)
+    assert len(np.unique(settings_, axis=0)) == len(settings_)
+    np.testing.assert_array_equal(settings_[0], made.belief.centre)
+    z = (settings_ - made.belief.centre) / made.belief.sd
+    np.testing.assert_allclose(np.abs(z[np.abs(z) > 1e-9]), REACH, rtol=1e-12)
+    if count > 2:
+        assert (np.count_nonzero(np.abs(z) > 1e-9, axis=1) <= 1).all()
+
+
+def test_with_no_label_the_centre_is_the_most_credible_of_all_settings():
+    made = problem(None, nothing_seen())
+    posterior = envelope(made)
+    assert len(posterior.prior) == 9
+    best = posterior.prior.settings()[int(posterior.credibility.argmax())][0]
+    np.testing.assert_allclose(best.theta, made.belief.centre, rtol=1e-12)
+
+
+def test_more_than_two_hyperparameters_and_noise_make_an_envelope():
+    posterior = envelope(fit_of("identity", KERNELS["ard"]))
+    assert 1 < len(posterior.prior) <= 9
+    assert len(np.unique(posterior.data.weight[:, 0])) > 1
+    mean, variance = posterior.moments(rows(5))
+    assert np.isfinite(mean).all()
+    assert (variance > 0).all()
+
+
+def test_labels_make_settings_less_credible():
+    few, many = (envelope(fit_of("identity", n=n)) for n in (3, 60))
+    assert len(many.prior) < len(few.prior)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e100, 1e300])
+def test_the_scale_of_the_rows_does_not_matter_to_an_envelope(scale):
+    data = seen("probit")
+    scaled = Data(scale * data.X, data.y, data.weight, data.link)
+    one, other = envelope(problem(None, data)), envelope(problem(None, scaled))
+    np.testing.assert_allclose(one.credibility, other.credibility, rtol=1e-6)
+    for a, b in zip(one.moments(data.X), other.moments(scaled.X), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
