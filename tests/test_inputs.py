@@ -1,4 +1,4 @@
-import datetime
+import datetime as dt
 
 import numpy as np
 import pandas as pd
@@ -95,8 +95,8 @@ def test_text_in_rows_is_refused(estimator, y, rows):
         pd.DataFrame({"day": pd.date_range("2020", periods=4), "size": 1.0}),
         pd.DataFrame({"day": pd.date_range("2020", periods=4, tz="UTC"), "size": 1.0}),
         pd.DataFrame({"day": pd.period_range("2020", periods=4, freq="D"), "size": 1.0}),
-        pl.DataFrame({"day": [datetime.date(2020, 1, d) for d in range(1, 5)], "size": [1.0] * 4}),
-        [[datetime.date(2020, 1, 1), 1.0]] * 4,
+        pl.DataFrame({"day": [dt.date(2020, 1, d) for d in range(1, 5)], "size": [1.0] * 4}),
+        [[dt.date(2020, 1, 1), 1.0]] * 4,
         [[np.datetime64("2020-01-01")]] * 4,
     ],
     ids=["numpy", "timedelta", "pandas", "zoned", "period", "polars", "objects", "list"],
@@ -138,7 +138,7 @@ def test_rows_of_the_wrong_shape_or_kind_get_the_message_of_scikit_learn(estimat
 
 @each_estimator
 def test_rows_of_another_width_get_the_message_of_scikit_learn(estimator, y):
-    with pytest.raises(ValueError, match="X has 1 features, but Possibilistic.* is expecting 2"):
+    with pytest.raises(ValueError, match=r"X has 1 features, but Possibilistic.* is expecting 2"):
         estimator.fit(X, y).predict(X[:, :1])
 
 
@@ -274,7 +274,7 @@ def test_classes_of_fewer_than_two_labels_are_refused(classes):
 
 @pytest.mark.parametrize(
     "classes",
-    ["no", 2, [["no"], ["yes"]], {"no", "yes"}, ["no", 1], ["no", None], [0.0, np.nan]],
+    ["no", 2, [["no", "yes"], ["a", "b"]], {"no", "yes"}, ["no", 1], ["no", None], [0.0, np.nan]],
     ids=["text", "number", "table", "set", "mixed", "missing", "nan"],
 )
 def test_classes_that_are_no_list_of_labels_are_refused(classes):

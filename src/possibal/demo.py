@@ -1,15 +1,11 @@
-"""An active-learning run on built-in data: what was asked, and how accuracy rose.
-
-The classifier is scikit-learn's Gaussian process classifier. Its link is logistic; the scores read
-nothing but the mean and variance of its latent value, through the probit formulas of the paper.
-"""
+"""An active-learning run on built-in data: what was asked, and how accuracy rose."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
 from math import sqrt
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 from zlib import crc32
 
 import numpy as np
@@ -18,19 +14,17 @@ from scipy.special import stdtrit
 
 from possibal.acquisition import STRATEGIES, View, necessity
 from possibal.arrays import Array, Matrix, Vector
-from possibal.belief import Belief
+
+if TYPE_CHECKING:  # scikit-learn takes a second to import
+    from possibal.estimators import PossibilisticGPClassifier
 
 Rows: TypeAlias = NDArray[np.intp]
 """Row numbers of a table."""
 
 START = 2
 """Labels known before the first question: one per class."""
-LATENT_SD = 3.0
-"""Prior standard deviation of the latent value: most rows have a clear label."""
 MOST_RUNS = 10_000
 """More is taken for a slip of the keyboard: the intervals are narrow long before."""
-LENGTH_SHARE = 0.5
-"""The kernel's length-scale, as a share of the median distance between unlabelled rows."""
 
 
 # ---------------------------------------------------------------- data
@@ -140,17 +134,6 @@ def _check_least(argument: str, value: int, least: int) -> None:
 
 # ---------------------------------------------------------------- model
 @dataclass(frozen=True, eq=False)
-class LatentPosterior:
-    """A fitted scikit-learn classifier, seen as beliefs about its latent value."""
-
-    latent_mean_and_variance: Callable[[Matrix], tuple[Vector, Vector]]
-
-    def at(self, X: Matrix) -> Belief:
-        """The belief about the latent value of each line of X."""
-        return Belief.of(*self.latent_mean_and_variance(X))
-
-
-@dataclass(frozen=True, eq=False)
 class Split:
     """One run's share of the table: rows to ask about, rows to test on, and where to start.
 
@@ -159,14 +142,12 @@ class Split:
         pool: rows that may be asked about.
         test: the other rows, used for nothing but accuracy.
         start: one labelled row of the pool per class.
-        length_scale: of the kernel, from the pool without its labels.
     """
 
     X: Matrix
     pool: Rows
     test: Rows
     start: tuple[int, ...]
-    length_scale: float
 
 
 def deal(plan: Plan, run: int) -> Split:
@@ -178,17 +159,13 @@ def deal(plan: Plan, run: int) -> Split:
     X = (table.X - centre) / spread
     rng = stream(seed, run, "start")
     start = tuple(int(rng.choice(pool[table.y[pool] == label])) for label in (False, True))
-    return Split(X, np.sort(pool), test, start, LENGTH_SHARE * _median_distance(X[pool]))
+    return Split(X, np.sort(pool), test, start)
 
 
-def condition(plan: Plan, split: Split, rows: list[int]) -> LatentPosterior:
-    """The posterior given the labels of some rows, with the kernel held fixed."""
-    process = import_module("sklearn.gaussian_process")
-    kernels = process.kernels
-    kernel = kernels.ConstantKernel(LATENT_SD**2) * kernels.RBF(split.length_scale)
-    classifier = process.GaussianProcessClassifier(kernel, optimizer=None)
-    classifier.fit(split.X[rows], plan.table.y[rows])
-    return LatentPosterior(classifier.latent_mean_and_variance)
+def fit(plan: Plan, split: Split, rows: list[int]) -> "PossibilisticGPClassifier":
+    """The classifier given the labels of some rows, as it comes."""
+    classifier = import_module("possibal.estimators").PossibilisticGPClassifier()
+    return classifier.fit(split.X[rows], plan.table.y[rows])
 
 
 # ---------------------------------------------------------------- protocol
@@ -248,23 +225,23 @@ class Run:
 def trace(plan: Plan, split: Split, strategy: str, rng: np.random.Generator) -> Trace:
     """The questions a strategy asks, each answered truthfully before the next."""
     rows, asked = list(split.start), list[Question]()
-    posterior = condition(plan, split, rows)
-    before = _accuracy(plan, split, posterior)
+    model = fit(plan, split, rows)
+    before = _accuracy(plan, split, model)
     for _ in range(plan.settings.questions):
         candidates = np.setdiff1d(split.pool, rows)  # sorted: ties go to the lowest row
-        view = View(posterior, split.X[candidates], rng, reference=split.X[split.pool])
+        view = View(model.posterior_, split.X[candidates], rng, reference=split.X[split.pool])
         at = int(np.argmax(STRATEGIES[strategy](view)))
         row, sure = int(candidates[at]), necessity(view.belief)
         rows.append(row)
-        posterior = condition(plan, split, rows)
+        model = fit(plan, split, rows)
         asked.append(
             Question(
                 row,
-                leading=plan.table.labels[int(view.belief.mean[0, at] > 0)],
+                leading=plan.table.labels[int(view.belief.mean[view.belief.leading, at] > 0)],
                 necessity=float(sure[at]),
                 usual=float(np.median(sure)),
                 answer=plan.table.labels[int(plan.table.y[row])],
-                accuracy=_accuracy(plan, split, posterior),
+                accuracy=_accuracy(plan, split, model),
             )
         )
     return Trace(split.start, before, tuple(asked))
@@ -388,13 +365,7 @@ def _settles(curve: Vector, goal: float) -> int:
     return int(below[-1]) + 1 if below.size else 0
 
 
-def _median_distance(X: Matrix) -> float:
-    """The median distance between two different rows."""
-    first, second = np.triu_indices(len(X), k=1)
-    return float(np.median(np.linalg.norm(X[first] - X[second], axis=1)))
-
-
-def _accuracy(plan: Plan, split: Split, posterior: LatentPosterior) -> float:
-    """Share of test rows on the right side of the boundary."""
-    guess = posterior.at(split.X[split.test]).mean[0] > 0
+def _accuracy(plan: Plan, split: Split, model: "PossibilisticGPClassifier") -> float:
+    """Share of test rows classified correctly."""
+    guess = model.predict(split.X[split.test])
     return np.count_nonzero(guess == plan.table.y[split.test]) / len(split.test)

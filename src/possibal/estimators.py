@@ -1,15 +1,13 @@
 """scikit-learn estimators over the Gaussian processes of gp.py."""
 
 import warnings
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
-from typing import Any, Literal, Self, TypeVar, cast
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -32,7 +30,6 @@ _SAMPLE = 1000
 """Rows looked at to see whether scores tell them apart."""
 _FEW = 10
 """Of so few rows it is no wonder if scores tell few apart."""
-T = TypeVar("T")
 
 
 class _Conditioned(BaseEstimator):
@@ -117,8 +114,8 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
             y: (n,), labels.
             sample_weight: (n,), how many times each row counts.
         """
-        way = _choice("hyperparameters", self.hyperparameters, WAYS)
-        link: Link | Softmax = _choice("link", self.link, LINKS)
+        way = inputs.choice("hyperparameters", self.hyperparameters, WAYS)
+        link: Link | Softmax = inputs.choice("link", self.link, LINKS)
         rows = inputs.rows(self, X, reset=True, least=0 if self.classes is not None else 1)
         weight = inputs.weights(sample_weight, rows)
         labels = inputs.column(y)
@@ -131,7 +128,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         else:
             seen = np.where(codes == 1, 1.0, -1.0)[None]
         data = Data(rows[kept], seen, weight[None, kept], link)
-        kernels = _kernels(self.kernel, len(self.classes_) if link is SOFTMAX else 1)
+        kernels = inputs.kernels(self.kernel, len(self.classes_) if link is SOFTMAX else 1)
         self._keep(way(problem(kernels, data)))
         return self
 
@@ -265,8 +262,8 @@ class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
             y: (n,), numbers.
             sample_weight: (n,); the error of a row has the noise variance divided by its weight.
         """
-        way = _choice("hyperparameters", self.hyperparameters, WAYS)
-        _choice("noise", self.noise, _READINGS)
+        way = inputs.choice("hyperparameters", self.hyperparameters, WAYS)
+        inputs.choice("noise", self.noise, _READINGS)
         rows = inputs.rows(self, X, reset=True)
         weight = inputs.weights(sample_weight, rows)
         outcomes = inputs.numbers(y)
@@ -283,7 +280,7 @@ class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
         data = Data(rows[kept], seen[None], weight[None, kept], IDENTITY)
         amplitude = float(np.average(seen * seen, weights=weight[kept])) or 1.0
         noise = self._starting_noise(amplitude)
-        kernels = _kernels(self.kernel, 1)
+        kernels = inputs.kernels(self.kernel, 1)
         self._keep(way(problem(kernels, data, noise=noise, amplitude=amplitude)))
         precision = self.posterior_.data.weight[0, 0] / weight[kept][0]
         self.noise_variance_ = float(self.unit_**2 / precision)
@@ -357,35 +354,6 @@ class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
 
 
 _READINGS = {"random": "y is drawn anew", "systematic": "the error is unknown but fixed"}
-
-
-def _choice(argument: str, name: object, registry: Mapping[str, T]) -> T:
-    """The entry of a registry, or one sentence that offers the others."""
-    if not isinstance(name, str) or name not in registry:
-        near = get_close_matches(str(name), registry, n=1)
-        remedy = f"Did you mean {near[0]!r}?" if near else "Choose one of these."
-        offered = ", ".join(repr(known) for known in registry)
-        raise ValueError(f"{argument} must be one of {offered}; got {name!r}. {remedy}")
-    return registry[name]
-
-
-def _kernels(kernel: object, processes: int) -> tuple[Kernel, ...] | None:
-    """The kernels as a tuple: one, or one per class; None where ours is to be used."""
-    if kernel is None:
-        return None
-    several = tuple(kernel) if isinstance(kernel, list | tuple) else (kernel,)
-    for one in several:
-        if not isinstance(one, SklearnKernel):
-            raise TypeError(
-                f"kernel must be a scikit-learn kernel, or a list of one per class; got {one!r}. "
-                "Import one from sklearn.gaussian_process.kernels."
-            )
-    if len(several) not in (1, processes):
-        raise ValueError(
-            f"kernel must be one kernel, or one per latent function, {processes}; "
-            f"got {len(several)}. Pass a single kernel to share it."
-        )
-    return cast("tuple[Kernel, ...]", several)
 
 
 def _warn_if_flat(belief: Belief) -> None:

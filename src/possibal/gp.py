@@ -122,17 +122,11 @@ class Posterior:
 
     @property
     def leading(self) -> "Posterior":
-        """The posterior under the most credible setting alone.
-
-        Paper: none.
-        """
+        """The posterior under the most credible setting alone."""
         return self if len(self.prior) == 1 else self.part(np.array([self.credibility.argmax()]))
 
     def part(self, members: Places) -> "Posterior":
-        """The same with some of the settings.
-
-        Paper: none.
-        """
+        """The same with some of the settings."""
         weight = self.data.weight
         return Posterior(
             self.prior.part(members),

@@ -78,8 +78,6 @@ class Problem:
         """What rows that count k times add to the evidence, per logarithm of the noise variance.
 
         A Gaussian error of variance s2 / k is one density; k errors of variance s2 are k.
-
-        Paper: none.
         """
         return -0.5 * float((self.data.weight - 1.0).sum()) if self.noisy else 0.0
 
@@ -135,7 +133,7 @@ def fixed(problem: Problem) -> Posterior:
 def evidence(problem: Problem) -> Posterior:
     """The posterior under the setting of largest evidence times prior.
 
-    The climb starts from the centre and from the two best settings of the envelope.
+    The climb starts from the centre and from the best setting of the envelope.
 
     Paper: none; GPML Sec. 5.5, with priors: without them few labels lead to extremes.
     """
@@ -144,7 +142,7 @@ def evidence(problem: Problem) -> Posterior:
     belief, settings = problem.belief, _settings(problem)
     first = problem.at(settings)
     ranked = np.argsort(-(first.log_evidence + first.log_prior), kind="stable")
-    starts = [belief.centre, *settings[ranked[:2]]]
+    starts = np.unique(np.vstack([belief.centre, settings[ranked[0]]]), axis=0)
     bounds = Bounds(belief.centre - 6 * belief.sd, belief.centre + 6 * belief.sd)
 
     def downhill(theta: Vector) -> tuple[float, Vector]:
@@ -182,8 +180,6 @@ def problem(
     noise: float | None = None,
 ) -> Problem:
     """The fit of kernels to data.
-
-    Paper: none.
 
     Args:
         kernels: None means a constant times an RBF.

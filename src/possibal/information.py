@@ -52,10 +52,7 @@ class Information(Protocol):
 
     @property
     def jitter(self) -> Vector:
-        """The largest share of the diagonal that was added to a matrix of each member, (S,).
-
-        Paper: none.
-        """
+        """The largest share of the diagonal that was added to a matrix of each member, (S,)."""
         ...
 
     @property
@@ -67,10 +64,7 @@ class Information(Protocol):
         ...
 
     def part(self, members: Places) -> "Information":
-        """The same for some members of the stack.
-
-        Paper: none.
-        """
+        """The same for some members of the stack."""
         ...
 
     def times(self, v: Array) -> Array:
@@ -127,10 +121,7 @@ class LatentInformation:
         return cls(slopes.gradient, slopes.third, sqrt_w, factor(B, seen.kernel))
 
     def part(self, members: Places) -> "LatentInformation":
-        """The same for some members of the stack.
-
-        Paper: none.
-        """
+        """The same for some members of the stack."""
         return LatentInformation(
             self.gradient[members],
             self.third[members],
@@ -140,10 +131,7 @@ class LatentInformation:
 
     @property
     def jitter(self) -> Vector:
-        """The jitter of each member.
-
-        Paper: none.
-        """
+        """The jitter of each member."""
         return self.B.jitter
 
     @property
@@ -236,10 +224,7 @@ class SoftmaxInformation:
         return cls(seen.weight * (seen.y - pi), D, pi, E, M, half, jitter)
 
     def part(self, members: Places) -> "SoftmaxInformation":
-        """The same for some members of the stack.
-
-        Paper: none.
-        """
+        """The same for some members of the stack."""
         return SoftmaxInformation(
             self.gradient[members],
             self.weighted[members],

@@ -1,12 +1,14 @@
 """What users hand to an estimator, checked once: rows, labels and weights."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
+from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,  # pyright: ignore[reportPrivateUsage]
@@ -15,7 +17,9 @@ from sklearn.utils.validation import (
 )
 
 from possibal.arrays import Matrix, Vector, real
+from possibal.kernels import Kernel
 
+Entry = TypeVar("Entry")
 _NO_Y = "y must be given: fit requires y to be passed, but the target y is None. Pass labels."
 
 
@@ -139,6 +143,35 @@ def column(y: ArrayLike | None, name: str = "y") -> NDArray[Any]:
     if kinds == {"missing"}:
         raise ValueError(f"{name} must hold labels; got None. Leave rows without a label out.")
     return given
+
+
+def choice(argument: str, name: object, registry: Mapping[str, Entry]) -> Entry:
+    """The entry of a registry, or one sentence that offers the others."""
+    if not isinstance(name, str) or name not in registry:
+        near = get_close_matches(str(name), registry, n=1)
+        remedy = f"Did you mean {near[0]!r}?" if near else "Choose one of these."
+        offered = ", ".join(repr(known) for known in registry)
+        raise ValueError(f"{argument} must be one of {offered}; got {name!r}. {remedy}")
+    return registry[name]
+
+
+def kernels(kernel: object, processes: int) -> tuple[Kernel, ...] | None:
+    """The kernels as a tuple: one, or one per class; None where ours is to be used."""
+    if kernel is None:
+        return None
+    several = tuple(kernel) if isinstance(kernel, list | tuple) else (kernel,)
+    for one in several:
+        if not isinstance(one, SklearnKernel):
+            raise TypeError(
+                f"kernel must be a scikit-learn kernel, or a list of one per class; got {one!r}. "
+                "Import one from sklearn.gaussian_process.kernels."
+            )
+    if len(several) not in (1, processes):
+        raise ValueError(
+            f"kernel must be one kernel, or one per latent function, {processes}; "
+            f"got {len(several)}. Pass a single kernel to share it."
+        )
+    return cast("tuple[Kernel, ...]", several)
 
 
 def _kind(value: object) -> str:

@@ -74,10 +74,7 @@ class Kernels:
 
     @property
     def name(self) -> str:
-        """The kernels as scikit-learn writes them.
-
-        Paper: none.
-        """
+        """The kernels as scikit-learn writes them."""
         return ", ".join(f"kernel {kernel}" for kernel in self.kernels)
 
     def __len__(self) -> int:
@@ -85,17 +82,11 @@ class Kernels:
         return len(self.thetas)
 
     def part(self, members: Places, /) -> "Kernels":
-        """Some of the settings.
-
-        Paper: none.
-        """
+        """Some of the settings."""
         return Kernels(self.kernels, self.thetas[members])
 
     def settings(self) -> list[list[Kernel]]:
-        """The kernels of every setting, one or one per class.
-
-        Paper: none.
-        """
+        """The kernels of every setting, one or one per class."""
         ends = np.cumsum([len(kernel.theta) for kernel in self.kernels])[:-1]
         return [
             [
@@ -138,10 +129,7 @@ class Kernels:
         return Facing(self, self.settings(), X)
 
     def finite(self, K: Array) -> Array:
-        """The same covariances, if they are numbers.
-
-        Paper: none.
-        """
+        """The same covariances, if they are numbers."""
         if not np.isfinite(K).all():
             raise ValueError(
                 f"{self.name} must give finite covariances; got {K[~np.isfinite(K)][0]}. "

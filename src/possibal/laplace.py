@@ -51,10 +51,7 @@ class Mode:
     settled: Bools
 
     def part(self, members: Places) -> "Mode":
-        """The same for some members of the stack.
-
-        Paper: none.
-        """
+        """The same for some members of the stack."""
         return Mode(
             self.g[members],
             self.a[members],

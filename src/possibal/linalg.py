@@ -126,10 +126,7 @@ class Factor:
         return enumerate(self.chol) if self.chol.size else iter(())
 
     def part(self, members: Places) -> "Factor":
-        """The factors of some matrices of the stack.
-
-        Paper: none.
-        """
+        """The factors of some matrices of the stack."""
         return Factor(self.chol[members], self.jitter[members])
 
     def solve(self, b: Matrix) -> Matrix:

@@ -10,8 +10,9 @@ import numpy as np
 
 from possibal.acquisition import necessity
 from possibal.arrays import Matrix
-from possibal.demo import LatentPosterior, Outcome, condition, deal, interval, saving
+from possibal.demo import Outcome, deal, fit, interval, saving
 from possibal.errors import MissingPackageError
+from possibal.view import Posterior
 
 Panel: TypeAlias = Any
 """matplotlib's Axes; its stubs leave most arguments untyped."""
@@ -114,7 +115,7 @@ def _draw_pool(axes: Panel, outcome: Outcome) -> None:
     plan, chosen = outcome.plan, outcome.runs[0].chosen
     share, answers = deal(plan, 0), min(ANSWERS_SHOWN, plan.settings.questions - 1)
     rows, pool = chosen.labelled(answers), share.X[share.pool]
-    _draw_necessity(axes, condition(plan, share, rows), pool)
+    _draw_necessity(axes, fit(plan, share, rows).posterior_, pool)
     axes.scatter(*pool.T, s=16, c=PALE, linewidths=0, label="no label yet")
     for side, marker in enumerate("os"):
         here = share.X[[row for row in rows if plan.table.y[row] == side]]
@@ -127,12 +128,12 @@ def _draw_pool(axes: Panel, outcome: Outcome) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), **LEGEND)
 
 
-def _draw_necessity(axes: Panel, posterior: LatentPosterior, pool: Matrix) -> None:
+def _draw_necessity(axes: Panel, posterior: Posterior, pool: Matrix) -> None:
     """The plane coloured by leading label, as deeply as that label is necessary."""
     across, up = ((float(side.min()) - 0.3, float(side.max()) + 0.3) for side in pool.T)
     x, y = np.meshgrid(np.linspace(*across, 240), np.linspace(*up, 240))
     belief = posterior.at(np.column_stack([x.ravel(), y.ravel()]))
-    mean, sure = belief.mean[0].reshape(x.shape), necessity(belief).reshape(x.shape)
+    mean, sure = belief.mean[belief.leading].reshape(x.shape), necessity(belief).reshape(x.shape)
     tint = import_module("matplotlib.colors").LinearSegmentedColormap.from_list("sides", TINTS)
     image = axes.pcolormesh(x, y, np.sign(mean) * sure, cmap=tint, vmin=-1, vmax=1, zorder=0)
     axes.contour(x, y, mean, levels=[0], colors=INK, linewidths=2)

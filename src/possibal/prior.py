@@ -30,10 +30,7 @@ class Prior(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call the kernel in an error.
-
-        Paper: none.
-        """
+        """What to call the kernel in an error."""
         ...
 
     def __len__(self) -> int:
@@ -62,17 +59,11 @@ class Prior(Protocol):
         ...
 
     def part(self, members: Places, /) -> "Prior":
-        """Some of the settings.
-
-        Paper: none.
-        """
+        """Some of the settings."""
         ...
 
     def settings(self) -> list[list[Kernel]]:
-        """The kernels of every setting, one or one per class.
-
-        Paper: none.
-        """
+        """The kernels of every setting, one or one per class."""
         ...
 
 

@@ -62,17 +62,11 @@ class Radial:
 
     @property
     def name(self) -> str:
-        """The kernel as scikit-learn writes it.
-
-        Paper: none.
-        """
+        """The kernel as scikit-learn writes it."""
         return f"kernel {self.kernel}"
 
     def settings(self) -> list[list[Kernel]]:
-        """The kernel of every setting.
-
-        Paper: none.
-        """
+        """The kernel of every setting."""
         table = np.log(np.column_stack([self.amplitude, self.length_scale]))
         return [[self.kernel.clone_with_theta(row)] for row in table[:, list(self.free)]]
 
@@ -81,10 +75,7 @@ class Radial:
         return len(self.amplitude)
 
     def part(self, members: Places, /) -> "Radial":
-        """Some of the settings.
-
-        Paper: none.
-        """
+        """Some of the settings."""
         return Radial(self.kernel, self.amplitude[members], self.length_scale[members], self.free)
 
     def gram(self, X: Matrix, /) -> Array:
