@@ -5,7 +5,7 @@ BIN := .venv/bin
 MATHS := src/possibal/arrays.py,src/possibal/linalg.py,src/possibal/links.py,src/possibal/information.py,src/possibal/laplace.py,src/possibal/kernels.py,src/possibal/radial.py,src/possibal/prior.py,src/possibal/gp.py,src/possibal/hyperparameters.py,src/possibal/inputs.py,src/possibal/preference.py,src/possibal/estimators.py,src/possibal/experiments/datasets.py,src/possibal/belief.py,src/possibal/events.py,src/possibal/finite.py,src/possibal/possibility.py,src/possibal/smooth.py,src/possibal/families.py,src/possibal/outer.py,src/possibal/suprema.py,src/possibal/averages.py,src/possibal/scoring.py,src/possibal/view.py,src/possibal/acquisition.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types format bench picture clean
+.PHONY: help run test lint types format bench hyperparameters tables picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -27,6 +27,10 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --group dev
 	@touch $@
 
+.venv/.bench: .venv/.test
+	$(BIN)/python -m pip install --quiet --group bench
+	@touch $@
+
 run: .venv/.run  ## the main job: an active-learning run on built-in data
 	$(BIN)/possibal demo
 
@@ -40,7 +44,7 @@ test: .venv/.test  ## everything that must hold, with branch coverage
 lint: .venv/.dev  ## style, spelling, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/codespell src tests bench docs *.md
+	$(BIN)/codespell src tests bench docs tools *.md
 	$(BIN)/lint-imports
 
 types: .venv/.dev  ## strict type check
@@ -50,8 +54,15 @@ format: .venv/.dev  ## let ruff lay out the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/.test  ## speed as ratios against peers, in one run
+bench: .venv/.bench  ## speed as ratios against peers, in one run
 	$(BIN)/python bench/scores.py
+	$(BIN)/python bench/models.py
+
+hyperparameters: .venv/.test  ## which way to deal with hyperparameters learns fastest (half an hour)
+	$(BIN)/python bench/hyperparameters.py
+
+tables: .venv/.run  ## build the data tables again from their sources
+	$(BIN)/python tools/build_tables.py
 
 picture: .venv/.run  ## draw the README's picture again
 	$(BIN)/possibal demo --picture docs/demo.png

@@ -581,18 +581,35 @@ def test_units_of_the_outcome_do_not_matter(way):
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-@pytest.mark.parametrize("value", [0.0, 7.0])
+@pytest.mark.parametrize("value", [0.0, 7.0, 0.1])
 def test_an_outcome_that_never_varies_is_predicted(value, normalize):
     model = PossibilisticGPRegressor(normalize_y=normalize).fit(rows(0), np.full(20, value))
     np.testing.assert_allclose(model.predict(rows(0)), value, atol=0.5)
+    assert model.unit_ > 1e-9  # and not what rounding leaves of the spread
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e100, 1e300])
-def test_outcomes_of_any_scale_are_predicted(scale):
+@each_way
+@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e100, 1e150])
+def test_outcomes_of_any_scale_are_predicted(scale, way):
     X, y = measured()
-    model = PossibilisticGPRegressor(hyperparameters="fixed").fit(X, (y - 50) * scale)
-    plain = PossibilisticGPRegressor(hyperparameters="fixed").fit(X, y - 50)
-    np.testing.assert_allclose(model.predict(X) / scale, plain.predict(X), rtol=1e-6)
+    model = PossibilisticGPRegressor(hyperparameters=way).fit(X, (y - 50) * scale)
+    plain = PossibilisticGPRegressor(hyperparameters=way).fit(X, y - 50)
+    found, expected = (one.credible_interval(rows(1)) for one in (model, plain))
+    np.testing.assert_allclose(found / scale, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_outcomes_whose_squares_are_no_numbers_are_refused(normalize):
+    X, y = measured()
+    with pytest.raises(ValueError, match=r"^y must .*; .*\.$"):
+        PossibilisticGPRegressor(normalize_y=normalize).fit(X, (y - 50) * 1e300)
+
+
+@pytest.mark.parametrize(("way", "noise"), [("fixed", 1e-12), ("evidence", 1e-10)])
+def test_outcomes_with_hardly_any_noise_are_followed(way, noise):
+    X = rows(0)
+    model = PossibilisticGPRegressor(noise_variance=noise, hyperparameters=way).fit(X, X[:, 0])
+    np.testing.assert_allclose(model.predict(X), X[:, 0], atol=0.01)
 
 
 def test_noise_is_learned():

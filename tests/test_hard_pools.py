@@ -139,6 +139,10 @@ POOLS = {
         for s in (1e-300, 1e300)
     },
     **{f"scale-{s:g}-three-classes": scaled(s, classes=3) for s in (1e-300, 1e300)},
+    **{
+        f"scale-{s:g}-kernel-of-length-one-{way}": scaled(s, kernel=RBF(1.0), hyperparameters=way)
+        for s, way in product((1e-300, 1e300), ("evidence", "fixed"))
+    },
     "scales-side-by-side": side_by_side(),
     "scales-side-by-side-three-classes": side_by_side(classes=3),
     "scales-side-by-side-ard": side_by_side(
@@ -224,3 +228,13 @@ def test_a_hard_pool_is_believed_something_of(name):
     assert uncertainty.min() >= 0.0
     assert 10 < len(pool.asked) <= 1000
     assert flat == (np.unique(acquisition.doubt(belief)).size < 0.1 * len(pool.asked))
+
+
+@pytest.mark.parametrize("name", [name for name in POOLS if not name.startswith("hundred")])
+def test_a_hard_pool_is_drawn_from(name):
+    pool = POOLS[name]
+    model = PossibilisticGPClassifier(**pool.choices)
+    quietly(model.fit, pool.X, pool.y)
+    draws, _ = quietly(model.sample_proba, pool.asked[:30], 2, 0)
+    assert_within_one(draws)
+    np.testing.assert_allclose(draws.sum(axis=2), 1.0, rtol=1e-9)

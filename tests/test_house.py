@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MODULES = sorted(p for p in (ROOT / "src/possibal").glob("*.py") if not p.name.startswith("__"))
+MODULES = sorted(p for p in (ROOT / "src/possibal").rglob("*.py") if not p.name.startswith("__"))
 LONGEST = 400
 
 

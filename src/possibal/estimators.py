@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -120,15 +121,17 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         weight = inputs.weights(sample_weight, rows)
         labels = inputs.column(y)
         inputs.same_length(rows, labels)
-        kept = weight > 0
-        self.classes_, codes = inputs.labels(labels[kept], self.classes)
+        self.classes_, codes = inputs.labels(labels[weight > 0], self.classes)
+        spread = np.zeros(len(rows))
+        spread[weight > 0] = codes
+        rows, codes, weight = inputs.merged(rows, spread, weight)
+        seen = np.where(codes == 1, 1.0, -1.0)[None]
         if len(self.classes_) > 2:  # noqa: PLR2004 - two labels need one latent
             link = SOFTMAX
             seen = (np.arange(len(self.classes_))[:, None] == codes).astype(float)
-        else:
-            seen = np.where(codes == 1, 1.0, -1.0)[None]
-        data = Data(rows[kept], seen, weight[None, kept], link)
-        kernels = inputs.kernels(self.kernel, len(self.classes_) if link is SOFTMAX else 1)
+        data = Data(rows, seen, weight[None], link)
+        processes = len(self.classes_) if link is SOFTMAX else 1
+        kernels = inputs.kernels(self.kernel, processes, rows.shape[1])
         self._keep(way(problem(kernels, data)))
         return self
 
@@ -149,10 +152,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         A logistic latent is put on the probit's scale. Rows that no score can tell apart cause a
         :class:`~possibal.errors.FlatScoresWarning`.
         """
-        posterior, rows = self._ready(X)
-        belief = posterior.at(rows)
-        _warn_if_flat(belief)
-        return belief
+        return self._distinct_belief(X)
 
     def predict_proba(self, X: ArrayLike) -> Matrix:
         """The most credible probability of each label, (m, C), averaged over credible settings.
@@ -177,14 +177,14 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
 
         Paper: Props. 2 and 3.
         """
-        return acquisition.necessity(self.belief(X))
+        return acquisition.necessity(self._distinct_belief(X))
 
     def possibility(self, X: ArrayLike) -> Matrix:
         """Possibility that each label is the likeliest, (m, C); the leading label has one.
 
         Paper: Sec. 4.3.
         """
-        return possibility(self.belief(X))
+        return possibility(self._distinct_belief(X))
 
     def sample_proba(
         self,
@@ -200,8 +200,10 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
             (n_samples, m, C).
         """
         posterior, rows = self._ready(X)
-        if n_samples < 1:
-            raise ValueError(f"n_samples must be at least 1; got {n_samples}. Ask for one or more.")
+        if not isinstance(n_samples, Integral) or n_samples < 1:
+            raise ValueError(
+                f"n_samples must be a whole number of at least 1; got {n_samples}. Ask for more."
+            )
         state = self.random_state if random_state is None else random_state
         rng = np.random.default_rng(check_random_state(state).randint(2**31))
         weight = posterior.credibility / posterior.credibility.sum()
@@ -212,6 +214,23 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         if not isinstance(posterior.data.link, Softmax):
             p = np.concatenate([1.0 - p, p], axis=1)
         return np.swapaxes(p, 1, 2)
+
+    def _distinct_belief(self, X: ArrayLike) -> Belief:
+        """The belief about rows, with a warning to who asked where few have their own score."""
+        posterior, rows = self._ready(X)
+        belief = posterior.at(rows)
+        step = max(1, len(belief) // _SAMPLE)
+        scores = acquisition.doubt(belief.part(slice(0, _SAMPLE * step, step)))
+        distinct = len(np.unique(scores))
+        if len(scores) > _FEW and distinct < 0.1 * len(scores):
+            warnings.warn(
+                f"Only {distinct} of {len(scores)} rows have a score of their own: to this kernel "
+                "they look alike. Standardise the columns, or let hyperparameters='envelope' "
+                "choose the length-scale.",
+                FlatScoresWarning,
+                stacklevel=3,
+            )
+        return belief
 
 
 class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
@@ -268,21 +287,20 @@ class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
         weight = inputs.weights(sample_weight, rows)
         outcomes = inputs.numbers(y)
         inputs.same_length(rows, outcomes)
-        kept = weight > 0
-        if not kept.any():
-            raise ValueError("sample_weight must be positive somewhere; got zeros. Weigh a row.")
+        rows, outcomes, weight = inputs.merged(rows, outcomes, weight)
         self.centre_, self.unit_ = 0.0, 1.0
         if self.normalize_y:
             self.centre_ = float(np.average(outcomes, weights=weight))
-            spread = np.sqrt(np.average((outcomes - self.centre_) ** 2, weights=weight))
-            self.unit_ = float(spread) if spread > 0 else 1.0
-        seen = (outcomes[kept] - self.centre_) / self.unit_
-        data = Data(rows[kept], seen[None], weight[None, kept], IDENTITY)
-        amplitude = float(np.average(seen * seen, weights=weight[kept])) or 1.0
+            spread = float(np.sqrt(np.average((outcomes - self.centre_) ** 2, weights=weight)))
+            rounding = max(1e-12 * float(np.abs(outcomes).max()), 1e-150)
+            self.unit_ = spread if spread > rounding else 1.0
+        seen = (outcomes - self.centre_) / self.unit_
+        data = Data(rows, seen[None], weight[None], IDENTITY)
+        amplitude = float(np.average(seen * seen, weights=weight)) or 1.0
         noise = self._starting_noise(amplitude)
-        kernels = inputs.kernels(self.kernel, 1)
+        kernels = inputs.kernels(self.kernel, 1, rows.shape[1])
         self._keep(way(problem(kernels, data, noise=noise, amplitude=amplitude)))
-        precision = self.posterior_.data.weight[0, 0] / weight[kept][0]
+        precision = self.posterior_.data.weight[0, 0] / weight[0]
         self.noise_variance_ = float(self.unit_**2 / precision)
         return self
 
@@ -316,7 +334,7 @@ class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
 
         Paper: Sec. 4.3, N(E) = 1 - P(E^c).
         """
-        if not 0 < level < 1:
+        if not isinstance(level, Real) or not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1; got {level}. Use 0.95 for one.")
         belief = self.belief(X)
         with np.errstate(divide="ignore"):
@@ -345,27 +363,9 @@ class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
         """The noise variance most credible before any outcome, in units of y as normalised."""
         if self.noise_variance is None:
             return 0.1 * amplitude
-        if not self.noise_variance > 0:
-            raise ValueError(
-                f"noise_variance must be positive; got {self.noise_variance}. "
-                "Use a small one such as 1e-6 for almost exact outcomes."
-            )
-        return self.noise_variance / self.unit_**2
+        cure = "Use a small one such as 1e-6 for almost exact outcomes."
+        variance = inputs.positive_number(self.noise_variance, "noise_variance", cure)
+        return variance / self.unit_**2
 
 
 _READINGS = {"random": "y is drawn anew", "systematic": "the error is unknown but fixed"}
-
-
-def _warn_if_flat(belief: Belief) -> None:
-    """Warn where fewer than a tenth of the rows have a score of their own."""
-    step = max(1, len(belief) // _SAMPLE)
-    scores = acquisition.doubt(belief.part(slice(0, _SAMPLE * step, step)))
-    distinct = len(np.unique(scores))
-    if len(scores) > _FEW and distinct < 0.1 * len(scores):
-        warnings.warn(
-            f"Only {distinct} of {len(scores)} rows have a score of their own: to this kernel "
-            "they look alike. Standardise the columns, or let hyperparameters='envelope' choose "
-            "the length-scale.",
-            FlatScoresWarning,
-            stacklevel=3,
-        )

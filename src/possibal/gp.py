@@ -18,7 +18,7 @@ from possibal.belief import Belief
 from possibal.information import Seen, SoftmaxInformation
 from possibal.kernels import Column
 from possibal.laplace import Mode, climb, sensitivity
-from possibal.linalg import factor, one_thread
+from possibal.linalg import drawing_root, one_thread
 from possibal.links import Link, Softmax
 from possibal.prior import Facing, Prior
 
@@ -224,24 +224,24 @@ class Posterior:
             (number of draws, P, m).
         """
         mean, _ = self.moments(X)
-        prior = self.prior.gram(X) if len(X) else np.empty((len(mean), 1, 0, 0))
         P, n = mean.shape[1], len(self.data)
         draws = np.empty((len(members), P, len(X)))
-        shared = rng.standard_normal((len(members), n))
-        own = rng.standard_normal(draws.shape)
-        for column in self._facing.columns(X):
-            s, K_t = column.member, column.scale * column.matrix
-            chosen = members == s
-            for p in range(P)[column.processes]:
-                left = prior[s, min(p, prior.shape[1] - 1)]
-                if isinstance(self.mode.information, SoftmaxInformation):
-                    left = left - K_t @ self.mode.information.E[s, p] @ K_t.T
-                    told = shared[chosen] @ self._returned[s, p] @ K_t.T
-                else:
-                    half = K_t @ self._root[s]
-                    left, told = left - half @ half.T, 0.0
-                chol = factor(left[None] + _FLOOR * np.diag(column.variance), self.prior.name).chol
-                draws[chosen, p] = mean[s, p] + own[chosen, p] @ chol[0].T + told
+        shared, own = rng.standard_normal((len(members), n)), rng.standard_normal(draws.shape)
+        with one_thread():
+            prior = self.prior.gram(X)
+            for column in self._facing.columns(X):
+                s, K_t = column.member, column.scale * column.matrix
+                chosen = members == s
+                for p in range(P)[column.processes]:
+                    left = prior[s, min(p, prior.shape[1] - 1)]
+                    if isinstance(self.mode.information, SoftmaxInformation):
+                        left = left - K_t @ self.mode.information.E[s, p] @ K_t.T
+                        told = shared[chosen] @ self._returned[s, p] @ K_t.T
+                    else:
+                        half = K_t @ self._root[s]
+                        left, told = left - half @ half.T, 0.0
+                    root = drawing_root(left)
+                    draws[chosen, p] = mean[s, p] + own[chosen, p] @ root.T + told
         return draws
 
     def evidence_slopes(self) -> Matrix:
@@ -264,7 +264,7 @@ class Posterior:
     def _columns(self, X: Matrix) -> Iterator[tuple[slice, Column]]:
         """Covariances with the rows seen, chunk by chunk."""
         rows = max(_FEWEST, CHUNK // max(len(self.data), 1))
-        with one_thread(), np.errstate(over="ignore", under="ignore"):
+        with one_thread():
             for start in range(0, len(X), rows):
                 part = slice(start, start + rows)
                 for column in self._facing.columns(X[part]):
@@ -309,7 +309,7 @@ def condition(
         log_prior: (S,), credibilities of the settings as logarithms; all alike if left out.
         start: (S, P, n), where the climb starts; see :func:`~possibal.laplace.climb`.
     """
-    with one_thread(), np.errstate(over="ignore", under="ignore"):
+    with one_thread():
         K = prior.gram(data.X)
         mode = climb(data.link, K, data.seen(prior.name), start)
     return Posterior(prior, np.zeros(len(prior)) if log_prior is None else log_prior, data, K, mode)

@@ -16,7 +16,7 @@ from scipy.optimize import Bounds, minimize
 from scipy.spatial.distance import pdist
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from possibal.arrays import Matrix, Vector
+from possibal.arrays import Array, Matrix, Vector
 from possibal.gp import Data, Posterior, condition
 from possibal.kernels import Kernel
 from possibal.prior import prior
@@ -81,8 +81,8 @@ class Problem:
         """
         return -0.5 * float((self.data.weight - 1.0).sum()) if self.noisy else 0.0
 
-    def at(self, thetas: Matrix) -> Posterior:
-        """The posterior of a stack of settings.
+    def at(self, thetas: Matrix, start: Array | None = None) -> Posterior:
+        """The posterior of a stack of settings, climbed to from a start if there is one.
 
         Paper: Props. 6 to 8.
         """
@@ -90,11 +90,11 @@ class Problem:
         noise = np.exp(thetas[:, -1:]) if self.noisy else 1.0
         data = replace(self.data, weight=self.data.weight / noise)
         if len(thetas) == 1:
-            return condition(prior(self.kernels, of_kernels), data)
+            return condition(prior(self.kernels, of_kernels), data, start=start)
         log_prior = self.belief.log(thetas)
         if self.noisy:
             log_prior = log_prior + self.repeats * thetas[:, -1]
-        return condition(prior(self.kernels, of_kernels), data, log_prior)
+        return condition(prior(self.kernels, of_kernels), data, log_prior, start=start)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,12 +141,13 @@ def evidence(problem: Problem) -> Posterior:
         return fixed(problem)
     belief, settings = problem.belief, _settings(problem)
     first = problem.at(settings)
-    ranked = np.argsort(-(first.log_evidence + first.log_prior), kind="stable")
-    starts = np.unique(np.vstack([belief.centre, settings[ranked[0]]]), axis=0)
+    best = int(np.argmax(first.log_evidence + first.log_prior))
+    starts = np.unique(np.vstack([belief.centre, settings[best]]), axis=0)
+    near = first.mode.a[[best]]  # one start for every climb, so that the height has no memory
     bounds = Bounds(belief.centre - 6 * belief.sd, belief.centre + 6 * belief.sd)
 
     def downhill(theta: Vector) -> tuple[float, Vector]:
-        posterior = problem.at(theta[None])
+        posterior = problem.at(theta[None], near)
         slopes = posterior.evidence_slopes()
         height = float(posterior.log_evidence[0] + belief.log(theta[None])[0])
         if problem.noisy:
@@ -155,8 +156,8 @@ def evidence(problem: Problem) -> Posterior:
         return -height, (theta - belief.centre) / belief.sd**2 - slopes[0]
 
     found = [minimize(downhill, s, jac=True, method="L-BFGS-B", bounds=bounds) for s in starts]
-    best = int(np.argmin([float(result.fun) for result in found]))
-    return problem.at(np.asarray(found[best].x)[None])
+    lowest = int(np.argmin([float(result.fun) for result in found]))
+    return problem.at(np.asarray(found[lowest].x)[None])
 
 
 def envelope(problem: Problem) -> Posterior:
@@ -210,7 +211,7 @@ def _settings(problem: Problem) -> Matrix:
     """
     p, belief = len(problem.given), problem.belief
     if p <= 2:  # noqa: PLR2004 - nine settings at most
-        z = np.array(list(product((0.0, -REACH, REACH), repeat=p))).reshape(-1, p)
+        z = np.array(list(product((0.0, -REACH, REACH), repeat=p))).reshape(3**p, p)
     else:
         z = REACH * np.concatenate([np.zeros((1, p)), np.eye(p), -np.eye(p)])
     return belief.centre + z * belief.sd

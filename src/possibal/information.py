@@ -116,7 +116,8 @@ class LatentInformation:
         """
         slopes = link.slopes(seen.y, g, seen.weight)
         sqrt_w = np.sqrt(slopes.weight)
-        B = sqrt_w[:, 0, :, None] * K[:, 0] * sqrt_w[:, 0, None, :]
+        B = K[:, 0] * sqrt_w[:, 0, :, None]
+        B *= sqrt_w[:, 0, None, :]
         _add_to_diagonal(B, 1.0)
         return cls(slopes.gradient, slopes.third, sqrt_w, factor(B, seen.kernel))
 
@@ -211,11 +212,14 @@ class SoftmaxInformation:
         D = seen.weight * pi
         S, C, n = g.shape
         sqrt_d = np.sqrt(D)  # line 5
-        B = sqrt_d[..., :, None] * K * sqrt_d[..., None, :]
+        B = K * sqrt_d[..., :, None]
+        B *= sqrt_d[..., None, :]
         flat = B.reshape(S * C, n, n)
         _add_to_diagonal(flat, 1.0)
         each = factor(flat, seen.kernel)
-        E = sqrt_d[..., :, None] * each.inverse().reshape(S, C, n, n) * sqrt_d[..., None, :]  # 6
+        E = each.inverse().reshape(S, C, n, n)  # line 6
+        E *= sqrt_d[..., :, None]
+        E *= sqrt_d[..., None, :]
         M = factor(E.sum(axis=1), seen.kernel)  # line 8
         # The book's line 7 sums the determinants of B alone; that of M belongs to them.
         half = each.half_log_determinant.reshape(S, C).sum(axis=1) + M.half_log_determinant

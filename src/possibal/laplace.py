@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from possibal.arrays import Array, Places, Vector
 from possibal.information import Information, Seen, information
 from possibal.linalg import product
-from possibal.links import Link, Softmax
+from possibal.links import IDENTITY, Link, Softmax
 
 Bools: TypeAlias = NDArray[np.bool_]
 
@@ -22,6 +22,8 @@ _CLOSE = 1e-6
 """A step of this size, relative to the largest latent, is the last: its square is the error."""
 _FLAT = 1e-14
 """Steps that promise less than this and no longer shrink are rounding, and end the climb too."""
+_REFINED = 3
+"""Steps to the top of a quadratic: the first gets there, and the others mend its rounding."""
 _GAIN = 1e-4
 """The share of the linear gain a step must keep."""
 _CUTS = 60
@@ -100,7 +102,7 @@ def climb(link: Link | Softmax, K: Array, seen: Seen, start: Array | None = None
         reached, moved = _ascend(link, seen_s, part, step)
         was, size[here] = size[here], step.size
         rest = (step.size <= _CLOSE) | ((step.slope <= _FLAT) & (step.size >= 0.5 * was))
-        settled[here] = rest | ~moved
+        settled[here] = rest | ~moved | (link is IDENTITY and steps >= _REFINED)
         place = reached if len(here) == S else place.with_part(here, reached)
     there = information(link, seen, place.g, K)
     return Mode(place.g, place.a, there, place.psi, steps, settled)

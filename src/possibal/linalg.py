@@ -1,8 +1,8 @@
 """Square roots of covariances and precisions, and the one way to forget directions."""
 
 import functools
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -144,11 +144,11 @@ class Factor:
 
         Paper: none; GPML Alg. 3.3, line 5.
         """
-        inverses = np.empty_like(self.chol)
+        halves = np.empty_like(self.chol)
         for s, chol in self._matrices:
-            lower = dpotri(chol.T, lower=0)[0].T
-            inverses[s] = np.tril(lower) + np.tril(lower, -1).T
-        return inverses
+            halves[s] = dpotri(chol.T, lower=0)[0].T  # the other half keeps its zeros
+        np.einsum("sii->si", halves)[...] *= 0.5
+        return halves + np.swapaxes(halves, 1, 2)
 
     def inverse_factor(self) -> Array:
         """The inverse of each lower factor, lower triangular itself.
@@ -209,6 +209,20 @@ def _raised(matrix: Matrix, share: float) -> Matrix:
     return matrix + np.diag(np.full(len(matrix), share * float(diagonal.mean())))
 
 
+def drawing_root(covariance: Matrix) -> Matrix:
+    """A matrix R with R R' = covariance, as far as rounding leaves the covariance one.
+
+    Eigenvalues that rounding has made negative count as zero.
+
+    Paper: none; for draws.
+    """
+    lower, failed = dpotrf(covariance, lower=1, clean=1)
+    if not failed:
+        return lower
+    eigenvalues, eigenvectors = np.linalg.eigh(covariance)
+    return eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+
+
 def product(K: Array, v: Array) -> Array:
     """The product K v for every process, where one kernel matrix may serve all of them.
 
@@ -235,12 +249,15 @@ def _threads() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_thread() -> AbstractContextManager[object]:
-    """A context in which linear algebra keeps to one thread.
+@contextmanager
+def one_thread() -> Generator[None, None, None]:
+    """A context in which linear algebra keeps to one thread, and overflows without a word.
 
-    Small matrices lose by more: with two threads on a busy machine a fit can take a hundred times
-    as long. Work is spread over rows or runs instead.
+    Small matrices lose by more threads: with two on a busy machine a fit can take a hundred times
+    as long. Work is spread over rows or runs instead. Covariances of rows far apart underflow as
+    they should, and what is no number in the end is refused by name.
 
     Paper: none; measured.
     """
-    return _threads().limit(limits=1, user_api="blas")
+    with _threads().limit(limits=1, user_api="blas"), np.errstate(all="ignore"):
+        yield

@@ -5,6 +5,9 @@ import numpy as np
 from possibal.arrays import Array, Matrix
 from possibal.belief import Belief
 
+_LIGHTEST = 1e-290
+"""A rival whose variance is larger than another's by more than this comes down at no cost."""
+
 
 def possibility(belief: Belief) -> Matrix:
     """Possibility that each label is the likeliest one, (m, labels).
@@ -35,7 +38,7 @@ def _log_possibility(mu: Array, sigma2: Array) -> Array:
     order = np.argsort(-mu, axis=-1, kind="stable")
     m = np.take_along_axis(mu, order, axis=-1)
     w = 1.0 / np.take_along_axis(sigma2, order, axis=-1)
-    w = w / w.max(axis=-1, keepdims=True)  # so that sums of weights stay finite
+    w = np.maximum(w / w.max(axis=-1, keepdims=True), _LIGHTEST)  # so that sums are numbers
     worst = np.take_along_axis(sigma2, order, axis=-1).min(axis=-1)
     C = mu.shape[-1]
     sorted_cost = np.zeros_like(m)
