@@ -8,7 +8,7 @@ MATHS := src/possibal/arrays.py,src/possibal/linalg.py,src/possibal/links.py,src
 .PHONY: help run test lint types format bench hyperparameters tables picture clean
 
 help:  ## list the tasks
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("possibal needs Python 3.11 or newer; set PYTHON=..." if sys.version_info < (3, 11) else 0)'

@@ -359,7 +359,7 @@ def test_an_unknown_link_is_refused(link):
 
 def test_an_unknown_noise_is_refused():
     with pytest.raises(ValueError, match="noise must") as caught:
-        regress(noise="sistematic")
+        regress(noise="systemic")
     assert_one_sentence(caught, "noise", "'random'", "mean 'systematic'?")
 
 

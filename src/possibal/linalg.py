@@ -2,8 +2,9 @@
 
 import functools
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 from scipy.linalg import null_space
@@ -184,7 +185,7 @@ def factor(stack: Array, name: str) -> Factor:
     for s, matrix in enumerate(stack if stack.size else ()):
         # Row-major and symmetric: the transpose is what LAPACK reads, without a copy.
         upper, failed = dpotrf(matrix.T, lower=0, clean=1)
-        if failed or not np.isfinite(upper[-1, -1]):
+        if failed or not isfinite(upper[-1, -1]):
             upper, jitter[s] = _with_jitter(matrix, name)
         chol[s] = upper.T
     return Factor(chol, jitter)
@@ -194,7 +195,7 @@ def _with_jitter(matrix: Matrix, name: str) -> tuple[Matrix, float]:
     """The upper factor of a matrix with the least jitter that allows one, and that jitter."""
     for share in _JITTER:
         upper, failed = dpotrf(_raised(matrix, share).T, lower=0, clean=1)
-        if not failed and np.isfinite(upper[-1, -1]):
+        if not failed and isfinite(upper[-1, -1]):
             return upper, share
     raise ValueError(
         f"{name} must give positive semi-definite matrices; got one that stays indefinite "
@@ -246,7 +247,7 @@ def each_times(stack: Array, v: Array) -> Array:
 @functools.cache
 def _threads() -> ThreadpoolController:
     """The thread pools of linear algebra, found once: it takes milliseconds."""
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
 
 
 @contextmanager
@@ -259,5 +260,7 @@ def one_thread() -> Generator[None, None, None]:
 
     Paper: none; measured.
     """
-    with _threads().limit(limits=1, user_api="blas"), np.errstate(all="ignore"):
+    pools = _threads()
+    single = all(pool.num_threads == 1 for pool in pools.lib_controllers)
+    with nullcontext() if single else pools.limit(limits=1), np.errstate(all="ignore"):
         yield
