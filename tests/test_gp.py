@@ -224,7 +224,7 @@ def test_a_new_label_counts_like_the_last_if_nothing_else_is_said(link):
 @pytest.mark.parametrize("noise", [1e-4, 1e-8, 1e-12])
 def test_variance_is_positive_at_duplicated_rows_with_tiny_noise(noise):
     data = labelled("identity", seed=0)
-    twice = replace(data.joined(data), weight=np.full((1, 24), 1 / noise))
+    twice = replace(data.followed_by(data), weight=np.full((1, 24), 1 / noise))
     found = condition(prior([RADIAL], RADIAL.theta[None]), twice)
     mean, variance = found.moments(data.X)
     assert np.isfinite(mean).all()
@@ -315,7 +315,7 @@ def test_a_part_has_the_settings_asked_for(link, own):
 def refit(part, data):
     """The same settings, conditioned anew on one more row."""
     last = Data(rows(3, m=1), data.y[:, :1], part.data.weight[:, -1:], data.link)
-    return condition(part.prior, part.data.joined(last), part.log_prior)
+    return condition(part.prior, part.data.followed_by(last), part.log_prior)
 
 
 @each_link

@@ -348,3 +348,16 @@ def test_the_scale_of_the_rows_does_not_matter_to_an_envelope(scale):
     np.testing.assert_allclose(one.credibility, other.credibility, rtol=1e-6)
     for a, b in zip(one.moments(data.X), other.moments(scaled.X), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("noise", [None, 0.3])
+def test_settings_that_take_turns_are_those_fitted_together(noise, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 2)), np.sign(rng.normal(size=(1, 12)))
+    data = Data(X, y, np.ones((1, 12)), PROBIT if noise is None else IDENTITY)
+    together = hyperparameters.envelope(hyperparameters.problem(None, data, noise=noise))
+    monkeypatch.setattr(hyperparameters, "MOST_NUMBERS", 1)
+    in_turn = hyperparameters.envelope(hyperparameters.problem(None, data, noise=noise))
+    np.testing.assert_allclose(in_turn.credibility, together.credibility, rtol=1e-10)
+    for found, expected in zip(in_turn.moments(X), together.moments(X), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9)

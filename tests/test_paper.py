@@ -41,7 +41,7 @@ HANDLES = {"part", "with_part", "name", "settings", "jitter", "leading", "finite
 PLUMBING = {"hyperparameters.problem", "hyperparameters.Problem.repeats", "averages.Rule.nodes"}
 PLUMBING |= {"kernels.Kernel.theta", "kernels.Kernel.bounds", "kernels.Kernel.hyperparameters"}
 PLUMBING |= {"kernels.Kernel.clone_with_theta", "kernels.Kernel.diag", "radial.Chart.squares"}
-PLUMBING |= {"gp.Data.seen", "gp.Data.joined"}
+PLUMBING |= {"gp.Data.seen", "gp.Data.followed_by", "gp.Data.stacked"}
 
 
 @pytest.mark.parametrize("name", MATHS)

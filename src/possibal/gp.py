@@ -8,8 +8,8 @@ belief, as credible as its evidence says.
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from possibal.laplace import Mode, climb, sensitivity
 from possibal.linalg import drawing_root, one_thread
 from possibal.links import Link, Softmax
 from possibal.prior import Facing, Prior
+from possibal.stack import Stack
 
 CHUNK = 100_000
 """Covariances held at once when rows are predicted: small enough for the cache."""
@@ -39,7 +40,7 @@ AnyLink: TypeAlias = Link | Softmax
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class Data(Stack):
     """Rows seen, with what was seen there.
 
     Attributes:
@@ -47,33 +48,40 @@ class Data:
         y: (P, n): labels -1 and 1 or numbers, P = 1; one-hot under a softmax, P = C.
         weight: (1 or S, n), how many times each row counts; for numbers one over their variance.
         link: how latents make labels random.
+        own: whether each setting has weights of its own, even if there is but one.
     """
 
     X: Matrix
     y: Matrix
     weight: Matrix
     link: AnyLink
+    own: bool = False
 
     def __len__(self) -> int:
         """The number of rows."""
         return len(self.X)
 
+    def stacked(self) -> dict[str, Any]:
+        """The weights, where each setting has its own."""
+        return {"weight": self.weight} if self.own or len(self.weight) > 1 else {}
+
     def seen(self, kernel: str) -> Seen:
         """The same, as the climb reads it."""
         return Seen(self.y[None], self.weight[:, None], kernel)
 
-    def joined(self, other: "Data") -> "Data":
+    def followed_by(self, other: "Data") -> "Data":
         """These rows and others."""
         return Data(
             np.concatenate([self.X, other.X]),
             np.concatenate([self.y, other.y], axis=1),
             np.concatenate([self.weight, other.weight], axis=1),
             self.link,
+            self.own,
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
+class Posterior(Stack):
     """What the labels taught: Gaussian processes, one for each setting of the hyperparameters.
 
     Paper: Props. 6, 7 and 8.
@@ -125,17 +133,6 @@ class Posterior:
         """The posterior under the most credible setting alone."""
         return self if len(self.prior) == 1 else self.part(np.array([self.credibility.argmax()]))
 
-    def part(self, members: Places) -> "Posterior":
-        """The same with some of the settings."""
-        weight = self.data.weight
-        return Posterior(
-            self.prior.part(members),
-            self.log_prior[members],
-            replace(self.data, weight=weight if len(weight) == 1 else weight[members]),
-            self.K[members],
-            self.mode.part(members),
-        )
-
     def update(self, x: Matrix, y: Matrix, weight: Matrix | None = None) -> "Posterior":
         """The posterior with one more label, or a few, climbed to from where this one stands.
 
@@ -149,7 +146,7 @@ class Posterior:
         if weight is None:
             last = self.data.weight[:, -1:] if len(self.data) else np.ones((1, 1))
             weight = np.repeat(last, len(x), axis=1)
-        data = self.data.joined(Data(x, y, weight, self.data.link))
+        data = self.data.followed_by(Data(x, y, weight, self.data.link))
         start = np.pad(self.mode.a, [(0, 0), (0, 0), (0, len(x))])
         return condition(self.prior, data, self.log_prior, start=start)
 

@@ -31,6 +31,8 @@ REACH = 1.25
 """How many of those the settings of an envelope lie off the centre."""
 LEAST_CREDIBLE = 1e-3
 """Settings less credible than this are left out of an envelope: they raise no doubt above it."""
+MOST_NUMBERS = 5_000_000
+"""Entries of the kernel matrices of settings that are fitted together; more take turns."""
 _MANY_ROWS = 1000
 """Rows whose distances are looked at; of more, evenly spread ones."""
 
@@ -86,14 +88,21 @@ class Problem:
 
         Paper: Props. 6 to 8.
         """
-        of_kernels = thetas[:, :-1] if self.noisy else thetas
-        noise = np.exp(thetas[:, -1:]) if self.noisy else 1.0
-        data = replace(self.data, weight=self.data.weight / noise)
-        if len(thetas) == 1:
-            return condition(prior(self.kernels, of_kernels), data, start=start)
         log_prior = self.belief.log(thetas)
         if self.noisy:
             log_prior = log_prior + self.repeats * thetas[:, -1]
+        return self.under(thetas, log_prior, start)
+
+    def under(
+        self, thetas: Matrix, log_prior: Vector | None = None, start: Array | None = None
+    ) -> Posterior:
+        """The posterior of settings that are as credible as log_prior says, or all alike.
+
+        Paper: Props. 6 to 8.
+        """
+        of_kernels = thetas[:, :-1] if self.noisy else thetas
+        noise = np.exp(thetas[:, -1:]) if self.noisy else 1.0
+        data = replace(self.data, weight=self.data.weight / noise, own=self.noisy)
         return condition(prior(self.kernels, of_kernels), data, log_prior, start=start)
 
 
@@ -127,7 +136,7 @@ def fixed(problem: Problem) -> Posterior:
 
     Paper: App. E.3, hyperparameters fixed for the duration of an experiment.
     """
-    return problem.at(problem.given[None])
+    return problem.under(problem.given[None])
 
 
 def evidence(problem: Problem) -> Posterior:
@@ -166,7 +175,16 @@ def envelope(problem: Problem) -> Posterior:
     Paper: none; Sec. 3.3 with the hyperparameters as the unknown: what is not known is maximised
     over, not averaged.
     """
-    posterior = problem.at(_settings(problem))
+    settings, cost = _settings(problem), problem.data.y.size * len(problem.data)
+    together = max(1, MOST_NUMBERS // max(cost, 1))
+    kept = problem.at(settings[:together])
+    for start in range(together, len(settings), together):
+        kept = _credible(Posterior.joined([kept, problem.at(settings[start : start + together])]))
+    return _credible(kept)
+
+
+def _credible(posterior: Posterior) -> Posterior:
+    """The settings that are still credible."""
     return posterior.part(np.flatnonzero(posterior.credibility >= LEAST_CREDIBLE))
 
 

@@ -6,13 +6,14 @@ are (S, P, n, n); a single process axis there is shared by all classes.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
 from possibal.arrays import Array, Places, Vector
 from possibal.linalg import Factor, each_times, factor
 from possibal.links import SOFTMAX, Link, Softmax
+from possibal.stack import Stack
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ class Information(Protocol):
         """
         ...
 
-    def part(self, members: Places) -> "Information":
+    def part(self, members: Places, /) -> Self:
         """The same for some members of the stack."""
         ...
 
@@ -97,7 +98,7 @@ class Information(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class LatentInformation:
+class LatentInformation(Stack):
     """What labels tell where each row has one latent, so that W is diagonal.
 
     Paper: Prop. 7; GPML Eq. 3.26 and 3.27, P = W^1/2 B^-1 W^1/2 with B = I + W^1/2 K W^1/2.
@@ -120,15 +121,6 @@ class LatentInformation:
         B *= sqrt_w[:, 0, None, :]
         _add_to_diagonal(B, 1.0)
         return cls(slopes.gradient, slopes.third, sqrt_w, factor(B, seen.kernel))
-
-    def part(self, members: Places) -> "LatentInformation":
-        """The same for some members of the stack."""
-        return LatentInformation(
-            self.gradient[members],
-            self.third[members],
-            self.sqrt_w[members],
-            self.B.part(members),
-        )
 
     @property
     def jitter(self) -> Vector:
@@ -176,7 +168,7 @@ class LatentInformation:
 
 
 @dataclass(frozen=True, eq=False)
-class SoftmaxInformation:
+class SoftmaxInformation(Stack):
     """What labels tell under a softmax, where W couples the C latents of a row.
 
     P = E - E R (R' E R)^-1 R' E with E block diagonal and R a stack of C identities, so that no
@@ -226,18 +218,6 @@ class SoftmaxInformation:
         half -= 0.5 * np.log(seen.weight).sum(axis=(1, 2))  # nothing where each row counts once
         jitter = np.maximum(each.jitter.reshape(S, C).max(axis=1), M.jitter)
         return cls(seen.weight * (seen.y - pi), D, pi, E, M, half, jitter)
-
-    def part(self, members: Places) -> "SoftmaxInformation":
-        """The same for some members of the stack."""
-        return SoftmaxInformation(
-            self.gradient[members],
-            self.weighted[members],
-            self.pi[members],
-            self.E[members],
-            self.M.part(members),
-            self.half_log_determinant[members],
-            self.jitter[members],
-        )
 
     def times(self, v: Array) -> Array:
         """The product P v.

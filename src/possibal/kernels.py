@@ -7,7 +7,8 @@ from typing import Protocol, Self
 import numpy as np
 from sklearn.gaussian_process.kernels import Hyperparameter
 
-from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.arrays import Array, Matrix, Vector
+from possibal.stack import Stack
 
 
 class Kernel(Protocol):
@@ -63,7 +64,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Kernels:
+class Kernels(Stack):
     """Settings of any kernels, evaluated one by one.
 
     Paper: Sec. 5.2; Prop. 8, K_l.
@@ -80,10 +81,6 @@ class Kernels:
     def __len__(self) -> int:
         """The number of settings."""
         return len(self.thetas)
-
-    def part(self, members: Places, /) -> "Kernels":
-        """Some of the settings."""
-        return Kernels(self.kernels, self.thetas[members])
 
     def settings(self) -> list[list[Kernel]]:
         """The kernels of every setting, one or one per class."""

@@ -13,6 +13,7 @@ from possibal.arrays import Array, Places, Vector
 from possibal.information import Information, Seen, information
 from possibal.linalg import product
 from possibal.links import IDENTITY, Link, Softmax
+from possibal.stack import Stack
 
 Bools: TypeAlias = NDArray[np.bool_]
 
@@ -31,7 +32,7 @@ _CUTS = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Mode:
+class Mode(Stack):
     """Where the latent posterior is most credible, and how sharply it falls off.
 
     Paper: App. C.1, g-hat and (K^-1 + W)^-1.
@@ -51,17 +52,6 @@ class Mode:
     log_peak: Vector
     steps: int
     settled: Bools
-
-    def part(self, members: Places) -> "Mode":
-        """The same for some members of the stack."""
-        return Mode(
-            self.g[members],
-            self.a[members],
-            self.information.part(members),
-            self.log_peak[members],
-            self.steps,
-            self.settled[members],
-        )
 
     @property
     def log_evidence(self) -> Vector:
@@ -127,16 +117,12 @@ def sensitivity(mode: Mode, K: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class Place(Stack):
     """A place of the climb: K^-1 g, g, and the log posterior there up to a constant."""
 
     a: Array
     g: Array
     psi: Vector
-
-    def part(self, members: Places) -> "Place":
-        """The place of some members."""
-        return Place(self.a[members], self.g[members], self.psi[members])
 
     def with_part(self, members: Places, part: "Place") -> "Place":
         """This place, with some members moved."""

@@ -11,7 +11,8 @@ from scipy.linalg import null_space
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
 from threadpoolctl import ThreadpoolController
 
-from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.arrays import Array, Matrix, Vector
+from possibal.stack import Stack
 
 _NEGATIVE = 1e-10
 """An eigenvalue below minus this share of the largest is more than rounding."""
@@ -110,7 +111,7 @@ def _row_scale(matrix: Matrix) -> Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class Factor(Stack):
     """Lower Cholesky factors of a stack of matrices.
 
     Attributes:
@@ -125,10 +126,6 @@ class Factor:
     def _matrices(self) -> Iterator[tuple[int, Matrix]]:
         """Each factor with its place, but none of size zero: LAPACK does not take those."""
         return enumerate(self.chol) if self.chol.size else iter(())
-
-    def part(self, members: Places) -> "Factor":
-        """The factors of some matrices of the stack."""
-        return Factor(self.chol[members], self.jitter[members])
 
     def solve(self, b: Matrix) -> Matrix:
         """The solution x of A x = b for each matrix A of the stack, (S, n).

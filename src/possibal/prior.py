@@ -1,7 +1,7 @@
 """Prior processes: what is believed of the latent before any label, as a stack of settings."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, Self
 
 from possibal.arrays import Array, Matrix, Places
 from possibal.kernels import Column, Kernel, Kernels
@@ -58,7 +58,7 @@ class Prior(Protocol):
         """
         ...
 
-    def part(self, members: Places, /) -> "Prior":
+    def part(self, members: Places, /) -> Self:
         """Some of the settings."""
         ...
 

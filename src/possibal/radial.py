@@ -13,6 +13,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Product
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.kernels import Column, Kernel
+from possibal.stack import Stack
 
 _LARGEST = 1e150
 """Coordinates are cut here, so that their squares stay finite."""
@@ -23,7 +24,7 @@ _COARSE = 1e5
 
 
 @dataclass(frozen=True, eq=False)
-class Radial:
+class Radial(Stack):
     """Settings of a constant times an RBF: variance * exp(-d^2 / (2 length_scale^2)).
 
     Paper: App. E, the RBF kernel of the experiments.
@@ -73,10 +74,6 @@ class Radial:
     def __len__(self) -> int:
         """The number of settings."""
         return len(self.amplitude)
-
-    def part(self, members: Places, /) -> "Radial":
-        """Some of the settings."""
-        return Radial(self.kernel, self.amplitude[members], self.length_scale[members], self.free)
 
     def gram(self, X: Matrix, /) -> Array:
         """Covariances of the rows seen.
