@@ -24,13 +24,15 @@ SEED = 20
 MANY = 10  # labels; beyond, scipy would take minutes
 
 
-def interleaved(contenders: Mapping[str, Callable[[], float]], title: str) -> dict[str, float]:
+def interleaved(
+    contenders: Mapping[str, Callable[[], float]], title: str, repeats: int = REPEATS
+) -> dict[str, float]:
     """Median seconds per point of each contender; each returns what one call took per point."""
     seconds = {name: [] for name in contenders}
     for run in contenders.values():
         run()  # first calls load and allocate
     console = Console(stderr=True)
-    for _ in track(range(REPEATS), title, console=console, disable=not console.is_terminal):
+    for _ in track(range(repeats), title, console=console, disable=not console.is_terminal):
         for name, run in contenders.items():
             seconds[name].append(run())
     return {name: float(np.median(times)) for name, times in seconds.items()}
