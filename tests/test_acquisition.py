@@ -104,7 +104,7 @@ def test_an_empty_pool_has_no_scores(score):
 @pytest.mark.parametrize(
     ("mean", "variance", "message"),
     [
-        ([0, np.nan], [1, 1], r"mean must be finite; got nan at row 1\. Drop or impute"),
+        ([0, np.nan], [1, 1], r"mean must be finite; got NaN at row 1\. Drop or impute"),
         ([0, 1], [1, np.inf], "variance must be finite; got inf at row 1"),
         ([0, 1], [1, 0], "variance must be positive; got 0 at row 1.*raise the noise"),
         ([0, 1], [-2, 1], "variance must be positive; got -2 at row 0"),

@@ -19,7 +19,7 @@ def test_numbers_become_read_only_floats_and_the_original_stays():
         (["a"], "x must hold real numbers; got dtype <U1"),
         ([1j], "x must hold real numbers; got dtype complex128"),
         ([None], "x must hold real numbers; got dtype object"),
-        ([0, np.nan], r"x must be finite; got nan at row 1\. Drop"),
+        ([0, np.nan], r"x must be finite; got NaN at row 1\. Drop"),
         ([[0, 1], [np.inf, 0]], "x must be finite; got inf at row 1, column 0"),
         (np.inf, "x must be finite; got inf at the only entry"),
     ],

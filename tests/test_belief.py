@@ -73,7 +73,7 @@ def test_a_credibility_within_rounding_of_one_becomes_one():
 def test_a_fault_is_found_in_its_hypothesis_and_row():
     mean = np.zeros((2, 3))
     mean[1, 1] = np.nan
-    with pytest.raises(ValueError, match="mean must be finite; got nan at row 1"):
+    with pytest.raises(ValueError, match="mean must be finite; got NaN at row 1"):
         Belief(mean, np.ones((2, 3)), [1.0, 1.0])
     variance = np.ones((2, 3))
     variance[1, 2] = 0

@@ -8,7 +8,6 @@ setting that stays credible, as one hypothesis of the belief.
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import cast
 
 import numpy as np
@@ -223,15 +222,12 @@ def _free(kernel: Kernel) -> list[str]:
 
 
 def _settings(problem: Problem) -> Matrix:
-    """Settings spread over what is credible before any label, the centre among them, (S, p).
+    """Settings spread over what is credible before any label, (2 p + 1, p).
 
-    Up to two hyperparameters make a grid; of more, each is moved by itself.
+    The centre, and each hyperparameter moved by itself to either side.
     """
     p, belief = len(problem.given), problem.belief
-    if p <= 2:  # noqa: PLR2004 - nine settings at most
-        z = np.array(list(product((0.0, -REACH, REACH), repeat=p))).reshape(3**p, p)
-    else:
-        z = REACH * np.concatenate([np.zeros((1, p)), np.eye(p), -np.eye(p)])
+    z = REACH * np.concatenate([np.zeros((1, p)), np.eye(p), -np.eye(p)])
     return belief.centre + z * belief.sd
 
 
