@@ -655,7 +655,7 @@ def test_any_kernel_of_scikit_learn_will_do():
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_climb_that_does_not_settle_is_told(classes, monkeypatch):
     monkeypatch.setattr(laplace, "MAX_STEPS", 1)
-    with pytest.warns(ConvergenceWarning, match="did not settle in 1 steps") as caught:
+    with pytest.warns(ConvergenceWarning, match="failed after 1 steps") as caught:
         classifier(classes)
     assert caught[0].filename == __file__
 
@@ -692,3 +692,70 @@ def test_of_many_rows_some_are_looked_at():
     model = classifier(kernel=RBF(1e-6), hyperparameters="fixed")
     with pytest.warns(FlatScoresWarning, match="Only 1 of 1000 rows"):
         model.belief(rows(1, 2500) + 1000)
+
+
+# ---------------------------------------------------------------- several settings and weights
+
+
+def test_probabilities_are_averaged_over_credible_settings():
+    X, y = labelled()
+    model = PossibilisticGPClassifier().fit(X, y)
+    weight = model.posterior_.credibility / model.posterior_.credibility.sum()
+    assert len(weight) > 1
+    mean, _ = model.posterior_.moments(X)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], weight @ ndtr(mean[:, 0]), rtol=1e-12)
+
+
+def test_draws_are_from_settings_as_often_as_they_are_credible(monkeypatch):
+    X, y = labelled()
+    model = PossibilisticGPClassifier().fit(X, y)
+    drawn = []
+    real_draw = type(model.posterior_).draw
+
+    def spy(self, rows, members, rng):
+        drawn.extend(members.tolist())
+        return real_draw(self, rows, members, rng)
+
+    monkeypatch.setattr(type(model.posterior_), "draw", spy)
+    model.sample_proba(X[:2], 20_000, 0)
+    share = np.bincount(drawn, minlength=len(model.kernels_)) / 20_000
+    weight = model.posterior_.credibility / model.posterior_.credibility.sum()
+    np.testing.assert_allclose(share, weight, atol=0.02)
+
+
+def test_the_centre_and_spread_of_outcomes_are_weighted():
+    X, y, weight = np.arange(4.0)[:, None], np.array([0.0, 1.0, 5.0, 9.0]), [1, 1, 1, 7]
+    model = PossibilisticGPRegressor(hyperparameters="fixed").fit(X, y, weight)
+    repeated = np.repeat(y, weight)
+    assert model.centre_ == pytest.approx(repeated.mean())
+    assert model.unit_ == pytest.approx(repeated.std())
+
+
+def test_the_amplitude_of_outcomes_that_are_not_normalised_is_their_size():
+    X = np.arange(6.0)[:, None]
+    choices = {"hyperparameters": "fixed", "normalize_y": False}
+    model = PossibilisticGPRegressor(**choices).fit(X, 100.0 + X[:, 0])
+    assert model.posterior_.prior.amplitude[0] == pytest.approx(np.mean((100 + X) ** 2))
+
+
+def test_minus_zero_is_zero():
+    X = np.array([[0.0], [-0.0], [1.0]])
+    model = PossibilisticGPClassifier(hyperparameters="fixed").fit(X, [0, 0, 1])
+    assert len(model.posterior_.data) == 2
+    assert model.posterior_.data.weight.sum() == 3
+
+
+def test_the_log_evidence_of_outcomes_given_twice_is_that_of_scikit_learn():
+    X, y = measured()
+    X, y = np.concatenate([X, X[:5]]), np.concatenate([y, y[:5]])
+    choices = {"hyperparameters": "fixed", "normalize_y": False, "noise_variance": 0.1}
+    ours = PossibilisticGPRegressor(1.0 * RBF(1.0), **choices).fit(X, y)
+    peer = GaussianProcessRegressor(1.0 * RBF(1.0), alpha=0.1, optimizer=None).fit(X, y)
+    assert ours.log_evidence_ == pytest.approx(peer.log_marginal_likelihood_value_, rel=1e-9)
+
+
+def test_an_error_names_the_row_of_the_user_even_where_weights_leave_rows_out():
+    with pytest.raises(ValueError, match="got 7 at row 3"):
+        PossibilisticGPClassifier(classes=[0, 1]).fit(
+            np.arange(4.0)[:, None], [0, 1, 1, 7], sample_weight=[0, 0, 0, 1]
+        )

@@ -1,8 +1,10 @@
+from threading import Barrier, Thread
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from threadpoolctl import ThreadpoolController, threadpool_info
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from possibal.linalg import each_times, factor, one_thread, product
 
@@ -165,3 +167,22 @@ def test_the_old_number_comes_back_after_an_error():
     with pytest.raises(ZeroDivisionError), one_thread():
         _ = 1 / 0
     assert blas_threads() == before
+
+
+def test_threads_that_overlap_leave_the_number_of_threads_as_it_was():
+    with threadpool_limits(2, user_api="blas"):
+        before = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+        meeting = Barrier(4)
+
+        def work():
+            for _ in range(20):
+                with one_thread():
+                    meeting.wait()
+
+        threads = [Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        after = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    assert after == before

@@ -47,7 +47,7 @@ class _Conditioned(BaseEstimator):
         self.jitter_ = float(posterior.mode.information.jitter.max())
         if not posterior.mode.settled.all():
             warnings.warn(
-                f"The climb to the mode did not settle in {posterior.mode.steps} steps; the best "
+                f"The climb to the mode failed after {posterior.mode.steps.max()} steps; the best "
                 f"place found is kept. Make the amplitude of {posterior.prior.name} smaller.",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -121,7 +121,9 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         weight = inputs.weights(sample_weight, rows)
         labels = inputs.column(y)
         inputs.same_length(rows, labels)
-        self.classes_, codes = inputs.labels(labels[weight > 0], self.classes)
+        self.classes_, codes = inputs.labels(
+            labels[weight > 0], self.classes, np.flatnonzero(weight > 0)
+        )
         spread = np.zeros(len(rows))
         spread[weight > 0] = codes
         rows, codes, weight = inputs.merged(rows, spread, weight)
@@ -168,7 +170,11 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         return average.T
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The label of largest probability; the first in order where several are."""
+        """The label of largest probability; the first in order where several are.
+
+        Where settings disagree, it may differ from the leading label of :meth:`necessity`, which
+        is that of the most credible setting.
+        """
         likeliest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[likeliest]
 
@@ -200,9 +206,9 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
             (n_samples, m, C).
         """
         posterior, rows = self._ready(X)
-        if not isinstance(n_samples, Integral) or n_samples < 1:
+        if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 1:
             raise ValueError(
-                f"n_samples must be a whole number of at least 1; got {n_samples}. Ask for more."
+                f"n_samples must be a whole number of at least 1; got {n_samples}. Try 100."
             )
         state = self.random_state if random_state is None else random_state
         rng = np.random.default_rng(check_random_state(state).randint(2**31))
@@ -223,10 +229,14 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         scores = acquisition.doubt(belief.part(slice(0, _SAMPLE * step, step)))
         distinct = len(np.unique(scores))
         if len(scores) > _FEW and distinct < 0.1 * len(scores):
+            reason = "no label is known yet, so one row is as good to ask about as another."
+            if len(posterior.data):
+                reason = (
+                    "to this kernel they look alike. Standardise the columns, choose another "
+                    "length-scale, or check whether rows are repeated."
+                )
             warnings.warn(
-                f"Only {distinct} of {len(scores)} rows have a score of their own: to this kernel "
-                "they look alike. Standardise the columns, or let hyperparameters='envelope' "
-                "choose the length-scale.",
+                f"Only {distinct} of {len(scores)} rows have a score of their own: {reason}",
                 FlatScoresWarning,
                 stacklevel=3,
             )
@@ -279,7 +289,8 @@ class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
         Args:
             X: (n, d).
             y: (n,), numbers.
-            sample_weight: (n,); the error of a row has the noise variance divided by its weight.
+            sample_weight: (n,), how many times each row counts: a weight of two is a row given
+                twice, so weights are not to be scaled to a sum of one.
         """
         way = inputs.choice("hyperparameters", self.hyperparameters, WAYS)
         inputs.choice("noise", self.noise, _READINGS)

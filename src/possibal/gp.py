@@ -19,7 +19,7 @@ from possibal.information import Seen, SoftmaxInformation
 from possibal.kernels import Column
 from possibal.laplace import Mode, climb, sensitivity
 from possibal.linalg import drawing_root, one_thread
-from possibal.links import Link, Softmax
+from possibal.links import IDENTITY, Link, Softmax
 from possibal.prior import Facing, Prior
 from possibal.stack import Stack
 
@@ -49,6 +49,7 @@ class Data(Stack):
         weight: (1 or S, n), how many times each row counts; for numbers one over their variance.
         link: how latents make labels random.
         own: whether each setting has weights of its own, even if there is but one.
+        count: (n,), how many numbers alike each row stands for; None means one.
     """
 
     X: Matrix
@@ -56,6 +57,7 @@ class Data(Stack):
     weight: Matrix
     link: AnyLink
     own: bool = False
+    count: Vector | None = None
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -77,6 +79,7 @@ class Data(Stack):
             np.concatenate([self.weight, other.weight], axis=1),
             self.link,
             self.own,
+            None if self.count is None else np.append(self.count, np.ones(len(other))),
         )
 
 
@@ -104,9 +107,16 @@ class Posterior(Stack):
     def log_evidence(self) -> Vector:
         """Log marginal likelihood of each setting, (S,).
 
+        k numbers alike with errors of variance s2 are one with an error of variance s2 / k, up to
+        a factor that depends on s2.
+
         Paper: none; GPML Eq. 3.32 and 3.44, exact for numbers.
         """
-        return self.mode.log_evidence
+        if self.data.count is None:
+            return self.mode.log_evidence
+        k = self.data.count
+        each = (k - 1.0) * np.log(2.0 * np.pi * k / self.data.weight) + np.log(k)
+        return self.mode.log_evidence - 0.5 * each.sum(axis=1)
 
     @property
     def log_possibilistic_evidence(self) -> Vector:
@@ -141,12 +151,14 @@ class Posterior(Stack):
         Args:
             x: (k, d).
             y: (P, k), as in :class:`Data`.
-            weight: (1 or S, k); as that of the last row if left out, and one after no row.
+            weight: (1 or S, k); if left out one, or for numbers that of a row that counts once.
         """
-        if weight is None:
-            last = self.data.weight[:, -1:] if len(self.data) else np.ones((1, 1))
-            weight = np.repeat(last, len(x), axis=1)
-        data = self.data.followed_by(Data(x, y, weight, self.data.link))
+        once = np.ones((len(self.data.weight), len(x)))
+        if self.data.link is IDENTITY and len(self.data):
+            count = 1.0 if self.data.count is None else self.data.count[-1]
+            once = once * self.data.weight[:, -1:] / count
+        more = Data(x, y, once if weight is None else weight, self.data.link)
+        data = self.data.followed_by(more)
         start = np.pad(self.mode.a, [(0, 0), (0, 0), (0, len(x))])
         return condition(self.prior, data, self.log_prior, start=start)
 
@@ -256,7 +268,8 @@ class Posterior(Stack):
         """
         a = self.mode.a[:, 0]
         diagonal = np.diagonal(self.mode.information.blocks()[:, 0], axis1=1, axis2=2)
-        return 0.5 * ((a * a - diagonal) / self.data.weight).sum(axis=1)
+        alone = 0.5 * ((a * a - diagonal) / self.data.weight).sum(axis=1)
+        return alone if self.data.count is None else alone - 0.5 * (self.data.count - 1.0).sum()
 
     def _columns(self, X: Matrix) -> Iterator[tuple[slice, Column]]:
         """Covariances with the rows seen, chunk by chunk."""

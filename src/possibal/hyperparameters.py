@@ -6,7 +6,7 @@ setting that stays credible, as one hypothesis of the belief.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -32,6 +32,7 @@ LEAST_CREDIBLE = 1e-3
 """Settings less credible than this are left out of an envelope: they raise no doubt above it."""
 MOST_NUMBERS = 5_000_000
 """Entries of the kernel matrices of settings that are fitted together; more take turns."""
+_NONE = np.empty((0, 2))
 _MANY_ROWS = 1000
 """Rows whose distances are looked at; of more, evenly spread ones."""
 
@@ -62,35 +63,25 @@ class Problem:
         Paper: none; a Gaussian possibility function of Sec. 3.2.
         """
         length = np.log(LENGTH_SHARE * median_distance(self.data.X))
+        names = [name for kernel in self.kernels for name in _free(kernel)]
+        bounded = [kernel.bounds for kernel in self.kernels if len(kernel.theta)]
+        low, high = np.concatenate(bounded or [_NONE]).T
         centre, sd = self.given.copy(), np.full(len(self.given), AMPLITUDE_SD)
-        scaled = [
-            name.endswith("length_scale") for kernel in self.kernels for name in _free(kernel)
-        ]
-        if any(scaled):
-            low, high = np.vstack([kernel.bounds for kernel in self.kernels])[scaled].T
-            where = np.flatnonzero(scaled)
-            centre[where], sd[where] = np.clip(length, low, high), LENGTH_SD
         if self.noisy:
-            sd[-1] = NOISE_SD
-        return Beforehand(centre, sd)
-
-    @property
-    def repeats(self) -> float:
-        """What rows that count k times add to the evidence, per logarithm of the noise variance.
-
-        A Gaussian error of variance s2 / k is one density; k errors of variance s2 are k.
-        """
-        return -0.5 * float((self.data.weight - 1.0).sum()) if self.noisy else 0.0
+            names, sd[-1] = [*names, "noise"], NOISE_SD
+            low, high = np.append(low, -np.inf), np.append(high, np.inf)
+        scaled = np.array([name.endswith("length_scale") for name in names], dtype=bool)
+        centre[scaled], sd[scaled] = length, LENGTH_SD
+        centre = np.clip(centre, low, high)
+        low, high = np.maximum(low, centre - 6 * sd), np.minimum(high, centre + 6 * sd)
+        return Beforehand(tuple(names), centre, sd, Bounds(low, high))
 
     def at(self, thetas: Matrix, start: Array | None = None) -> Posterior:
         """The posterior of a stack of settings, climbed to from a start if there is one.
 
         Paper: Props. 6 to 8.
         """
-        log_prior = self.belief.log(thetas)
-        if self.noisy:
-            log_prior = log_prior + self.repeats * thetas[:, -1]
-        return self.under(thetas, log_prior, start)
+        return self.under(thetas, self.belief.log(thetas), start)
 
     def under(
         self, thetas: Matrix, log_prior: Vector | None = None, start: Array | None = None
@@ -101,7 +92,8 @@ class Problem:
         """
         of_kernels = thetas[:, :-1] if self.noisy else thetas
         noise = np.exp(thetas[:, -1:]) if self.noisy else 1.0
-        data = replace(self.data, weight=self.data.weight / noise, own=self.noisy)
+        count = self.data.weight[0] if self.noisy else None
+        data = replace(self.data, weight=self.data.weight / noise, own=self.noisy, count=count)
         return condition(prior(self.kernels, of_kernels), data, log_prior, start=start)
 
 
@@ -110,12 +102,16 @@ class Beforehand:
     """What is believed of logarithms of hyperparameters before any label: Gaussian possibilities.
 
     Attributes:
+        names: of the hyperparameters; those of one name are moved together.
         centre: (p,), the most credible ones.
         sd: (p,), how far they stray.
+        bounds: what the kernels allow, within six of those.
     """
 
+    names: tuple[str, ...]
     centre: Vector
     sd: Vector
+    bounds: Bounds
 
     def log(self, thetas: Matrix) -> Vector:
         """How credible settings are, as logarithms; zero at the centre.
@@ -124,6 +120,20 @@ class Beforehand:
         """
         z = (thetas - self.centre) / self.sd
         return -0.5 * (z * z).sum(axis=1)
+
+    def settings(self) -> Matrix:
+        """Settings spread over what is credible: the centre, and each name moved to either side.
+
+        Length-scales of several columns or classes have one name. None leaves the bounds.
+
+        Paper: none.
+        """
+        each, p = dict.fromkeys(self.names), len(self.names)
+        moves = np.array([[own == name for own in self.names] for name in each], dtype=float)
+        z = REACH * moves.reshape(len(each), p)
+        moved = np.concatenate([np.zeros((1, p)), z, -z]) * self.sd
+        inside = np.clip(self.centre + moved, self.bounds.lb, self.bounds.ub)
+        return np.array(list(dict.fromkeys(map(tuple, inside)))).reshape(-1 if p else 1, p)
 
 
 Way = Callable[[Problem], Posterior]
@@ -147,23 +157,26 @@ def evidence(problem: Problem) -> Posterior:
     """
     if not len(problem.given):
         return fixed(problem)
-    belief, settings = problem.belief, _settings(problem)
-    first = problem.at(settings)
-    best = int(np.argmax(first.log_evidence + first.log_prior))
-    starts = np.unique(np.vstack([belief.centre, settings[best]]), axis=0)
-    near = first.mode.a[[best]]  # one start for every climb, so that the height has no memory
-    bounds = Bounds(belief.centre - 6 * belief.sd, belief.centre + 6 * belief.sd)
+    belief, height = problem.belief, -np.inf
+    best, near = belief.centre, np.empty(0)
+    for thetas, posterior in _in_turns(problem):
+        heights = posterior.log_evidence + posterior.log_prior
+        if heights.max() > height:
+            top = int(heights.argmax())
+            best, near, height = thetas[top], posterior.mode.a[[top]], heights[top]
 
     def downhill(theta: Vector) -> tuple[float, Vector]:
         posterior = problem.at(theta[None], near)
         slopes = posterior.evidence_slopes()
-        height = float(posterior.log_evidence[0] + belief.log(theta[None])[0])
         if problem.noisy:
-            slopes = np.column_stack([slopes, posterior.noise_slopes() + problem.repeats])
-            height += problem.repeats * float(theta[-1])
+            slopes = np.column_stack([slopes, posterior.noise_slopes()])
+        height = float(posterior.log_evidence[0] + posterior.log_prior[0])
         return -height, (theta - belief.centre) / belief.sd**2 - slopes[0]
 
-    found = [minimize(downhill, s, jac=True, method="L-BFGS-B", bounds=bounds) for s in starts]
+    # Every climb starts near one place, so that the height has no memory.
+    starts = np.unique(np.vstack([belief.centre, best]), axis=0)
+    search = functools.partial(minimize, jac=True, method="L-BFGS-B", bounds=belief.bounds)
+    found = [search(downhill, start) for start in starts]
     lowest = int(np.argmin([float(result.fun) for result in found]))
     return problem.at(np.asarray(found[lowest].x)[None])
 
@@ -174,12 +187,20 @@ def envelope(problem: Problem) -> Posterior:
     Paper: none; Sec. 3.3 with the hyperparameters as the unknown: what is not known is maximised
     over, not averaged.
     """
-    settings, cost = _settings(problem), problem.data.y.size * len(problem.data)
-    together = max(1, MOST_NUMBERS // max(cost, 1))
-    kept = problem.at(settings[:together])
-    for start in range(together, len(settings), together):
-        kept = _credible(Posterior.joined([kept, problem.at(settings[start : start + together])]))
+    turns = _in_turns(problem)
+    _, kept = next(turns)
+    for _, posterior in turns:
+        kept = _credible(Posterior.joined([kept, posterior]))
     return _credible(kept)
+
+
+def _in_turns(problem: Problem) -> Iterator[tuple[Matrix, Posterior]]:
+    """Settings and their posteriors, as many together as memory allows."""
+    settings, n = problem.belief.settings(), len(problem.data)
+    together = max(1, MOST_NUMBERS // max(problem.data.y.shape[0] * n * n, 1))
+    for start in range(0, len(settings), together):
+        some = settings[start : start + together]
+        yield some, problem.at(some)
 
 
 def _credible(posterior: Posterior) -> Posterior:
@@ -219,16 +240,6 @@ def problem(
 def _free(kernel: Kernel) -> list[str]:
     """The name of each free hyperparameter, in the order of theta."""
     return [h.name for h in kernel.hyperparameters for _ in range(h.n_elements) if not h.fixed]
-
-
-def _settings(problem: Problem) -> Matrix:
-    """Settings spread over what is credible before any label, (2 p + 1, p).
-
-    The centre, and each hyperparameter moved by itself to either side.
-    """
-    p, belief = len(problem.given), problem.belief
-    z = REACH * np.concatenate([np.zeros((1, p)), np.eye(p), -np.eye(p)])
-    return belief.centre + z * belief.sd
 
 
 def median_distance(X: Matrix) -> float:

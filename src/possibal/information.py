@@ -11,9 +11,12 @@ from typing import Protocol, Self
 import numpy as np
 
 from possibal.arrays import Array, Places, Vector
-from possibal.linalg import Factor, each_times, factor
+from possibal.linalg import Factor, each_times, factor, product
 from possibal.links import SOFTMAX, Link, Softmax
 from possibal.stack import Stack
+
+_WRONG = 0.1
+"""A step that leaves more than this share of what is lacking is wrong."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +75,13 @@ class Information(Protocol):
         """The product P v.
 
         Paper: Prop. 7, [K + W^-1]^-1.
+        """
+        ...
+
+    def step(self, K: Array, lack: Array) -> Array:
+        """The Newton step (I + W K)^-1 lack = lack - P K lack.
+
+        Paper: none; GPML Alg. 3.1, line 7, and Alg. 3.3, lines 10 and 11.
         """
         ...
 
@@ -141,6 +151,13 @@ class LatentInformation(Stack):
         Paper: none; GPML Alg. 3.1, line 7.
         """
         return self.sqrt_w * self.B.solve((self.sqrt_w * v)[:, 0])[:, None]
+
+    def step(self, K: Array, lack: Array) -> Array:
+        """The Newton step.
+
+        Paper: none; GPML Alg. 3.1, line 7.
+        """
+        return lack - self.times(product(K, lack))
 
     def root(self) -> Array:
         r"""An upper triangular root R of P = R R', (S, n, n).
@@ -227,6 +244,29 @@ class SoftmaxInformation(Stack):
         inner = each_times(self.E, v)
         shared = self.M.solve(inner.sum(axis=1))[:, None]
         return inner - each_times(self.E, np.broadcast_to(shared, v.shape))
+
+    def step(self, K: Array, lack: Array) -> Array:
+        """The Newton step, solved twice: the second time for what rounding left of the first.
+
+        Where amplitudes are large, the sum of E is close to singular, and what is left may be as
+        large as before. Then a step with D in place of W, its upper bound, still points uphill.
+
+        Paper: none; GPML Alg. 3.3, lines 10 and 11.
+        """
+        step = lack - self.times(product(K, lack))
+        left = self._left(K, lack, step)
+        step += left - self.times(product(K, left))
+        left = self._left(K, lack, step)
+        large = np.abs(lack).max(axis=(1, 2), initial=0.0)
+        wrong = np.abs(left).max(axis=(1, 2), initial=0.0) > _WRONG * large
+        if wrong.any():
+            step[wrong] = (lack - each_times(self.E, product(K, lack)))[wrong]
+        return step
+
+    def _left(self, K: Array, lack: Array, step: Array) -> Array:
+        """What a step leaves of what is lacking, lack - (I + W K) step."""
+        g = product(K, step)
+        return lack - step - self.weighted * (g - (self.pi * g).sum(axis=1, keepdims=True))
 
     def root(self) -> Array:
         r"""An upper triangular root R of the inverse of the sum of E, (S, n, n).

@@ -75,7 +75,7 @@ def merged(X: Matrix, y: Vector, weight: Vector) -> tuple[Matrix, Vector, Vector
     """The same rows in an order of their own, those alike in X and y as one of their joint weight.
 
     So neither the order of rows nor a row given twice instead of a weight of two makes a
-    difference, not even by rounding; and rows of weight zero are gone.
+    difference that an optimiser could blow up; and rows of weight zero are gone.
     """
     kept = weight > 0
     table = np.ascontiguousarray(np.column_stack([X[kept], y[kept]]) + 0.0)  # -0 is 0
@@ -160,9 +160,15 @@ def column(y: ArrayLike | None, name: str = "y") -> NDArray[Any]:
 
 
 def labels(
-    values: NDArray[Any], classes: ArrayLike | None
+    values: NDArray[Any], classes: ArrayLike | None, rows: NDArray[np.intp] | None = None
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """The classes in order, and the place of each label among them."""
+    """The classes in order, and the place of each label among them.
+
+    Args:
+        values: the labels.
+        classes: all there may be, if the user named them.
+        rows: where the labels stood, for errors; in order if left out.
+    """
     if classes is None:
         if values.dtype.kind == "f":
             check_classification_targets(values)  # refuses numbers that are no labels
@@ -178,9 +184,10 @@ def labels(
     codes = [places.get(label, -1) for label in values.tolist()]
     if -1 in codes:
         first = codes.index(-1)
+        row = first if rows is None else int(rows[first])
         raise ValueError(
             f"y must hold labels named in classes, {known.tolist()}; "
-            f"got {_written(values.tolist()[first])} at row {first}. "
+            f"got {_written(values.tolist()[first])} at row {row}. "
             "Add it to classes or correct it."
         )
     return known, np.array(codes, dtype=np.intp)
@@ -200,10 +207,10 @@ def numbers(y: ArrayLike | None) -> Vector:
                 "For labels use PossibilisticGPClassifier."
             ) from None
     found = real(outcomes, "y")
-    if len(found) and max(found.max(), -found.min()) > _LARGEST:
-        first = int(np.abs(found).argmax())
+    largest = float(np.abs(found).max(initial=0.0))
+    if largest > _LARGEST or 0 < largest < _SMALLEST:
         raise ValueError(
-            f"y must not exceed {_LARGEST:.0e} in size; got {found[first]:.6g} at row {first}. "
+            f"y must lie between {_SMALLEST:.0e} and {_LARGEST:.0e} in size; got {largest:.6g}. "
             "Change its unit."
         )
     return found
@@ -214,7 +221,7 @@ def same_length(X: Matrix, y: Sequence[object] | NDArray[Any]) -> None:
     if len(X) != len(y):
         raise ValueError(
             f"y must have one entry per row of X, {len(X)}; got {len(y)}. "
-            "Found input variables with inconsistent numbers of samples."
+            "Pass as many labels as rows."
         )
 
 
@@ -289,16 +296,20 @@ def weights(sample_weight: ArrayLike | None, X: Matrix) -> Vector:
     if len(weight) and weight.max() == 0:
         raise ValueError(
             "sample_weight must be positive somewhere; got zeros. "
-            "Sample weights must contain at least one non-zero number."
+            "Give each row that is to count at least one non-zero number."
         )
     return weight
 
 
 def positive_number(value: object, argument: str, cure: str) -> float:
     """A finite number above zero."""
-    if not isinstance(value, float | int | np.number) or not _SMALLEST < float(value) < np.inf:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, float | int | np.number)
+        or not _SMALLEST < float(value) < np.inf
+    ):
         raise ValueError(f"{argument} must be a positive number; got {value}. {cure}")
-    return float(value)
+    return float(cast("float", value))
 
 
 def choice(argument: str, name: object, registry: Mapping[str, Entry]) -> Entry:

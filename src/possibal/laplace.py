@@ -23,6 +23,8 @@ _CLOSE = 1e-6
 """A step of this size, relative to the largest latent, is the last: its square is the error."""
 _FLAT = 1e-14
 """Steps that promise less than this and no longer shrink are rounding, and end the climb too."""
+_LEFT = 1e-2
+"""A climb that rests where a step is still larger than this, relative to the latents, failed."""
 _REFINED = 3
 """Steps to the top of a quadratic: the first gets there, and the others mend its rounding."""
 _GAIN = 1e-4
@@ -42,15 +44,15 @@ class Mode(Stack):
         a: (S, P, n), K^-1 g, which equals the gradient of log p there; the mean is K_t a.
         information: what the labels tell, P = (K + W^-1)^-1.
         log_peak: (S,), log sup p(y | g) f(g), the possibilistic evidence.
-        steps: Newton steps of the slowest member.
-        settled: (S,), whether the climb came to rest.
+        steps: (S,), Newton steps.
+        settled: (S,), whether the climb came to rest at the top.
     """
 
     g: Array
     a: Array
     information: Information
     log_peak: Vector
-    steps: int
+    steps: Places
     settled: Bools
 
     @property
@@ -80,11 +82,11 @@ def climb(link: Link | Softmax, K: Array, seen: Seen, start: Array | None = None
     S, P, n = len(K), seen.y.shape[1], K.shape[-1]
     a = np.zeros((S, P, n)) if start is None else start.copy()
     place = _place(link, seen, a, product(K, a))
-    size, settled = np.full(S, np.inf), np.zeros(S, dtype=bool)
-    steps = 0
-    while not settled.all() and steps < MAX_STEPS:
-        steps += 1
-        here = np.flatnonzero(~settled)
+    size, rested = np.full(S, np.inf), np.zeros(S, dtype=bool)
+    steps = np.zeros(S, dtype=np.intp)
+    while not rested.all() and steps.max() < MAX_STEPS:
+        here = np.flatnonzero(~rested)
+        steps[here] += 1
         part, K_s, seen_s = place, K, seen
         if len(here) < S:
             part, K_s, seen_s = place.part(here), K[here], seen.part(here)
@@ -92,9 +94,10 @@ def climb(link: Link | Softmax, K: Array, seen: Seen, start: Array | None = None
         reached, moved = _ascend(link, seen_s, part, step)
         was, size[here] = size[here], step.size
         rest = (step.size <= _CLOSE) | ((step.slope <= _FLAT) & (step.size >= 0.5 * was))
-        settled[here] = rest | ~moved | (link is IDENTITY and steps >= _REFINED)
+        rested[here] = rest | ~moved | (link is IDENTITY and steps.max() >= _REFINED)
         place = reached if len(here) == S else place.with_part(here, reached)
     there = information(link, seen, place.g, K)
+    settled = rested & (_newton(there, K, place).size <= _LEFT)
     return Mode(place.g, place.a, there, place.psi, steps, settled)
 
 
@@ -146,7 +149,7 @@ def _newton(here: Information, K: Array, place: Place) -> Step:
     # Alg. 3.1, lines 6 and 7; Alg. 3.3, lines 9 to 11. Their a = b - P K b with b = W g + gradient
     # is this place plus (I - P K) of what it lacks; so written, no digits cancel.
     lack = here.gradient - place.a
-    da = lack - here.times(product(K, lack))
+    da = here.step(K, lack)
     dg = product(K, da)
     size = _largest(dg) / (1.0 + _largest(place.g))
     return Step(da, dg, _dot(lack, dg), size)

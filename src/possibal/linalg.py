@@ -2,9 +2,10 @@
 
 import functools
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from math import isfinite
+from threading import Lock
 
 import numpy as np
 from scipy.linalg import null_space
@@ -247,6 +248,32 @@ def _threads() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
+class _OneThread:
+    """Limits the thread pools while anybody is inside, and restores them after the last."""
+
+    def __init__(self) -> None:
+        self.lock, self.inside = Lock(), 0
+        self.limits: AbstractContextManager[object] = nullcontext()
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.inside:
+                pools = _threads()
+                single = all(pool.num_threads == 1 for pool in pools.lib_controllers)
+                self.limits = nullcontext() if single else pools.limit(limits=1)
+                self.limits.__enter__()
+            self.inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.inside -= 1
+            if not self.inside:
+                self.limits.__exit__(None, None, None)
+
+
+_ONE_THREAD = _OneThread()
+
+
 @contextmanager
 def one_thread() -> Generator[None, None, None]:
     """A context in which linear algebra keeps to one thread, and overflows without a word.
@@ -257,7 +284,5 @@ def one_thread() -> Generator[None, None, None]:
 
     Paper: none; measured.
     """
-    pools = _threads()
-    single = all(pool.num_threads == 1 for pool in pools.lib_controllers)
-    with nullcontext() if single else pools.limit(limits=1), np.errstate(all="ignore"):
+    with _ONE_THREAD, np.errstate(all="ignore"):
         yield
