@@ -166,7 +166,9 @@ def _ascend(link: Link | Softmax, seen: Seen, place: Place, step: Step) -> tuple
         if short.all():
             return trial, short
         # The parabola through this place, its slope and the trial has its top here.
-        top = 0.5 * share * share * step.slope / (share * step.slope - gain)
+        missed = share * step.slope - gain
+        top = np.zeros_like(share)
+        np.divide(0.5 * share * share * step.slope, missed, out=top, where=missed != 0)
         cut = np.clip(np.nan_to_num(top), 0.01 * share, 0.5 * share)
         share = np.where(short, share, cut)
         s = share[:, None, None]
