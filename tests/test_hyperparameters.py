@@ -361,6 +361,13 @@ def test_settings_that_take_turns_are_those_fitted_together(noise, monkeypatch):
         np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+def test_the_evidence_does_not_depend_on_turns(monkeypatch):
+    made = problem(None, seen("probit"))
+    together = theta_of(evidence(made), made)
+    monkeypatch.setattr(hyperparameters, "MOST_NUMBERS", 1)
+    np.testing.assert_allclose(theta_of(evidence(made), made), together, rtol=1e-4, atol=1e-4)
+
+
 def test_no_setting_leaves_the_bounds_of_the_kernel():
     kernel = ConstantKernel(1.0, (0.9, 1.1)) * RBF(1.0, (0.9, 1.1))
     made = problem((kernel,), seen("probit"))
