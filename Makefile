@@ -58,7 +58,7 @@ bench: .venv/.bench  ## speed as ratios against peers, in one run
 	$(BIN)/python bench/scores.py
 	$(BIN)/python bench/models.py
 
-hyperparameters: .venv/.test  ## which way to deal with hyperparameters learns fastest (half an hour)
+hyperparameters: .venv/.test  ## which way to deal with hyperparameters learns fastest (a quarter of an hour)
 	$(BIN)/python bench/hyperparameters.py
 
 tables: .venv/.run  ## build the data tables again from their sources

@@ -76,7 +76,7 @@ def interval(values: np.ndarray) -> tuple[float, float]:
 def main() -> None:
     """Run every way on every set, and print the table in Markdown."""
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=50, help="runs for each set and way")
+    parser.add_argument("--runs", type=int, default=40, help="runs for each set and way")
     parser.add_argument("--jobs", type=int, default=joblib.cpu_count(), help="runs at a time")
     settings = parser.parse_args()
     seeds = range(FIRST, FIRST + settings.runs)

@@ -105,9 +105,7 @@ def _is_plain(estimator: BaseEstimator, X: object, *, reset: bool, least: int) -
 
 def _explain(error: Exception, X: object) -> None:
     """Say in one sentence why rows are no numbers, where that is the matter."""
-    text = re.search(
-        r"could not convert string to float: (?:np\.str_\()?('.*?'|\".*?\")", str(error)
-    )
+    text = re.search(_TEXT, str(error))
     if text:
         raise ValueError(
             f"X must hold numbers; got text ({text[1]}). "
