@@ -127,7 +127,7 @@ class LatentInformation(Stack):
         """
         slopes = link.slopes(seen.y, g, seen.weight)
         sqrt_w = np.sqrt(slopes.weight)
-        B = K[:, 0] * sqrt_w[:, 0, :, None]
+        B = np.multiply(K[:, 0], sqrt_w[:, 0, :, None], order="C")
         B *= sqrt_w[:, 0, None, :]
         _add_to_diagonal(B, 1.0)
         return cls(slopes.gradient, slopes.third, sqrt_w, factor(B, seen.kernel))
@@ -221,7 +221,7 @@ class SoftmaxInformation(Stack):
         D = seen.weight * pi
         S, C, n = g.shape
         sqrt_d = np.sqrt(D)  # line 5
-        B = K * sqrt_d[..., :, None]
+        B = np.multiply(K, sqrt_d[..., :, None], order="C")
         B *= sqrt_d[..., None, :]
         flat = B.reshape(S * C, n, n)
         _add_to_diagonal(flat, 1.0)
@@ -318,5 +318,6 @@ def information(link: Link | Softmax, seen: Seen, g: Array, K: Array) -> Informa
 
 
 def _add_to_diagonal(stack: Array, value: float) -> None:
-    """Add a value to the diagonal of every matrix of a stack, in place."""
-    np.einsum("...ii->...i", stack)[...] += value
+    """Add a value to the diagonal of every matrix of a contiguous stack, in place."""
+    S, n, _ = stack.shape
+    stack.reshape(S, n * n)[:, :: n + 1] += value

@@ -84,9 +84,11 @@ def climb(link: Link | Softmax, K: Array, seen: Seen, start: Array | None = None
     place = _place(link, seen, a, product(K, a))
     size, rested = np.full(S, np.inf), np.zeros(S, dtype=bool)
     steps = np.zeros(S, dtype=np.intp)
-    while not rested.all() and steps.max() < MAX_STEPS:
-        here = np.flatnonzero(~rested)
-        steps[here] += 1
+    for taken in range(1, MAX_STEPS + 1):
+        here = (~rested).nonzero()[0]
+        if not len(here):
+            break
+        steps[here] = taken
         part, K_s, seen_s = place, K, seen
         if len(here) < S:
             part, K_s, seen_s = place.part(here), K[here], seen.part(here)
@@ -94,10 +96,12 @@ def climb(link: Link | Softmax, K: Array, seen: Seen, start: Array | None = None
         reached, moved = _ascend(link, seen_s, part, step)
         was, size[here] = size[here], step.size
         rest = (step.size <= _CLOSE) | ((step.slope <= _FLAT) & (step.size >= 0.5 * was))
-        rested[here] = rest | ~moved | (link is IDENTITY and steps.max() >= _REFINED)
+        rested[here] = rest | ~moved | (link is IDENTITY and taken >= _REFINED)
         place = reached if len(here) == S else place.with_part(here, reached)
     there = information(link, seen, place.g, K)
-    settled = rested & (_newton(there, K, place).size <= _LEFT)
+    settled = size <= _CLOSE
+    if not settled.all():  # some rest for another reason, or do not rest
+        settled = rested & (_newton(there, K, place).size <= _LEFT)
     return Mode(place.g, place.a, there, place.psi, steps, settled)
 
 
@@ -183,14 +187,14 @@ def _ascend(link: Link | Softmax, seen: Seen, place: Place, step: Step) -> tuple
 def _place(link: Link | Softmax, seen: Seen, a: Array, g: Array) -> Place:
     """A place, with log p(y | g) - g' K^-1 g / 2 (App. C.1, Psi)."""
     log_p = link.log_probability(seen.y, g, seen.weight)
-    return Place(a, g, log_p.reshape(len(g), -1).sum(axis=1) - 0.5 * _dot(a, g))
+    return Place(a, g, np.add.reduce(log_p, axis=(1, 2)) - 0.5 * _dot(a, g))
 
 
 def _dot(u: Array, v: Array) -> Vector:
     """The scalar product of each member, (S,)."""
-    return np.einsum("spn,spn->s", u, v)
+    return np.add.reduce(u * v, axis=(1, 2))
 
 
 def _largest(v: Array) -> Vector:
     """The largest entry of each member, whatever its sign, (S,)."""
-    return np.abs(v).reshape(len(v), -1).max(axis=1, initial=0.0)
+    return np.maximum.reduce(np.abs(v), axis=(1, 2), initial=0.0)
