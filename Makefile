@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Modules held to full branch coverage.
-MATHS := src/possibal/arrays.py,src/possibal/stack.py,src/possibal/linalg.py,src/possibal/links.py,src/possibal/information.py,src/possibal/laplace.py,src/possibal/kernels.py,src/possibal/radial.py,src/possibal/prior.py,src/possibal/gp.py,src/possibal/hyperparameters.py,src/possibal/inputs.py,src/possibal/preference.py,src/possibal/estimators.py,src/possibal/experiments/datasets.py,src/possibal/belief.py,src/possibal/events.py,src/possibal/finite.py,src/possibal/possibility.py,src/possibal/smooth.py,src/possibal/families.py,src/possibal/outer.py,src/possibal/suprema.py,src/possibal/averages.py,src/possibal/scoring.py,src/possibal/view.py,src/possibal/acquisition.py
+MATHS := src/possibal/choices.py,src/possibal/arrays.py,src/possibal/stack.py,src/possibal/linalg.py,src/possibal/links.py,src/possibal/information.py,src/possibal/laplace.py,src/possibal/kernels.py,src/possibal/radial.py,src/possibal/prior.py,src/possibal/gp.py,src/possibal/hyperparameters.py,src/possibal/inputs.py,src/possibal/preference.py,src/possibal/estimators.py,src/possibal/experiments/datasets.py,src/possibal/belief.py,src/possibal/events.py,src/possibal/finite.py,src/possibal/possibility.py,src/possibal/smooth.py,src/possibal/families.py,src/possibal/outer.py,src/possibal/suprema.py,src/possibal/averages.py,src/possibal/scoring.py,src/possibal/view.py,src/possibal/acquisition.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint types format bench hyperparameters tables picture clean

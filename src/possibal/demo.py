@@ -1,8 +1,7 @@
 """An active-learning run on built-in data: what was asked, and how accuracy rose."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from math import sqrt
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -14,6 +13,7 @@ from scipy.special import stdtrit
 
 from possibal.acquisition import STRATEGIES, View, necessity
 from possibal.arrays import Array, Matrix, Vector
+from possibal.choices import at_least, choice
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
     from possibal.estimators import PossibilisticGPClassifier
@@ -83,13 +83,13 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Check what can be known before any data is read."""
-        _check_name("data", self.data, DATA)
-        _check_name("strategy", self.strategy, STRATEGIES)
-        _check_least("questions", self.questions, 1)
-        _check_least("runs", self.runs, 2)
+        choice("data", self.data, DATA)
+        choice("strategy", self.strategy, STRATEGIES)
+        at_least("questions", self.questions, 1)
+        at_least("runs", self.runs, 2)
         if self.runs > MOST_RUNS:
             raise ValueError(f"runs must be at most {MOST_RUNS}; got {self.runs}. Ask for fewer.")
-        _check_least("seed", self.seed, 0)
+        at_least("seed", self.seed, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,21 +115,6 @@ def load(settings: Settings) -> Plan:
 def stream(seed: int, run: int, purpose: str) -> np.random.Generator:
     """An independent generator for one purpose of one run; strategies share it."""
     return np.random.default_rng([seed, run, crc32(purpose.encode())])
-
-
-def _check_name(argument: str, name: str, registry: Mapping[str, object]) -> None:
-    """Refuse a name that the registry lacks, and offer the nearest one."""
-    if name not in registry:
-        near = get_close_matches(name, registry, n=1)
-        remedy = f"Did you mean {near[0]}?" if near else "Choose one of these."
-        raise ValueError(f"{argument} must be one of {', '.join(registry)}; got {name!r}. {remedy}")
-
-
-def _check_least(argument: str, value: int, least: int) -> None:
-    """Refuse a whole number below the least that makes sense."""
-    if value < least:
-        cure = f"Pass --{argument} {least} or a larger whole number."
-        raise ValueError(f"{argument} must be at least {least}; got {value}. {cure}")
 
 
 # ---------------------------------------------------------------- model
@@ -267,7 +252,7 @@ def play_all(plan: Plan, jobs: int | None = None) -> Iterator[Run]:
         jobs: how many runs at a time; None means one per core. It does not change the results.
     """
     if jobs is not None:
-        _check_least("jobs", jobs, 1)
+        at_least("jobs", jobs, 1)
     joblib = import_module("joblib")
     workers = min(plan.settings.runs, jobs or joblib.cpu_count())
     parallel = joblib.Parallel(n_jobs=workers, return_as="generator")

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from possibal import acquisition, inputs
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
+from possibal.choices import choice
 from possibal.errors import FlatScoresWarning
 from possibal.families import GaussianNoise
 from possibal.gp import Data, Posterior
@@ -115,8 +116,8 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
             y: (n,), labels.
             sample_weight: (n,), how many times each row counts.
         """
-        way = inputs.choice("hyperparameters", self.hyperparameters, WAYS)
-        link: Link | Softmax = inputs.choice("link", self.link, LINKS)
+        way = choice("hyperparameters", self.hyperparameters, WAYS)
+        link: Link | Softmax = choice("link", self.link, LINKS)
         rows = inputs.rows(self, X, reset=True, least=0 if self.classes is not None else 1)
         weight = inputs.weights(sample_weight, rows)
         labels = inputs.column(y)
@@ -162,12 +163,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         Paper: App. B.3, E*(pi(g_t)) is the softmax, or the sigmoid, of the mode.
         """
         posterior, rows = self._ready(X)
-        mean, _ = posterior.moments(rows)
-        p = posterior.data.link.probability(mean)
-        average = np.tensordot(posterior.credibility / posterior.credibility.sum(), p, axes=1)
-        if not isinstance(posterior.data.link, Softmax):
-            average = np.stack([1.0 - average[0], average[0]])
-        return average.T
+        return posterior.probability(rows)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The label of largest probability; the first in order where several are.
@@ -292,8 +288,8 @@ class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
             sample_weight: (n,), how many times each row counts: a weight of two is a row given
                 twice, so weights are not to be scaled to a sum of one.
         """
-        way = inputs.choice("hyperparameters", self.hyperparameters, WAYS)
-        inputs.choice("noise", self.noise, _READINGS)
+        way = choice("hyperparameters", self.hyperparameters, WAYS)
+        choice("noise", self.noise, _READINGS)
         rows = inputs.rows(self, X, reset=True)
         weight = inputs.weights(sample_weight, rows)
         outcomes = inputs.numbers(y)

@@ -197,6 +197,18 @@ class Posterior(Stack):
             mean, variance = mean[:, 0], variance[:, 0]
         return Belief(scale * mean, scale * scale * variance, self.credibility)
 
+    def probability(self, X: Matrix) -> Matrix:
+        """The most credible probability of each label, (m, C), averaged over the settings.
+
+        Paper: App. B.3, E*(pi(g_t)) is the softmax, or the sigmoid, of the mode.
+        """
+        mean, _ = self.moments(X)
+        weight = self.credibility / self.credibility.sum()
+        average = np.tensordot(weight, self.data.link.probability(mean), axes=1)
+        if not isinstance(self.data.link, Softmax):
+            average = np.stack([1.0 - average[0], average[0]])
+        return average.T
+
     def covariance(self, X: Matrix) -> Array:
         """Covariances between the latents of each row, (S, m, P, P).
 

@@ -1,9 +1,8 @@
-"""What users hand to an estimator, checked once: rows, labels, weights, choices and kernels."""
+"""What users hand to an estimator, checked once: rows, labels, weights and kernels."""
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeGuard, TypeVar, cast
 
 import numpy as np
@@ -18,7 +17,6 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from possibal.arrays import Matrix, Vector, real
 from possibal.kernels import Kernel
 
-Entry = TypeVar("Entry")
 _NO_Y = (
     "y must be given; got None. Pass one label per row: "
     "fit requires y to be passed, but the target y is None."
@@ -265,7 +263,7 @@ def _written(value: object) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
-# ---------------------------------------------------------------- weights and choices
+# ---------------------------------------------------------------- weights
 
 
 def weights(sample_weight: ArrayLike | None, X: Matrix) -> Vector:
@@ -308,16 +306,6 @@ def positive_number(value: object, argument: str, cure: str) -> float:
     ):
         raise ValueError(f"{argument} must be a positive number; got {value}. {cure}")
     return float(cast("float", value))
-
-
-def choice(argument: str, name: object, registry: Mapping[str, Entry]) -> Entry:
-    """The entry of a registry, or one sentence that offers the others."""
-    if not isinstance(name, str) or name not in registry:
-        near = get_close_matches(str(name), registry, n=1)
-        remedy = f"Did you mean {near[0]!r}?" if near else "Choose one of these."
-        offered = ", ".join(repr(known) for known in registry)
-        raise ValueError(f"{argument} must be one of {offered}; got {name!r}. {remedy}")
-    return registry[name]
 
 
 def kernels(kernel: object, processes: int, columns: int) -> tuple[Kernel, ...] | None:

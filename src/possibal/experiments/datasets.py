@@ -9,7 +9,6 @@ import gzip
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from importlib.resources import files
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from possibal.arrays import Matrix, frozen, real
+from possibal.choices import at_least, choice
 
 Codes: TypeAlias = NDArray[np.intp]
 """Places in a tuple of labels, one per row."""
@@ -320,10 +320,5 @@ def load(name: str, seed: int = 0) -> Dataset:
         name: one of `DATASETS`.
         seed: what fri and the blocks are drawn from; the other sets are always the same.
     """
-    if name not in DATASETS:
-        near = get_close_matches(name, DATASETS, n=1)
-        remedy = f"Did you mean {near[0]}?" if near else "Choose one of these."
-        raise ValueError(f"name must be one of {', '.join(DATASETS)}; got {name!r}. {remedy}")
-    if seed < 0:
-        raise ValueError(f"seed must be at least 0; got {seed}. Pass 0 or a larger whole number.")
-    return DATASETS[name](seed)
+    loader = choice("name", name, DATASETS)
+    return loader(at_least("seed", seed, 0))

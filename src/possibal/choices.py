@@ -1,0 +1,26 @@
+"""What a user may name or count: the only checks of words and whole numbers."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import TypeVar
+
+Entry = TypeVar("Entry")
+
+
+def choice(argument: str, name: object, registry: Mapping[str, Entry]) -> Entry:
+    """The entry of a registry, or one sentence that offers the others."""
+    if not isinstance(name, str) or name not in registry:
+        near = get_close_matches(str(name), registry, n=1)
+        remedy = f"Did you mean {near[0]!r}?" if near else "Choose one of these."
+        offered = ", ".join(repr(known) for known in registry)
+        raise ValueError(f"{argument} must be one of {offered}; got {name!r}. {remedy}")
+    return registry[name]
+
+
+def at_least(argument: str, value: int, least: int) -> int:
+    """The whole number, if it is not below the least that makes sense."""
+    if value < least:
+        raise ValueError(
+            f"{argument} must be at least {least}; got {value}. Use {least} or a larger number."
+        )
+    return value

@@ -1,0 +1,69 @@
+"""What experiments yield: trails, and the accuracies of all trails of one experiment."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from possibal.arrays import Matrix, Places, Vector
+from possibal.experiments.spec import Experiment
+
+
+@dataclass(frozen=True, eq=False)
+class Trail:
+    """One strategy's way through one run.
+
+    Attributes:
+        strategy: what chose the questions.
+        run: number of the run.
+        rows: (queries,), the rows asked about, in order.
+        accuracy: (queries + 1,), on the test rows: with the start alone, then after each answer.
+    """
+
+    strategy: str
+    run: int
+    rows: Places
+    accuracy: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The accuracies of an experiment, paired: line r of every strategy is run r.
+
+    Attributes:
+        experiment: what was run.
+        start: labels known before the first question.
+        accuracy: for each strategy (runs, queries + 1).
+    """
+
+    experiment: Experiment
+    start: int
+    accuracy: Mapping[str, Matrix]
+
+    @classmethod
+    def of(cls, experiment: Experiment, start: int, trails: Iterable[Trail]) -> "Results":
+        """The results that trails add up to; those of one strategy are in order of their runs."""
+        lines = dict[str, list[Trail]]()
+        for trail in trails:
+            lines.setdefault(trail.strategy, []).append(trail)
+        accuracy = {
+            strategy: np.array([t.accuracy for t in sorted(some, key=lambda t: t.run)])
+            for strategy, some in lines.items()
+        }
+        return cls(experiment, start, accuracy)
+
+    @property
+    def final(self) -> dict[str, Vector]:
+        """Accuracy after the last answer, one per run."""
+        return {strategy: lines[:, -1] for strategy, lines in self.accuracy.items()}
+
+    @property
+    def area(self) -> dict[str, Vector]:
+        """Area under the accuracy over the steps, scaled to one step, one per run.
+
+        Paper: Sec. 6, AUC.
+        """
+        return {
+            strategy: np.trapezoid(lines, axis=1) / (lines.shape[1] - 1)
+            for strategy, lines in self.accuracy.items()
+        }

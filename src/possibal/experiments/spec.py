@@ -1,0 +1,138 @@
+"""The experiments of the paper as values: Table 3, strategies, protocols, hyperparameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from possibal.choices import at_least, choice
+
+PAPER, HELD_OUT, EVIDENCE, ENVELOPE = "paper", "held-out", "evidence", "envelope"
+
+PROTOCOLS: Mapping[str, str] = MappingProxyType(
+    {
+        PAPER: "test rows are drawn from the whole set, so that some are in the pool too",
+        HELD_OUT: "no test row is in the pool",
+    }
+)
+HYPERPARAMETERS: Mapping[str, str] = MappingProxyType(
+    {
+        PAPER: "two labels: fitted in advance to all labels; more: refitted after every answer",
+        EVIDENCE: "refitted after every answer to the labels known by then",
+        ENVELOPE: "every credible setting given the labels known by then",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A line of Table 3.
+
+    Paper: App. E.1, Table 3.
+
+    Attributes:
+        runs: how many runs.
+        queries: questions of a run.
+        pool: rows of a run that may be asked about, the start among them.
+        test: rows that accuracy is measured on.
+    """
+
+    runs: int
+    queries: int
+    pool: int
+    test: int
+
+
+TABLE_3: Mapping[str, Sizes] = MappingProxyType(
+    {
+        "block-center": Sizes(50, 25, 150, 200),
+        "block-corner": Sizes(50, 25, 150, 200),
+        "sonar": Sizes(300, 50, 120, 80),
+        "wine": Sizes(200, 45, 120, 160),
+        "breast": Sizes(200, 50, 150, 300),
+        "ionosphere": Sizes(200, 50, 120, 300),
+        "fri": Sizes(200, 50, 120, 220),
+        "vehicle": Sizes(200, 50, 300, 800),
+        "thyroid": Sizes(50, 40, 115, 100),
+        "iris": Sizes(50, 40, 100, 100),
+        "seismic": Sizes(50, 40, 150, 200),
+    }
+)
+"""Paper: App. E.1, Table 3, in its order."""
+
+MULTICLASS = ("thyroid", "iris", "seismic")
+"""The sets with more than two labels."""
+BINARY = tuple(name for name in TABLE_3 if name not in MULTICLASS)
+
+BINARY_STRATEGIES: Mapping[str, str] = MappingProxyType(
+    {
+        "random": "Rand.",
+        "least_confidence": "Stand.",
+        "latent_entropy": "Max. Ent.",
+        "bald": "BALD",
+        "uncertainty": "U",
+        "necessity": "N",
+    }
+)
+MULTICLASS_STRATEGIES: Mapping[str, str] = MappingProxyType(
+    {
+        "random": "Rand.",
+        "least_confidence": "Least Conf.",
+        "margin": "Margin",
+        "entropy": "Entropy",
+        "uncertainty": "U",
+        "necessity": "N",
+    }
+)
+"""Our name of each strategy, and the paper's.
+
+Paper: Sec. 6 and App. E.4.
+"""
+
+
+def strategies(dataset: str) -> Mapping[str, str]:
+    """The strategies the paper compares on a set, with what it calls them."""
+    return MULTICLASS_STRATEGIES if dataset in MULTICLASS else BINARY_STRATEGIES
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One set under one protocol: all that decides what its rows are.
+
+    Attributes:
+        dataset: name of the set.
+        protocol: one of `PROTOCOLS`.
+        hyperparameters: one of `HYPERPARAMETERS`.
+        sizes: runs, questions, pool and test.
+        seed: where every draw comes from; the strategies share all of them.
+    """
+
+    dataset: str
+    protocol: str
+    hyperparameters: str
+    sizes: Sizes
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse names that are not known and counts that make no experiment."""
+        choice("protocol", self.protocol, PROTOCOLS)
+        choice("hyperparameters", self.hyperparameters, HYPERPARAMETERS)
+        for name in ("runs", "queries", "test"):
+            at_least(name, getattr(self.sizes, name), 1)
+        at_least("pool", self.sizes.pool, self.sizes.queries)
+        at_least("seed", self.seed, 0)
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return f"{self.dataset}-{self.protocol}-{self.hyperparameters}"
+
+    def with_runs(self, runs: int) -> "Experiment":
+        """The same with another number of runs."""
+        return replace(self, sizes=replace(self.sizes, runs=runs))
+
+
+def experiment(
+    dataset: str, protocol: str = PAPER, hyperparameters: str = PAPER, seed: int = 0
+) -> Experiment:
+    """One of the paper's experiments, of the sizes of Table 3."""
+    return Experiment(dataset, protocol, hyperparameters, choice("dataset", dataset, TABLE_3), seed)
