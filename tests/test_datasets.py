@@ -188,7 +188,7 @@ def test_the_block_in_the_corner_is_far_from_the_line_and_of_one_label():
 
 # ---------------------------------------------------------------- bad arguments
 @pytest.mark.parametrize(
-    ("name", "remedy"), [("sonr", "Did you mean sonar?"), ("mnist", "Choose one of these.")]
+    ("name", "remedy"), [("sonr", "Did you mean 'sonar'?"), ("mnist", "Choose one of these.")]
 )
 def test_an_unknown_name_is_refused_and_the_nearest_offered(name, remedy):
     with pytest.raises(

@@ -133,7 +133,7 @@ def test_no_saving_is_claimed_where_random_is_better():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"data": "wien"}, r"data must be one of .*; got 'wien'\. Did you mean wine\?"),
+        ({"data": "wien"}, r"data must be one of .*; got 'wien'\. Did you mean 'wine'\?"),
         ({"strategy": "zzz"}, r"strategy must be one of .*; got 'zzz'\. Choose one of these\."),
         ({"questions": 0}, "questions must be at least 1; got 0"),
         ({"runs": 1}, "runs must be at least 2; got 1"),

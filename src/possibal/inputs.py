@@ -3,7 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeGuard, TypeVar, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

@@ -64,6 +64,6 @@ class Results:
         Paper: Sec. 6, AUC.
         """
         return {
-            strategy: np.trapezoid(lines, axis=1) / (lines.shape[1] - 1)
+            strategy: 0.5 * (lines[:, 1:] + lines[:, :-1]).mean(axis=1)
             for strategy, lines in self.accuracy.items()
         }
