@@ -192,7 +192,7 @@ def test_the_block_in_the_corner_is_far_from_the_line_and_of_one_label():
 )
 def test_an_unknown_name_is_refused_and_the_nearest_offered(name, remedy):
     with pytest.raises(
-        ValueError, match=f"^name must be one of sonar, wine, .*; got '{name}'"
+        ValueError, match=f"^name must be one of 'sonar', 'wine', .*; got '{name}'"
     ) as e:
         load(name)
     assert str(e.value).endswith(remedy)

@@ -447,3 +447,70 @@ def test_draws_for_no_rows_are_empty():
     found = posterior("probit", seed=0)
     none = found.draw(rows(1, m=0), np.zeros(3, dtype=int), np.random.default_rng(0))
     assert none.shape == (3, 1, 0)
+
+
+# ---------------------------------------------------------------- covariances of two sets of rows
+
+
+@pytest.mark.parametrize("each", [False, True], ids=["shared", "each"])
+@each_link
+@few
+@given(seed=seeds)
+def test_covariances_of_two_sets_of_rows_agree_with_the_dense_reference(link, each, seed):
+    kernels = [RADIAL, ARD, MATERN] if each and link == "softmax" else [RADIAL]
+    found, X, Z = posterior(link, seed, kernels), rows(seed + 1, m=5), rows(seed + 2, m=3)
+    data, both = found.data, np.concatenate([X, Z])
+    K, K_t, among = (
+        np.array([kernel(*pair) for kernel in kernels])
+        for pair in [(data.X,), (both, data.X), (both,)]
+    )
+    dense = reference_gp.Dense.of(link, K, data.y, data.weight[0]).covariance(K_t, among)
+    exact = np.array([dense[p, :5, p, 5:] for p in range(len(dense))])
+    np.testing.assert_allclose(found.cross(X, Z)[0], exact, rtol=1e-8, atol=1e-8)
+
+
+@each_kernel
+@each_link
+def test_the_covariance_of_a_row_with_itself_is_its_variance(link, kernel):
+    found, X = posterior(link, seed=0, kernels=(kernel,), count=3), rows(1)
+    itself = np.diagonal(found.cross(X, X), axis1=2, axis2=3)
+    np.testing.assert_allclose(itself, found.moments(X)[1], rtol=1e-9)
+
+
+@each_link
+def test_covariances_are_the_same_either_way_and_however_rows_are_cut(link, monkeypatch):
+    found, X, Z = posterior(link, seed=0, count=2), rows(1, m=50), rows(2, m=20)
+    whole = found.cross(X, Z)
+    np.testing.assert_allclose(np.swapaxes(found.cross(Z, X), 2, 3), whole, atol=1e-12)
+    monkeypatch.setattr(gp, "CHUNK", 1)
+    monkeypatch.setattr(gp, "_FEWEST", 7)
+    np.testing.assert_allclose(found.cross(X, Z), whole, rtol=1e-9, atol=1e-12)
+
+
+@each_kernel
+@each_link
+def test_with_no_data_covariances_are_those_of_the_prior(link, kernel):
+    data = taken(labelled(link, seed=0), np.arange(0))
+    found = condition(prior([kernel], kernel.theta[None]), data)
+    X, Z = rows(1), rows(2, m=3)
+    expected = np.broadcast_to(kernel(X, Z), (1, len(data.y), 7, 3))
+    np.testing.assert_allclose(found.cross(X, Z), expected, rtol=1e-10, atol=1e-14)
+
+
+@each_link
+def test_no_rows_have_no_covariances(link):
+    found = posterior(link, seed=0)
+    P = len(found.data.y)
+    assert found.cross(rows(1), rows(2, m=0)).shape == (1, P, 7, 0)
+    assert found.cross(rows(1, m=0), rows(2)).shape == (1, P, 0, 7)
+
+
+@each_link
+def test_covariances_with_a_few_rows_need_no_more_memory_than_their_number(link):
+    found, X = posterior(link, seed=0, n=50), rows(1, m=20_000)
+    found.moments(X[:10])
+    tracemalloc.start()
+    found.cross(X, X[:2])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 60e6

@@ -1,6 +1,7 @@
 """What possibal raises when a caller may want to catch it.
 
     PossibalError
+    ├── AlreadyAnsweredError(ValueError)      a row was told a second time
     ├── ConvergenceError(ArithmeticError)     a numerical search did not settle
     └── MissingPackageError(ImportError)      an optional package is not installed
 
@@ -13,6 +14,10 @@ A bad argument raises a plain ``ValueError`` or ``TypeError`` whose one sentence
 
 class PossibalError(Exception):
     """Root of the errors that possibal defines."""
+
+
+class AlreadyAnsweredError(PossibalError, ValueError):
+    """A row that has its answer was told again."""
 
 
 class ConvergenceError(PossibalError, ArithmeticError):

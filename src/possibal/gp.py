@@ -67,6 +67,17 @@ class Data(Stack):
         """The weights, where each setting has its own."""
         return {"weight": self.weight} if self.own or len(self.weight) > 1 else {}
 
+    @property
+    def once(self) -> Matrix:
+        """The weight of one more row that counts once, (1 or S, 1).
+
+        Paper: none; for numbers one over the variance of the error of the last row.
+        """
+        once = np.ones((len(self.weight), 1))
+        if self.link is IDENTITY and len(self):
+            once = once * self.weight[:, -1:] / (1.0 if self.count is None else self.count[-1])
+        return once
+
     def seen(self, kernel: str) -> Seen:
         """The same, as the climb reads it."""
         return Seen(self.y[None], self.weight[:, None], kernel)
@@ -153,10 +164,7 @@ class Posterior(Stack):
             y: (P, k), as in :class:`Data`.
             weight: (1 or S, k); if left out one, or for numbers that of a row that counts once.
         """
-        once = np.ones((len(self.data.weight), len(x)))
-        if self.data.link is IDENTITY and len(self.data):
-            count = 1.0 if self.data.count is None else self.data.count[-1]
-            once = once * self.data.weight[:, -1:] / count
+        once = np.repeat(self.data.once, len(x), axis=1)
         more = Data(x, y, once if weight is None else weight, self.data.link)
         data = self.data.followed_by(more)
         start = np.pad(self.mode.a, [(0, 0), (0, 0), (0, len(x))])
@@ -228,6 +236,28 @@ class Posterior(Stack):
             covariance[:, :, p, p] = variance[:, p]
         return covariance
 
+    def cross(self, X: Matrix, Z: Matrix) -> Array:
+        """Covariances between the latents of rows and those of others, (S, P, m, k).
+
+        Each process by itself: what a softmax puts between classes is left out.
+
+        Paper: Props. 6 to 8, Sigma_t between two sets of rows; under a softmax its l-th block.
+
+        Args:
+            X: (m, d).
+            Z: (k, d).
+        """
+        covariance = np.empty((*self.mode.a.shape[:2], len(X), len(Z)))
+        with one_thread():
+            for column in self.prior.facing(Z).columns(X):
+                covariance[column.member, column.processes] = column.scale * column.matrix
+        others = [(z, place, right) for z, place, _, right in self._factors(Z)]
+        for x, place, left, _ in self._factors(X):
+            for z, other, right in others:
+                if other == place:
+                    covariance[place][x, z] -= left @ right.T
+        return covariance
+
     def draw(self, X: Matrix, members: Places, rng: np.random.Generator) -> Array:
         """Latents of all rows together, drawn as if credibilities were probabilities.
 
@@ -291,6 +321,20 @@ class Posterior(Stack):
                 part = slice(start, start + rows)
                 for column in self._facing.columns(X[part]):
                     yield part, column
+
+    def _factors(self, X: Matrix) -> Iterator[tuple[slice, tuple[int, int], Matrix, Matrix]]:
+        """Two factors of what the labels explain, L(X) R(Z)', by chunk, setting and process."""
+        information = self.mode.information
+        for part, column in self._columns(X):
+            s, K_t = column.member, column.scale * column.matrix
+            for p in range(self.mode.a.shape[1])[column.processes]:
+                if isinstance(information, SoftmaxInformation):
+                    told = K_t @ self._returned[s, p].T
+                    left, right = [K_t @ information.E[s, p], told], [K_t, -told]
+                    yield part, (s, p), np.hstack(left), np.hstack(right)
+                else:
+                    half = K_t @ self._root[s]
+                    yield part, (s, p), half, half
 
     def _explained(self, s: int, p: int, matrix: Matrix) -> Vector:
         """How much of the variance of rows the labels explain, k' P k with k a line of matrix."""

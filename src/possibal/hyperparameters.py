@@ -32,6 +32,8 @@ LEAST_CREDIBLE = 1e-3
 """Settings less credible than this are left out of an envelope: they raise no doubt above it."""
 MOST_NUMBERS = 5_000_000
 """Entries of the kernel matrices of settings that are fitted together; more take turns."""
+_CLOSE_ENOUGH = {"ftol": 1e-7, "gtol": 1e-3}
+"""Evidence to a ten-thousandth of a nat: further digits move no prediction."""
 _NONE = np.empty((0, 2))
 _MANY_ROWS = 1000
 """Rows whose distances are looked at; of more, evenly spread ones."""
@@ -157,13 +159,22 @@ def evidence(problem: Problem) -> Posterior:
     """
     if not len(problem.given):
         return fixed(problem)
-    belief, height = problem.belief, -np.inf
-    best, near = belief.centre, np.empty(0)
+    height = -np.inf
+    best, near = problem.belief.centre, np.empty(0)
     for thetas, posterior in _in_turns(problem):
         heights = posterior.log_evidence + posterior.log_prior
         if heights.max() > height:
             top = int(heights.argmax())
             best, near, height = thetas[top], posterior.mode.a[[top]], heights[top]
+    return _highest(problem, np.unique(np.vstack([problem.belief.centre, best]), axis=0), near)
+
+
+def _highest(problem: Problem, starts: Matrix, near: Array) -> Posterior:
+    """The best posterior that climbs from some settings lead to.
+
+    Every climb to a mode begins near one place, so that the height has no memory.
+    """
+    belief = problem.belief
 
     def downhill(theta: Vector) -> tuple[float, Vector]:
         posterior = problem.at(theta[None], near)
@@ -173,9 +184,9 @@ def evidence(problem: Problem) -> Posterior:
         height = float(posterior.log_evidence[0] + posterior.log_prior[0])
         return -height, (theta - belief.centre) / belief.sd**2 - slopes[0]
 
-    # Every climb starts near one place, so that the height has no memory.
-    starts = np.unique(np.vstack([belief.centre, best]), axis=0)
-    search = functools.partial(minimize, jac=True, method="L-BFGS-B", bounds=belief.bounds)
+    search = functools.partial(
+        minimize, jac=True, method="L-BFGS-B", bounds=belief.bounds, options=_CLOSE_ENOUGH
+    )
     found = [search(downhill, start) for start in starts]
     lowest = int(np.argmin([float(result.fun) for result in found]))
     return problem.at(np.asarray(found[lowest].x)[None])
@@ -235,6 +246,17 @@ def problem(
     if noise is not None:
         given = np.append(given, np.log(noise))
     return Problem(kernels, data, given, noisy=noise is not None)
+
+
+def usual(X: Matrix) -> Beforehand:
+    """What is believed of the hyperparameters of our own kernel, a constant times an RBF.
+
+    Paper: none; it is what :attr:`Problem.belief` finds for that kernel.
+    """
+    centre = np.log([AMPLITUDE, LENGTH_SHARE * median_distance(X)])
+    sd = np.array([AMPLITUDE_SD, LENGTH_SD])
+    names = ("k1__constant_value", "k2__length_scale")
+    return Beforehand(names, centre, sd, Bounds(centre - 6 * sd, centre + 6 * sd))
 
 
 def _free(kernel: Kernel) -> list[str]:

@@ -6,6 +6,7 @@ own first, so that neither tiny nor huge numbers lose their digits.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -60,6 +61,16 @@ class Radial(Stack):
         table = np.tile(values, (len(thetas), 1))
         table[:, free] = np.exp(thetas)
         return cls(kernel, table[:, 0], table[:, 1:], tuple(free))
+
+    @classmethod
+    def usual(cls, thetas: Matrix) -> "Radial":
+        """Settings of our own kernel: logarithms of amplitude and length-scale, (S, 2).
+
+        Paper: App. E.
+        """
+        amplitude, length = np.exp(thetas).T
+        kernel = ConstantKernel(float(amplitude[0])) * RBF(float(length[0]))
+        return cls(cast("Kernel", kernel), amplitude, length[:, None], (0, 1))
 
     @property
     def name(self) -> str:

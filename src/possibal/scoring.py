@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Protocol, overload
+from typing import Protocol, TypeGuard, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,9 +53,15 @@ def score(size: Callable[[int], int]) -> Callable[[Callable[[Belief], Vector]], 
                     values[chunk] = function(belief.part(chunk))
             return values
 
+        scored.local = True  # pyright: ignore[reportAttributeAccessIssue] - see is_local
         return scored
 
     return decorate
+
+
+def is_local(strategy: object) -> TypeGuard[Score]:
+    """Whether a strategy reads a belief row by row, so that rows of many pools may be joined."""
+    return getattr(strategy, "local", False) is True
 
 
 def reading(latents: int) -> int:

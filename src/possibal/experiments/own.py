@@ -1,0 +1,47 @@
+"""Strategies by name: ours, or a user's own as module:function."""
+
+import sys
+from importlib import import_module
+from inspect import getsourcefile
+from pathlib import Path
+from typing import cast
+
+from possibal.acquisition import STRATEGIES
+from possibal.choices import choice
+from possibal.view import Strategy
+
+
+def strategy(name: str) -> Strategy:
+    """One of ours by its name, or the function that module:function names.
+
+    Modules of the folder we are in are found too. A function gets a
+    :class:`~possibal.view.View` and gives one utility for each candidate.
+    """
+    if ":" not in name:
+        return choice("strategy", name, STRATEGIES)
+    module, _, function = name.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found = getattr(import_module(module), function, None)
+    except Exception as error:  # whatever the user's module does when it is imported
+        raise ValueError(
+            f"strategy must name a module that can be imported; got {name!r} "
+            f"({type(error).__name__}: {error}). Check its spelling and its folder."
+        ) from error
+    if not callable(found):
+        raise ValueError(  # noqa: TRY004 - the name is wrong, not its type
+            f"strategy must name a function of its module; got {name!r}. "
+            f"Define {function or 'one'} in {module}."
+        )
+    return cast("Strategy", found)
+
+
+def source(function: Strategy) -> str:
+    """The text of the file that a strategy comes from, as far as it has one."""
+    try:
+        file = getsourcefile(function)  # pyright: ignore[reportArgumentType] - any callable may do
+    except TypeError:
+        file = None
+    return Path(file).read_text() if file else repr(function)

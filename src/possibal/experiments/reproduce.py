@@ -1,0 +1,201 @@
+"""The paper's Section 6 and Appendix E again: which experiments, and what is written of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from possibal.choices import at_least, choice
+from possibal.experiments.cost import Cost
+from possibal.experiments.datasets import load
+from possibal.experiments.figures import METADATA, Drawing, as_bytes, critical_difference, curves
+from possibal.experiments.ledger import versions
+from possibal.experiments.own import source, strategy
+from possibal.experiments.ranks import Ranking, ranks
+from possibal.experiments.report import report
+from possibal.experiments.results import Results
+from possibal.experiments.runner import Wanted
+from possibal.experiments.spec import (
+    BINARY,
+    HYPERPARAMETERS,
+    MULTICLASS,
+    PAPER,
+    PROTOCOLS,
+    TABLE_3,
+    experiment,
+    strategies,
+)
+from possibal.experiments.tables import TextTable, summary, table1, table2, table3
+
+WHAT: Mapping[str, str] = MappingProxyType(
+    {
+        "table1": "accuracy after the last question, ours beside the paper's",
+        "table2": "average ranks, ours beside the paper's",
+        "table3": "the settings of the experiments; nothing is run",
+        "curves": "accuracy against labels, as in Figure 1",
+        "cost": "what each score costs, by the row and by the step",
+        "all": "all of these, and a report to open in a browser",
+    }
+)
+SETS = tuple(name for name in TABLE_3 if not name.startswith("block-")) + BINARY[:2]
+"""The paper's sets, those of its Figure 1 first."""
+QUICK, QUICK_MULTICLASS = 5, 2
+"""Runs of a set with --quick."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to run.
+
+    Attributes:
+        what: one of `WHAT`.
+        datasets: names of sets; none means those that the table or figure has.
+        protocol: one of `PROTOCOLS`.
+        hyperparameters: one of `HYPERPARAMETERS`.
+        runs: of each set; None means Table 3's.
+        quick: whether a few runs of each set will do.
+        own: strategies besides the paper's, by name or as module:function.
+        seed: where every draw comes from.
+    """
+
+    what: str = "all"
+    datasets: tuple[str, ...] = ()
+    protocol: str = PAPER
+    hyperparameters: str = PAPER
+    runs: int | None = None
+    quick: bool = False
+    own: tuple[str, ...] = ()
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be run before anything is."""
+        choice("what", self.what, WHAT)
+        choice("protocol", self.protocol, PROTOCOLS)
+        choice("hyperparameters", self.hyperparameters, HYPERPARAMETERS)
+        for name in self.datasets:
+            choice("datasets", name, TABLE_3)
+        if self.runs is not None:
+            at_least("runs", self.runs, 1)
+        at_least("seed", self.seed, 0)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The sets to run, each once, in the order of the paper."""
+        usual = {"table2": BINARY, "table3": (), "cost": ()}.get(self.what, SETS)
+        chosen = self.datasets or usual
+        return tuple(name for name in SETS if name in chosen and usual)
+
+
+def wanted(settings: Settings) -> list[Wanted]:
+    """The experiments that the settings ask for."""
+    own = {name: strategy(name) for name in dict.fromkeys(settings.own)}
+    experiments = list[Wanted]()
+    for name in settings.sets:
+        one = experiment(name, settings.protocol, settings.hyperparameters, settings.seed)
+        few = QUICK_MULTICLASS if name in MULTICLASS else QUICK
+        runs = settings.runs or (few if settings.quick else one.sizes.runs)
+        one, data = one.with_runs(runs), load(name, settings.seed)
+        usual = {ours: strategy(ours) for ours in strategies(name)}
+        experiments.append(Wanted(one, data, usual))
+        for mine, function in own.items():
+            if mine not in usual:
+                experiments.append(Wanted(one, data, {mine: function}, source(function)))
+    return experiments
+
+
+def merged(results: Sequence[Results]) -> list[Results]:
+    """One result for each experiment, of all its strategies."""
+    together = dict[str, Results]()
+    for one in results:
+        name = one.experiment.name
+        known = together[name].accuracy if name in together else {}
+        together[name] = Results(one.experiment, one.start, {**known, **one.accuracy})
+    return list(together.values())
+
+
+# ---------------------------------------------------------------- what is written
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """All there is to write about.
+
+    Attributes:
+        settings: what was asked for.
+        results: of every experiment.
+        pace: milliseconds that a step took, by set.
+        cost: what scores cost; None if that was not asked for.
+    """
+
+    settings: Settings
+    results: Sequence[Results]
+    pace: Mapping[str, float]
+    cost: Cost | None = None
+
+    @property
+    def tables(self) -> dict[str, TextTable]:
+        """The tables asked for, by name."""
+        every, what = dict[str, TextTable](), self.settings.what
+        if self.results:
+            every = {"table1": table1(self.results)}
+            if self._binary:
+                every["table2"] = table2(self._binary)
+        every["table3"] = table3()
+        if self.cost is not None:
+            every["cost"] = self.cost.table()
+        return {name: table for name, table in every.items() if what in {name, "all"}}
+
+    @property
+    def ranking(self) -> Ranking:
+        """Average ranks of the accuracies after the last answer, on the sets with two labels."""
+        return ranks(self._binary or self.results, "final")
+
+    def files(self) -> dict[str, bytes]:
+        """What to write: names of files and their content."""
+        files = dict[str, bytes]()
+        for name, table in self.tables.items():
+            files[f"{name}.md"] = table.markdown().encode()
+            files[f"{name}.csv"] = table.csv().encode()
+        drawn = self._figures()
+        for name, figure in drawn.items():
+            for kind, content in figure.items():
+                files[f"{name}.{kind}"] = content
+        if self.settings.what == "all" and self.results:
+            svg = {name: figure["svg"] for name, figure in drawn.items()}
+            shown = self.tables
+            page = report(self.ranking, shown, svg, self.about(), summary(self.results))
+            files["report.html"] = page.encode()
+        return files
+
+    def about(self) -> dict[str, str]:
+        """What was run, for the report."""
+        first = self.results[0].experiment
+        protocol, way = first.protocol, first.hyperparameters
+        made = ", ".join(f"{name} {number}" for name, number in versions().items() if number)
+        runs = ", ".join(f"{r.experiment.dataset} {r.experiment.sizes.runs}" for r in self.results)
+        pace = ", ".join(f"{name} {ms:.2f} ms" for name, ms in self.pace.items())
+        return {
+            "Protocol": f"{protocol}: {PROTOCOLS[protocol]}.",
+            "Hyperparameters": f"{way}: {HYPERPARAMETERS[way]}.",
+            "Runs": runs,
+            "Time per step": pace or "all rows were there already",
+            "Seed": str(first.seed),
+            "Made with": made,
+        }
+
+    @property
+    def _binary(self) -> list[Results]:
+        return [one for one in self.results if one.experiment.dataset in BINARY]
+
+    def _figures(self) -> dict[str, dict[str, bytes]]:
+        """The figures asked for, as PNG and SVG."""
+        drawn = dict[str, dict[str, bytes]]()
+        if self.results and self.settings.what in {"curves", "all"}:
+            drawn["curves"] = _kinds(curves(self.results))
+        if self.results and self.settings.what in {"table2", "all"}:
+            drawn["critical_difference"] = _kinds(critical_difference(self.ranking))
+        return drawn
+
+
+def _kinds(figure: Drawing) -> dict[str, bytes]:
+    """A figure as every kind of file."""
+    return {kind: as_bytes(figure, kind) for kind in METADATA}

@@ -1,0 +1,204 @@
+"""The runner: many experiments at once, over cores or a cluster, into ledgers.
+
+    experiments -> tasks -> batches of trails --cores or cluster--> trails -> ledgers, in order
+
+Batches come back in the order in which they were handed out, whoever worked on them, so that a
+ledger has the same bytes for any number of workers.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter
+from typing import Any, TypeAlias, cast
+
+from possibal.errors import MissingPackageError
+from possibal.experiments.datasets import Dataset
+from possibal.experiments.deal import check
+from possibal.experiments.ledger import Ledger, Making, opened, peek
+from possibal.experiments.results import Results, Trail
+from possibal.experiments.spec import PAPER, Experiment
+from possibal.experiments.trails import Names, Task, follow, in_advance, is_binary
+from possibal.view import Strategy
+
+Call: TypeAlias = tuple[Any, ...]
+"""The arguments of a call."""
+Spread: TypeAlias = Callable[[Callable[..., Any], Iterable[Call]], Iterator[Any]]
+"""Calls of a function, by whichever workers; what they return comes in order."""
+
+TOGETHER, APART = 60, 24
+"""Trails in a batch: with hyperparameters fixed, and with hyperparameters to be fitted."""
+AHEAD = 4
+"""Batches that each worker of a cluster has in store."""
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """An experiment that is wanted.
+
+    Attributes:
+        experiment: what to run.
+        data: the set.
+        strategies: by name.
+        source: of a user's own strategy, if that is the one; it gets a ledger of its own.
+    """
+
+    experiment: Experiment
+    data: Dataset
+    strategies: Mapping[str, Strategy]
+    source: str | None = None
+
+    @property
+    def making(self) -> Making:
+        """What decides its rows."""
+        return Making(self.experiment, self.data, self.source)
+
+    @property
+    def file(self) -> str:
+        """The name of its ledger."""
+        own = re.sub(r"\W", "-", "-".join(self.strategies)) if self.source is not None else ""
+        return f"{self.experiment.name}{own and '-'}{own}.csv"
+
+    @property
+    def leaks(self) -> bool:
+        """Whether hyperparameters are fitted in advance, to all labels."""
+        return self.experiment.hyperparameters == PAPER and is_binary(self.data)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an experiment is.
+
+    Attributes:
+        experiment: which.
+        trails: followed just now.
+        seconds: spent on them, by one worker.
+    """
+
+    experiment: Experiment
+    trails: int
+    seconds: float
+
+
+def run(
+    wanted: Sequence[Wanted], folder: Path, spread: Spread, watch: Callable[[Progress], None]
+) -> list[Results]:
+    """The results of experiments; whatever the folder has is not worked out again.
+
+    Args:
+        wanted: the experiments.
+        folder: where their ledgers are.
+        spread: who works.
+        watch: is told of every batch.
+    """
+    for one in wanted:
+        check(one.experiment, one.data)
+    theta = _fitted_in_advance(wanted, folder, spread)
+    ledgers = [
+        opened(folder / one.file, one.making, theta.get(one.experiment.name)) for one in wanted
+    ]
+    work = [
+        (ledger, Task(one.experiment, one.data, one.strategies, ledger.theta), names)
+        for one, ledger in zip(wanted, ledgers, strict=True)
+        for names in _batches(one, ledger)
+    ]
+    for one, ledger in zip(wanted, ledgers, strict=True):
+        known = len(one.strategies) * one.experiment.sizes.runs - len(_names(one, ledger))
+        watch(Progress(one.experiment, known, 0.0))
+    done = spread(_timed, ((task, names) for _, task, names in work))
+    for (ledger, _, _), (trails, seconds) in zip(work, done, strict=True):
+        ledger.append(trails)
+        watch(Progress(ledger.experiment, len(trails), seconds))
+    return [_results(one, ledger) for one, ledger in zip(wanted, ledgers, strict=True)]
+
+
+def _fitted_in_advance(
+    wanted: Sequence[Wanted], folder: Path, spread: Spread
+) -> dict[str, tuple[float, float]]:
+    """Hyperparameters of experiments that have no ledger yet and want them in advance."""
+    new = {w.experiment.name: w for w in wanted if w.leaks and peek(folder / w.file) is None}
+    found = spread(in_advance, ((one.data, one.experiment.seed) for one in new.values()))
+    return dict(zip(new, found, strict=True))
+
+
+def _names(one: Wanted, ledger: Ledger) -> list[tuple[str, int]]:
+    """The trails that the ledger lacks, run by run."""
+    runs = range(one.experiment.sizes.runs)
+    names = [(strategy, run) for run in runs for strategy in one.strategies]
+    return [name for name in names if name not in ledger.trails]
+
+
+def _batches(one: Wanted, ledger: Ledger) -> Iterator[Names]:
+    """The trails that the ledger lacks, some at a time."""
+    names, size = _names(one, ledger), TOGETHER if one.leaks else APART
+    for start in range(0, len(names), size):
+        yield names[start : start + size]
+
+
+def _timed(task: Task, names: Names) -> tuple[list[Trail], float]:
+    """Trails, and the seconds they took."""
+    begun = perf_counter()
+    trails = follow(task, names)
+    return trails, perf_counter() - begun
+
+
+def _results(one: Wanted, ledger: Ledger) -> Results:
+    """The results of an experiment that is complete."""
+    trails = ledger.chosen(one.strategies, one.experiment.sizes.runs)
+    start = Task(one.experiment, one.data, one.strategies).start
+    return Results.of(one.experiment, start, trails)
+
+
+# ---------------------------------------------------------------- who works
+
+
+@contextmanager
+def cores(jobs: int | None = None) -> Generator[Spread]:
+    """Processes of this machine, one per core if their number is left out."""
+    joblib = import_module("joblib")
+    workers = jobs or joblib.cpu_count()
+
+    def spread(function: Callable[..., Any], calls: Iterable[Call]) -> Iterator[Any]:
+        parallel = joblib.Parallel(n_jobs=workers, return_as="generator")
+        return cast("Iterator[Any]", parallel(joblib.delayed(function)(*call) for call in calls))
+
+    yield spread
+
+
+@contextmanager
+def cluster(address: str, jobs: int | None = None) -> Generator[Spread]:
+    """The workers of a Dask cluster, or of one started on this machine for "local"."""
+    try:
+        distributed = import_module("distributed")
+    except ImportError:
+        raise MissingPackageError(
+            "A cluster needs Dask, which is not installed: run pip install 'possibal[dask]'."
+        ) from None
+    if address == "local":
+        given = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
+    else:
+        given = {"address": address, "timeout": "10s"}
+    try:
+        client = distributed.Client(**given)
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"dask must be the address of a scheduler, or local; got {address!r} "
+            f"({error}). Start one with: dask scheduler."
+        ) from None
+
+    def spread(function: Callable[..., Any], calls: Iterable[Call]) -> Iterator[Any]:
+        ahead = AHEAD * max(1, len(client.scheduler_info()["workers"]))
+        waiting = deque[Any]()
+        for call in calls:
+            waiting.append(client.submit(function, *call, pure=False))
+            if len(waiting) > ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    with client:
+        yield spread

@@ -1,0 +1,166 @@
+"""Trails: a strategy asks, the set answers, and accuracy is measured after every answer.
+
+    deal -> Ground (distances of each run) -> Crowd (what S trails know) -> fit -> choose -> Crowd
+
+At every step all trails of an experiment know the same number of labels, so that their fits are
+one stack, whatever the way to deal with hyperparameters.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from possibal.arrays import Array, Matrix, Places
+from possibal.belief import Belief
+from possibal.experiments.crowd import Crowd, Fit, Ground
+from possibal.experiments.datasets import Codes, Dataset
+from possibal.experiments.deal import deal, scaled, stream
+from possibal.experiments.results import Trail
+from possibal.experiments.spec import PAPER, Experiment
+from possibal.experiments.ways import WAYS, Way, fixed
+from possibal.gp import Data
+from possibal.hyperparameters import evidence, problem
+from possibal.learner import pick
+from possibal.linalg import one_thread
+from possibal.links import PROBIT, SOFTMAX
+from possibal.scoring import is_local
+from possibal.view import Strategy, View
+
+
+_MOST_ROWS = 1000
+"""Rows that hyperparameters are fitted to in advance; of more, a draw."""
+
+Names: TypeAlias = Sequence[tuple[str, int]]
+"""Strategy and run of each trail."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """An experiment with all it needs.
+
+    Attributes:
+        experiment: what to run.
+        data: the set, with every label.
+        strategies: by name.
+        theta: logarithms of amplitude and length-scale, fitted in advance; None if they are not.
+    """
+
+    experiment: Experiment
+    data: Dataset
+    strategies: Mapping[str, Strategy]
+    theta: tuple[float, float] | None = None
+
+    @property
+    def start(self) -> int:
+        """Labels known before the first question: one of each."""
+        return len(np.unique(self.data.y))
+
+
+def prepared(experiment: Experiment, data: Dataset, strategies: Mapping[str, Strategy]) -> Task:
+    """The task of an experiment; hyperparameters that are wanted in advance are fitted here."""
+    leaks = experiment.hyperparameters == PAPER and is_binary(data)
+    theta = in_advance(data, experiment.seed) if leaks else None
+    return Task(experiment, data, strategies, theta)
+
+
+def in_advance(data: Dataset, seed: int) -> tuple[float, float]:
+    """The setting of largest evidence given all labels of a set, or those of a thousand rows.
+
+    Paper: App. E.3, "calculated in advance": from labels that nobody has asked for yet.
+    """
+    rows = np.arange(len(data.y))
+    if len(rows) > _MOST_ROWS:
+        rows = np.sort(stream(seed, 0, "in advance").permutation(rows)[:_MOST_ROWS])
+    X = scaled(data.X, data.X)[rows]
+    posterior = evidence(problem(None, labelled(X, data.y[rows], len(data.labels))))
+    amplitude, length = posterior.prior.settings()[0][0].theta
+    return float(amplitude), float(length)
+
+
+def is_binary(data: Dataset) -> bool:
+    """Whether two labels are to be told apart."""
+    return len(data.labels) == 2  # noqa: PLR2004 - two
+
+
+def labelled(X: Matrix, codes: Codes, labels: int) -> Data:
+    """Rows with their labels, as a Gaussian process reads them."""
+    weight = np.ones((1, len(X)))
+    if labels == 2:  # noqa: PLR2004 - two labels need one latent
+        return Data(X, np.where(codes == 1, 1.0, -1.0)[None], weight, PROBIT)
+    one_hot = (np.arange(labels)[:, None] == codes).astype(float)
+    return Data(X, one_hot, weight, SOFTMAX)
+
+
+# ---------------------------------------------------------------- on the way
+
+
+def follow(task: Task, names: Names) -> list[Trail]:
+    """The trails of strategies through runs, each the same whatever others are followed with it.
+
+    Paper: App. E.2, Algorithm 1.
+    """
+    theta = None if task.theta is None else np.array(task.theta)
+    queries = task.experiment.sizes.queries
+    with one_thread():
+        runs = dict.fromkeys(run for _, run in names)
+        shares = {run: deal(task.experiment, task.data, run) for run in runs}
+        grounds = {run: Ground.of(share, task.data, theta) for run, share in shares.items()}
+        own = [grounds[run] for _, run in names]
+        crowd, fit = Crowd.at_start(own, len(task.data.labels), queries, theta), None
+        accuracy, way = np.empty((len(names), queries + 1)), _way(task)
+        for step in range(queries + 1):
+            fit = way(crowd, fit)  # line 6
+            accuracy[:, step] = fit.accuracy()  # line 14, after every answer
+            if step < queries:
+                crowd = crowd.told(_choices(task, names, fit))  # lines 7 to 11
+    asked = [g.share.pool[k[-queries:]] for g, k in zip(own, crowd.known, strict=True)]
+    lines = zip(names, asked, accuracy, strict=True)
+    return [Trail(strategy, run, rows, line) for (strategy, run), rows, line in lines]
+
+
+def _way(task: Task) -> Way:
+    """How the trails of a task deal with hyperparameters."""
+    return fixed if task.theta is not None else WAYS[task.experiment.hyperparameters]
+
+
+def _choices(task: Task, names: Names, fit: Fit) -> Places:
+    """The place among the rows left that each trail asks about; the lowest of several."""
+    mean, variance = fit.moments()
+    places = np.empty(len(names), dtype=np.intp)
+    strategies = np.array([strategy for strategy, _ in names])
+    for name in dict.fromkeys(strategies.tolist()):
+        members, strategy = np.flatnonzero(strategies == name), task.strategies[name]
+        if is_local(strategy) and mean.shape[1] == 1:
+            flat = _joined(mean[members, 0], variance[members, 0])
+            places[members] = strategy(flat).reshape(len(members), -1).argmax(axis=1)
+            continue
+        for s in members.tolist():
+            if is_local(strategy):
+                places[s] = strategy(fit.belief(s, mean[s], variance[s])).argmax()
+            else:
+                places[s] = pick(_view(task, names[s][1], fit, s), strategy)
+    return places
+
+
+def _joined(mean: Array, variance: Array) -> Belief:
+    """The beliefs of several trails under one setting each, (S, P, m), one after the other."""
+    if mean.shape[1] == 1:
+        return Belief.borrowed(mean.ravel(), variance.ravel())
+    labels = mean.shape[1]
+    mean, variance = (np.swapaxes(part, 1, 2).reshape(-1, labels) for part in (mean, variance))
+    return Belief.borrowed(mean, variance)
+
+
+def _view(task: Task, run: int, fit: Fit, s: int) -> View:
+    """What a strategy that reads more than a belief may look at."""
+    share, left = fit.crowd.grounds[s].share, fit.crowd.left[s]
+    rng = np.random.default_rng([campaign_seed(task.experiment.seed, run), fit.crowd.n])
+    candidates, reference = share.X[share.pool[left]], share.X[share.pool]
+    return View(fit.posterior(s), candidates, rng, reference=reference)
+
+
+def campaign_seed(seed: int, run: int) -> int:
+    """The seed of the campaign that asks the questions of a run."""
+    return int(stream(seed, run, "ask").integers(2**31))

@@ -1,0 +1,162 @@
+"""A posterior after rows were picked but not answered: what will be known once they are.
+
+    foreseen = Foreseen(posterior).with_pick(x)        foreseen.at(X) -> Belief
+
+A label that is not there yet cannot move a mean, nor make a setting more credible: both stay. How
+much it will tell is foreseeable, for the curvature of a link hardly depends on the label. So the
+variances become those after a label of the curvature expected at the current mean of the row.
+"""
+
+import functools
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from possibal.arrays import Array, Matrix, Vector
+from possibal.belief import Belief
+from possibal.gp import Posterior
+from possibal.links import Softmax
+
+_FLOOR = 1e-13
+"""A variance below this share of the one before any pick is rounding."""
+_CHUNK = 2_000_000
+"""Covariances held at once where rows are weighed against others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Foreseen:
+    """A posterior, and rows whose labels are on their way.
+
+    With picks x_1, x_2, ... and their expected weights W_j, the variance of a row falls by the
+    sum of squares of u_j(x) = (cov(x, x_j) - sum_{i<j} u_i(x) u_i(x_j)) / sqrt(v(x_j) + 1/W_j),
+    where v(x_j) is the variance after the picks before it. For numbers that is exact. Under a
+    softmax each class is taken by itself.
+
+    Paper: none; the variances of Props. 6 to 8, one row after the other.
+
+    Attributes:
+        posterior: what the labels so far have taught.
+        picked: the rows, in the order they were picked.
+        lines: for each pick (S, P, its number), so that u_j(x) is its product with the
+            covariances of x with the picks up to j: the lines of a triangular matrix.
+    """
+
+    posterior: Posterior
+    picked: tuple[Vector, ...] = ()
+    lines: tuple[Array, ...] = ()
+
+    def with_pick(self, x: Vector) -> "Foreseen":
+        """The same with one more row whose label is on its way.
+
+        Paper: none; a label of weight W divides its own row's variance by 1 + W v.
+        """
+        row = x[None]
+        W = expected_weight(self.posterior, row)[..., 0]
+        told = self._told(row)[:, :, 0]
+        # One over sqrt(v + 1/W), written so that a weight of zero tells nothing.
+        gain = np.sqrt(W / (1.0 + W * self._variance(row)[..., 0]))[..., None]
+        line = np.concatenate([-gain * _through(told, self._triangle), gain], axis=2)
+        return replace(self, picked=(*self.picked, x), lines=(*self.lines, line))
+
+    def at(self, X: Matrix) -> Belief:
+        """The belief about rows once the picks are answered.
+
+        Paper: none; as :meth:`possibal.gp.Posterior.at`, a logistic latent on the probit's scale.
+        """
+        belief = self.posterior.at(X)
+        if not self.picked:
+            return belief
+        scale = self.posterior.data.link.scale
+        fall = scale * scale * _squares(self._told(X))
+        fall = np.swapaxes(fall, 1, 2) if belief.mean.ndim > 2 else fall[:, 0]  # noqa: PLR2004 - (H, m, C)
+        return Belief(belief.mean, _less(belief.variance, fall), belief.credibility)
+
+    def cross(self, X: Matrix, Z: Matrix) -> Array:
+        """Covariances between rows and others once the picks are answered, (S, P, m, k).
+
+        Paper: none; as :meth:`possibal.gp.Posterior.cross`.
+        """
+        both = self._told(X) @ np.swapaxes(self._told(Z), 2, 3)
+        return self.posterior.cross(X, Z) - both
+
+    def left(self, X: Matrix) -> Vector:
+        """The share of each row's variance that the picks leave, averaged over the settings.
+
+        Paper: none.
+        """
+        _, before = self.posterior.moments(X)
+        return self._average((_less(before, _squares(self._told(X))) / before).mean(axis=1))
+
+    def worth(self, X: Matrix, reference: Matrix) -> Vector:
+        """By how much the label of each row would lower the variances of reference rows.
+
+        The sum of cov(x, z)^2 / (v(x) + 1/W(x)) over reference rows z and classes, averaged over
+        the settings. It needs no label: it asks about the row that speaks for most others.
+
+        Paper: none; Cohn's rule for Gaussian processes.
+        """
+        W, variance = expected_weight(self.posterior, X), self._variance(X)
+        gain = W / (1.0 + W * variance)
+        rows = max(1, _CHUNK // max(1, gain[..., 0].size * len(reference)))
+        worth = np.empty(len(X))
+        for start in range(0, len(X), rows):
+            part = slice(start, start + rows)
+            fall = gain[..., part] * _squares(self.cross(X[part], reference))
+            worth[part] = self._average(fall.sum(axis=1))
+        return worth
+
+    def _average(self, each: Matrix) -> Vector:
+        """The average over the settings, (m,), weighted by credibility."""
+        return self.posterior.credibility @ each / self.posterior.credibility.sum()
+
+    def _variance(self, X: Matrix) -> Array:
+        """Latent variances once the picks are answered, (S, P, m)."""
+        _, variance = self.posterior.moments(X)
+        return _less(variance, _squares(self._told(X)))
+
+    def _told(self, X: Matrix) -> Array:
+        """What the picks tell about rows, u_j(x): (S, P, m, picks)."""
+        if not self.picked:
+            return np.zeros((*self.posterior.mode.a.shape[:2], len(X), 0))
+        covariance = self.posterior.cross(X, np.stack(self.picked))
+        return covariance @ np.swapaxes(self._triangle, 2, 3)
+
+    @functools.cached_property
+    def _triangle(self) -> Array:
+        """The lines below each other, (S, P, picks, picks), with zeros to the right."""
+        triangle = np.zeros((*self.posterior.mode.a.shape[:2], len(self.lines), len(self.lines)))
+        for j, line in enumerate(self.lines):
+            triangle[:, :, j, : j + 1] = line
+        return triangle
+
+
+def expected_weight(posterior: Posterior, X: Matrix) -> Array:
+    """The curvature W that a label of each row is expected to have, (S, P, m).
+
+    At the current mean: averaged over the labels by their probability, which for a probit is its
+    Fisher information and for a logistic link p (1 - p); p_c (1 - p_c) for each class of a
+    softmax; one over the variance of the error for numbers.
+
+    Paper: App. C.1 and C.2, W.
+    """
+    link, (g, _) = posterior.data.link, posterior.moments(X)
+    p, once = link.probability(g), posterior.data.once[:, None]
+    if isinstance(link, Softmax):
+        return once * p * (1.0 - p)
+    one, other = (link.slopes(np.array(y), g, once).weight for y in (1.0, -1.0))
+    return p * one + (1.0 - p) * other
+
+
+def _less(variance: Array, fall: Array) -> Array:
+    """Variances less what is told, above zero."""
+    return np.maximum(variance - fall, _FLOOR * variance)
+
+
+def _squares(told: Array) -> Array:
+    """Sums of squares over the last axis."""
+    return np.einsum("...j,...j->...", told, told)
+
+
+def _through(told: Array, triangle: Array) -> Array:
+    """The product of a line and a triangle, setting by setting and process by process."""
+    return np.einsum("spj,spjk->spk", told, triangle)

@@ -1,0 +1,374 @@
+"""The labelling campaign as a value: ask which row to label, tell its label, replay answers.
+
+    campaign = Campaign.start(X, classes=["no", "yes"])
+    (row,) = campaign.ask()
+    campaign = campaign.tell(row, "yes")
+
+A campaign is its pool, its settings and its answers, and nothing else: the classifier and the next
+question follow from them. So answers read from a journal make the very campaign they were given to.
+"""
+
+import functools
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from possibal import inputs
+from possibal.acquisition import STRATEGIES
+from possibal.advice import Advice, State, advise, lookback
+from possibal.arrays import Matrix, Places, Vector, frozen
+from possibal.choices import at_least, choice
+from possibal.errors import AlreadyAnsweredError
+from possibal.estimators import PossibilisticGPClassifier
+from possibal.foreseen import Foreseen
+from possibal.gp import Posterior
+from possibal.view import Strategy, View
+
+REFERENCE = 500
+"""Rows that stand for the pool while no score can tell rows apart."""
+MADE_UP = (0, 1)
+"""What classes are called while fewer than two are known."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What somebody said about a row.
+
+    Attributes:
+        row: its id.
+        label: its class.
+    """
+
+    row: Hashable
+    label: Hashable
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The rows of a campaign, checked.
+
+    Attributes:
+        X: (m, d).
+        ids: what the user calls each row.
+        columns: what the user calls each column; None where X was an array.
+    """
+
+    X: Matrix
+    ids: tuple[Hashable, ...]
+    columns: NDArray[Any] | None = None
+
+    @functools.cached_property
+    def places(self) -> dict[Hashable, int]:
+        """Where the row of each id stands."""
+        return {row: place for place, row in enumerate(self.ids)}
+
+    def reference(self, seed: int) -> Matrix:
+        """Rows that stand for the pool: all, or some that the seed draws.
+
+        They are drawn from the rows in an order of their own, so that theirs does not matter.
+        """
+        if len(self.X) <= REFERENCE:
+            return self.X
+        order = np.lexsort(self.X.T)
+        return self.X[order[np.random.default_rng(seed).choice(len(order), REFERENCE, False)]]  # noqa: FBT003
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """Rows, settings and answers; see :meth:`start`.
+
+    Attributes:
+        pool: the rows.
+        strategy: what is asked first.
+        model: the classifier before any answer.
+        seed: of what is drawn.
+        answers: in the order they were told.
+    """
+
+    pool: Pool
+    strategy: Strategy
+    model: PossibilisticGPClassifier
+    seed: int = 0
+    answers: tuple[Answer, ...] = ()
+
+    @classmethod
+    def start(  # noqa: PLR0913 - all but X are named
+        cls,
+        X: ArrayLike,
+        *,
+        ids: Iterable[Hashable] | None = None,
+        classes: ArrayLike | None = None,
+        strategy: str | Strategy = "necessity",
+        classifier: PossibilisticGPClassifier | None = None,
+        seed: int = 0,
+    ) -> "Campaign":
+        """A campaign without answers.
+
+        Args:
+            X: (m, d), an array or data frame whose columns are of one scale.
+            ids: what the rows are called, each once; 0 to m - 1 if left out.
+            classes: all labels there may be, in place of those of the classifier; None means that
+                they are learnt from the answers.
+            strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or one of your own.
+            classifier: not fitted, and not changed; as it comes if left out.
+            seed: the same seed asks the same questions.
+        """
+        chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
+        model = _copy(PossibilisticGPClassifier() if classifier is None else classifier)
+        if classes is not None:
+            model.set_params(classes=classes)
+        _named(model)
+        return cls(_pool(X, ids), chosen, model, _whole("seed", seed, 0))
+
+    # ------------------------------------------------------------ verbs
+
+    def ask(self, n: int = 1) -> tuple[Hashable, ...]:
+        """The rows to label next, the best first.
+
+        Each row after the first is the best once those before it will have been answered. No two
+        copies of a row are asked together while others are left; of rows alike in merit the one
+        that the others tell least about is asked, and then the first in the pool.
+        """
+        left = self._places_left
+        if not len(left):
+            raise ValueError("ask must find rows left; got answers for all of them. Stop here.")
+        if _whole("n", n, 1) > len(left):
+            raise ValueError(
+                f"n must be at most {len(left)}, the rows left; got {n}. Ask for fewer."
+            )
+        rng = np.random.default_rng([self.seed, len(self.answers)])
+        foreseen, asked = Foreseen(self._posterior), list[int]()
+        while len(asked) < n:
+            place = self._next(foreseen, np.setdiff1d(left, asked), rng)
+            foreseen = foreseen.with_pick(self.pool.X[place])
+            asked.append(place)
+        return tuple(self.pool.ids[place] for place in asked)
+
+    def tell(self, row: Hashable, label: Hashable) -> "Campaign":
+        """The campaign with one more answer; this one stays as it is."""
+        row, label = _plain(row), _plain(label)
+        if not _is_hashable(row) or row not in self.pool.places:
+            raise ValueError(f"row must be an id of the pool; got {row!r}. Tell what was asked.")
+        if row in self._answered:
+            raise AlreadyAnsweredError(
+                f"row must not be answered yet; got {row!r}, whose label is "
+                f"{self._answered[row]!r}. Replay the answers without it to change it."
+            )
+        self._check(label)
+        return replace(self, answers=(*self.answers, Answer(row, label)))
+
+    def replay(self, answers: Iterable[Answer]) -> "Campaign":
+        """The campaign with more answers, told one after the other."""
+        return functools.reduce(lambda told, a: told.tell(a.row, a.label), answers, self)
+
+    # ------------------------------------------------------------ what follows
+
+    def __len__(self) -> int:
+        """How many answers there are."""
+        return len(self.answers)
+
+    @property
+    def left(self) -> tuple[Hashable, ...]:
+        """The rows without an answer, in the order of the pool."""
+        return tuple(self.pool.ids[place] for place in self._places_left)
+
+    @functools.cached_property
+    def classifier(self) -> PossibilisticGPClassifier:
+        """The classifier, fitted to the answers when first asked for."""
+        if self.model.classes is None and self._is_cold:
+            raise ValueError(
+                "classes must be named, or two of them answered, before there is a classifier; "
+                f"got {len(self._labels)}. Use Campaign.start(X, classes=[...])."
+            )
+        return self._fitted(self.model, [answer.label for answer in self.answers])
+
+    @functools.cached_property
+    def advice(self) -> Advice:
+        """Whether to go on asking."""
+        rows, before = self.pool.X[self._places_left], None
+        earlier = replace(self, answers=self.answers[: -lookback(len(self))])
+        if earlier._labels == self._labels and not self._is_cold:  # noqa: SLF001 - our own
+            before = earlier._posterior.at(rows)  # noqa: SLF001 - our own
+        advice = advise(self._posterior.at(rows), before, len(self))
+        if self._is_cold and len(rows):
+            reason = "The answers so far name fewer than two classes."
+            return replace(advice, state=State.GO_ON, reason=reason)
+        return advice
+
+    # ------------------------------------------------------------ inside
+
+    @functools.cached_property
+    def _answered(self) -> dict[Hashable, Hashable]:
+        """The label of each row that has one."""
+        return {answer.row: answer.label for answer in self.answers}
+
+    @functools.cached_property
+    def _labels(self) -> set[Hashable]:
+        """The labels answered so far."""
+        return {answer.label for answer in self.answers}
+
+    @property
+    def _is_cold(self) -> bool:
+        """Whether no score can tell rows apart, for fewer than two labels were answered."""
+        return len(self._labels) < 2  # noqa: PLR2004 - a choice needs two
+
+    @functools.cached_property
+    def _places(self) -> Places:
+        """Where the answered rows stand, in the order of the answers."""
+        return np.array([self.pool.places[a.row] for a in self.answers], dtype=np.intp)
+
+    @property
+    def _places_left(self) -> Places:
+        """Where the rows without an answer stand, in order."""
+        return np.delete(np.arange(len(self.pool.X)), self._places)
+
+    @functools.cached_property
+    def _posterior(self) -> Posterior:
+        """What the answers taught; of made-up classes while their names are not known."""
+        if self.model.classes is None and self._is_cold:
+            model = _copy(self.model)
+            model.set_params(classes=MADE_UP)
+            return self._fitted(model, [MADE_UP[0]] * len(self)).posterior_
+        return self.classifier.posterior_
+
+    def _fitted(
+        self, model: PossibilisticGPClassifier, labels: list[Hashable]
+    ) -> PossibilisticGPClassifier:
+        """A classifier that has seen labels of the answered rows."""
+        fitted = _copy(model).fit(self.pool.X[self._places], cast("ArrayLike", labels))
+        if self.pool.columns is not None:
+            vars(fitted)["feature_names_in_"] = self.pool.columns
+        return fitted
+
+    def _next(self, foreseen: Foreseen, left: Places, rng: np.random.Generator) -> int:
+        """The best of the rows left, given those that are picked already."""
+        others = left
+        for x in foreseen.picked:
+            others = others[(self.pool.X[others] != x).any(axis=1)]
+        left = others if len(others) else left
+        candidates = self.pool.X[left]
+        merit = self._merit(foreseen, candidates, rng)
+        best = np.flatnonzero(merit == merit.max())
+        if foreseen.picked and len(best) > 1:
+            best = best[[foreseen.left(candidates[best]).argmax()]]
+        return int(left[best[0]])
+
+    def _merit(self, foreseen: Foreseen, candidates: Matrix, rng: np.random.Generator) -> Vector:
+        """What the strategy says of rows, or how many others they speak for while it cannot."""
+        if self._is_cold and self.strategy is not STRATEGIES["random"]:
+            return foreseen.worth(candidates, self.pool.reference(self.seed))
+        return utilities(View(foreseen, candidates, rng, self.pool.X), self.strategy)
+
+    def _check(self, label: Hashable) -> None:
+        """Refuse a label that is none."""
+        known = _named(self.model)
+        if known is not None:
+            if not _is_hashable(label) or label not in known:
+                raise ValueError(f"label must be one of {known}; got {label!r}. Correct it.")
+            return
+        is_text = isinstance(label, str)
+        if not is_text and not (isinstance(label, Real) and float(label).is_integer()):
+            raise ValueError(
+                f"label must be text or a whole number; got {label!r}. "
+                "Name classes of another kind with classes=[...]."
+            )
+        if self.answers and isinstance(self.answers[0].label, str) != is_text:
+            raise ValueError(
+                f"label must be of one type with the first, {self.answers[0].label!r}; "
+                f"got {label!r}. Write all as text."
+            )
+
+
+def pick(view: View, strategy: Strategy) -> int:
+    """The place of the candidate with the largest utility; the lowest of several."""
+    return int(utilities(view, strategy).argmax())
+
+
+def utilities(view: View, strategy: Strategy) -> Vector:
+    """One number for each candidate, none of them missing."""
+    name = next((n for n, known in STRATEGIES.items() if known is strategy), None)
+    name = name or getattr(strategy, "__name__", type(strategy).__name__)
+    given, m = np.asarray(strategy(view)), len(view.candidates)
+    if given.shape != (m,) or given.dtype.kind not in "fiub":
+        raise ValueError(
+            f"strategy {name} must give one number per row, {m}; got shape {given.shape} of "
+            f"{given.dtype}. Score view.candidates."
+        )
+    missing = np.isnan(given)
+    if missing.any():
+        raise ValueError(
+            f"strategy {name} must give numbers; got NaN at row {int(missing.argmax())}. "
+            "Give rows of no interest -inf."
+        )
+    return given
+
+
+def _pool(X: ArrayLike, ids: Iterable[Hashable] | None) -> Pool:
+    """The pool, or one sentence about what is wrong with it."""
+    checker = PossibilisticGPClassifier()
+    rows = frozen(inputs.rows(checker, X, reset=True, least=0))
+    if not len(rows):
+        raise ValueError("X must have at least one row; got none. Pass the rows to label.")
+    listed = range(len(rows)) if ids is None else ids
+    names = tuple(_plain(row) for row in listed)
+    if len(names) != len(rows):
+        raise ValueError(
+            f"ids must have one entry per row of X, {len(rows)}; got {len(names)}. "
+            "Leave them out to number the rows."
+        )
+    first = dict[Hashable, int]()
+    for place, row in enumerate(names):
+        if not _is_hashable(row) or row != row:  # noqa: PLR0124 - only NaN differs from itself
+            raise ValueError(
+                f"ids must hold text or numbers; got {row!r} at row {place}. Give each row a name."
+            )
+        if first.setdefault(row, place) != place:
+            raise ValueError(
+                f"ids must be unique; got {row!r} at rows {first[row]} and {place}. "
+                "Give each row a name of its own."
+            )
+    return Pool(rows, names, getattr(checker, "feature_names_in_", None))
+
+
+def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:
+    """The labels that classes= names; None if it does not."""
+    if model.classes is None:
+        return None
+    known, _ = inputs.labels(np.empty(0), model.classes)
+    return known.tolist()
+
+
+def _copy(model: object) -> PossibilisticGPClassifier:
+    """The same classifier, not fitted."""
+    if not isinstance(model, PossibilisticGPClassifier):
+        raise TypeError(
+            "classifier must be a PossibilisticGPClassifier; "
+            f"got {type(model).__name__}. Leave it out for the usual one."
+        )
+    return cast("PossibilisticGPClassifier", clone(model))
+
+
+def _whole(argument: str, value: object, least: int) -> int:
+    """A whole number that is not below the least."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{argument} must be a whole number; got {value!r}. Use {least}.")
+    return at_least(argument, int(value), least)
+
+
+def _plain(value: Hashable) -> Hashable:
+    """A value of Python's own, where it is one of NumPy's."""
+    return cast("Hashable", value.item()) if isinstance(value, np.generic) else value
+
+
+def _is_hashable(value: object) -> bool:
+    """Whether a value can be looked up."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,34 @@
+"""Files put in place all at once, and folders checked before long work."""
+
+import os
+from pathlib import Path
+
+
+def write(path: Path, content: bytes) -> None:
+    """Put the content in place all at once: an interrupted write leaves what was there before."""
+    part = part_of(path)
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def part_of(path: Path) -> Path:
+    """Where a file is written before it is moved into place."""
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+def folder(path: Path, argument: str) -> Path:
+    """The folder, made if it is not there, if files can be written in it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        trial = part_of(path / "trial")
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        raise ValueError(
+            f"{argument} must be a folder that can be written; got {str(path)!r} "
+            f"({error.strerror}). Choose another."
+        ) from None
+    return path
