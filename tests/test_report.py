@@ -9,7 +9,7 @@ from possibal.experiments.ranks import Ranking, ranks
 from possibal.experiments.report import report
 from possibal.experiments.results import Results
 from possibal.experiments.spec import BINARY, experiment, strategies
-from possibal.experiments.tables import summary, table1, table2, table3
+from possibal.experiments.tables import Cell, Column, TextTable, summary, table1, table2, table3
 
 ODD = "<script>alert(\"1\")</script> & 'x'"
 VOID = {"meta"}
@@ -160,6 +160,13 @@ def test_marks_and_agreement_with_the_paper_are_shown():
     assert '<td class="number">0.100 [0.100, 0.100]</td>' in text
     assert text.count("within</") == 0
     assert "<td>yes</td>" in text
+
+
+def test_costs_are_shown_before_the_sizes():
+    cost = TextTable("Costs", (Column("score"), Column("ns")), ((Cell("necessity"), Cell("15")),))
+    text = report(NONE, {"table3": table3(), "cost": cost}, {}, {}, [])
+    assert re.findall(r"<h2>(.*?)</h2>", text) == ["What scores cost", "Sizes of the experiments"]
+    assert '<th scope="row">necessity</th><td>15</td>' in text
 
 
 def test_a_table_or_figure_that_no_page_has_is_refused():

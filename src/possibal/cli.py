@@ -5,25 +5,25 @@ goes wrong is a bug and shows its traceback.
 """
 
 import os
-import signal
 import sys
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, cast
 
 import numpy as np
 import typer
-from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
 import possibal
 from possibal import demo as demonstration
 from possibal import picture as drawing
+from possibal import studies
 from possibal.acquisition import STRATEGIES
 from possibal.demo import DATA, Outcome, Run, Settings
 from possibal.errors import PossibalError
+from possibal.interrupts import interrupts_ignored
+from possibal.terminal import bar, console, mistakes
+from possibal.writing import write
 
 MISTAKE, INTERRUPTED, CLOSED = 2, 130, 1
 """Exit codes: the user's mistake, Ctrl-C, and a reader that went away."""
@@ -35,10 +35,6 @@ along under another name, so it is reached through a subclass that all of them e
 USUAL = Settings()
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
-
-
-class MistakeError(PossibalError):
-    """A value on the command line that the library refused."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -98,19 +94,19 @@ def demo(  # noqa: PLR0913 - one argument per option
     ] = "possibal-demo.png",
 ) -> None:
     """Learn built-in data by asking for few labels, and compare with asking at random."""
-    with _mistakes():
+    with mistakes():
         plan = demonstration.load(Settings(data, strategy, questions, runs, seed))
         path = _named(picture)
         drawing.check_picture(path)
-        with _interrupts_ignored():
+        with interrupts_ignored():
             played = demonstration.play_all(plan, jobs)
     outcome = Outcome(plan, _watch(played, runs))
-    console = _console()
+    shown = console()
     for part in (_questions_table(outcome), _accuracy_table(outcome)):
-        console.print(part, "")
-    console.print(demonstration.verdict(outcome), soft_wrap=True)
-    drawing.write(path, drawing.picture(outcome))
-    console.print(f"The picture is in {path}", soft_wrap=True)
+        shown.print(part, "")
+    shown.print(demonstration.verdict(outcome), soft_wrap=True)
+    write(path, drawing.picture(outcome))
+    shown.print(f"The picture is in {path}", soft_wrap=True)
 
 
 @app.command(epilog="Example: possibal strategies")
@@ -119,7 +115,15 @@ def strategies() -> None:
     table = Table("strategy", "what it does")
     for name, strategy in STRATEGIES.items():
         table.add_row(name, (strategy.__doc__ or "").partition("\n")[0])
-    _console().print(table)
+    console().print(table)
+
+
+for _command, _example in (
+    (studies.datasets, "possibal datasets"),
+    (studies.reproduce, "possibal reproduce all --quick --out again"),
+    (studies.compare, "possibal compare patients.csv --label outcome"),
+):
+    app.command(epilog=f"Example: {_example}")(_command)
 
 
 # ---------------------------------------------------------------- printing
@@ -160,26 +164,13 @@ def _accuracy_table(outcome: Outcome) -> Table:
 
 def _watch(played: Iterator[Run], total: int) -> tuple[Run, ...]:
     """Every run, with a bar that grows as they end if a person is watching."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        return tuple(played)
-    bar = track(played, "Asking and answering", total=total, console=console, transient=True)
-    return tuple(bar)
-
-
-@contextmanager
-def _interrupts_ignored() -> Generator[None]:
-    """Processes started here never hear Ctrl-C: this one does, and stops them without a word."""
-    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, usual)
-
-
-def _console() -> Console:
-    """Standard output as it is now; brackets and numbers are printed as they stand."""
-    return Console(markup=False, highlight=False)
+    runs = list[Run]()
+    with bar(total) as show:
+        show("Asking and answering", 0)
+        for run in played:
+            runs.append(run)
+            show("Asking and answering", 1)
+    return tuple(runs)
 
 
 # ---------------------------------------------------------------- mistakes
@@ -188,15 +179,6 @@ def _run(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     code = command.main(arguments, prog_name="possibal", standalone_mode=False)
     return code if isinstance(code, int) else 0
-
-
-@contextmanager
-def _mistakes() -> Generator[None]:
-    """Where the library checks what the user typed: its refusals are no bugs."""
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        raise MistakeError(str(error)) from error
 
 
 def _tell(sentence: str) -> int:

@@ -3,7 +3,9 @@
     PossibalError
     ├── AlreadyAnsweredError(ValueError)      a row was told a second time
     ├── ConvergenceError(ArithmeticError)     a numerical search did not settle
-    └── MissingPackageError(ImportError)      an optional package is not installed
+    ├── MissingPackageError(ImportError)      an optional package is not installed
+    ├── MistakeError                          a value on the command line was refused
+    └── StrategyError(ValueError)             a user's own strategy failed
 
     FlatScoresWarning(UserWarning)            scores tell few rows apart
 
@@ -26,6 +28,14 @@ class ConvergenceError(PossibalError, ArithmeticError):
 
 class MissingPackageError(PossibalError, ImportError):
     """An optional package is not installed."""
+
+
+class MistakeError(PossibalError):
+    """A value on the command line that the library refused."""
+
+
+class StrategyError(PossibalError, ValueError):
+    """A user's own strategy failed, or gave what cannot be ranked."""
 
 
 class FlatScoresWarning(UserWarning):

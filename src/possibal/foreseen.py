@@ -19,6 +19,8 @@ from possibal.links import Softmax
 
 _FLOOR = 1e-13
 """A variance below this share of the one before any pick is rounding."""
+_TINY = 1e-300
+"""Where a row's own label would tell nothing."""
 _CHUNK = 2_000_000
 """Covariances held at once where rows are weighed against others."""
 
@@ -79,13 +81,17 @@ class Foreseen:
         both = self._told(X) @ np.swapaxes(self._told(Z), 2, 3)
         return self.posterior.cross(X, Z) - both
 
-    def left(self, X: Matrix) -> Vector:
-        """The share of each row's variance that the picks leave, averaged over the settings.
+    def foretold(self, X: Matrix) -> Vector:
+        """What the picks tell about each row, as a share of what its own label would tell.
 
-        Paper: none.
+        Nothing is zero, and the first copy of a row makes it one.
+
+        Paper: none; falls of variance, averaged over the settings.
         """
-        _, before = self.posterior.moments(X)
-        return self._average((_less(before, _squares(self._told(X))) / before).mean(axis=1))
+        W, (_, v) = expected_weight(self.posterior, X), self.posterior.moments(X)
+        told = self._average(_squares(self._told(X)).sum(axis=1))
+        own = self._average((W * v * v / (1.0 + W * v)).sum(axis=1))
+        return told / np.maximum(own, _TINY)
 
     def worth(self, X: Matrix, reference: Matrix) -> Vector:
         """By how much the label of each row would lower the variances of reference rows.

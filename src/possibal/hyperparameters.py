@@ -8,7 +8,7 @@ setting that stays credible, as one hypothesis of the belief.
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
@@ -32,7 +32,7 @@ LEAST_CREDIBLE = 1e-3
 """Settings less credible than this are left out of an envelope: they raise no doubt above it."""
 MOST_NUMBERS = 5_000_000
 """Entries of the kernel matrices of settings that are fitted together; more take turns."""
-_CLOSE_ENOUGH = {"ftol": 1e-7, "gtol": 1e-3}
+_CLOSE: Any = {"ftol": 1e-7, "gtol": 1e-3}
 """Evidence to a ten-thousandth of a nat: further digits move no prediction."""
 _NONE = np.empty((0, 2))
 _MANY_ROWS = 1000
@@ -184,10 +184,10 @@ def _highest(problem: Problem, starts: Matrix, near: Array) -> Posterior:
         height = float(posterior.log_evidence[0] + posterior.log_prior[0])
         return -height, (theta - belief.centre) / belief.sd**2 - slopes[0]
 
-    search = functools.partial(
-        minimize, jac=True, method="L-BFGS-B", bounds=belief.bounds, options=_CLOSE_ENOUGH
-    )
-    found = [search(downhill, start) for start in starts]
+    found = [
+        minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=belief.bounds, options=_CLOSE)
+        for start in starts
+    ]
     lowest = int(np.argmin([float(result.fun) for result in found]))
     return problem.at(np.asarray(found[lowest].x)[None])
 

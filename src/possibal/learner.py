@@ -130,9 +130,11 @@ class Campaign:
     def ask(self, n: int = 1) -> tuple[Hashable, ...]:
         """The rows to label next, the best first.
 
-        Each row after the first is the best once those before it will have been answered. No two
-        copies of a row are asked together while others are left; of rows alike in merit the one
-        that the others tell least about is asked, and then the first in the pool.
+        Each row after the first is the best once those before it will have been answered, among
+        rows that they tell little about: at most half-way from the row they tell least about to
+        one whose own label would tell no more. A copy of a row is asked with it only where
+        nothing else is left. Of several best rows it is the least told, then the first in the
+        pool. At random, any rows will do.
         """
         left = self._places_left
         if not len(left):
@@ -217,6 +219,11 @@ class Campaign:
         """Whether no score can tell rows apart, for fewer than two labels were answered."""
         return len(self._labels) < 2  # noqa: PLR2004 - a choice needs two
 
+    @property
+    def _is_random(self) -> bool:
+        """Whether rows are asked at random, whatever is known of them."""
+        return self.strategy is STRATEGIES["random"]
+
     @functools.cached_property
     def _places(self) -> Places:
         """Where the answered rows stand, in the order of the answers."""
@@ -247,20 +254,19 @@ class Campaign:
 
     def _next(self, foreseen: Foreseen, left: Places, rng: np.random.Generator) -> int:
         """The best of the rows left, given those that are picked already."""
-        others = left
-        for x in foreseen.picked:
-            others = others[(self.pool.X[others] != x).any(axis=1)]
-        left = others if len(others) else left
-        candidates = self.pool.X[left]
-        merit = self._merit(foreseen, candidates, rng)
+        X, told = self.pool.X[left], np.zeros(len(left))
+        if foreseen.picked and not self._is_random:
+            copy = np.any([(X == x).all(axis=1) for x in foreseen.picked], axis=0)
+            told = np.where(copy, np.inf, foreseen.foretold(X))
+            fresh = told <= max(told.min(), 0.5 + 0.5 * told.min())
+            left, X, told = left[fresh], X[fresh], told[fresh]
+        merit = self._merit(foreseen, X, rng)
         best = np.flatnonzero(merit == merit.max())
-        if foreseen.picked and len(best) > 1:
-            best = best[[foreseen.left(candidates[best]).argmax()]]
-        return int(left[best[0]])
+        return int(left[best[told[best].argmin()]])
 
     def _merit(self, foreseen: Foreseen, candidates: Matrix, rng: np.random.Generator) -> Vector:
         """What the strategy says of rows, or how many others they speak for while it cannot."""
-        if self._is_cold and self.strategy is not STRATEGIES["random"]:
+        if self._is_cold and not self._is_random:
             return foreseen.worth(candidates, self.pool.reference(self.seed))
         return utilities(View(foreseen, candidates, rng, self.pool.X), self.strategy)
 

@@ -1,6 +1,5 @@
 """The picture of a demonstration: what one run knew midway, and how accuracy rose over all runs."""
 
-import os
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -13,6 +12,7 @@ from possibal.arrays import Matrix
 from possibal.demo import Outcome, deal, fit, interval, saving
 from possibal.errors import MissingPackageError
 from possibal.view import Posterior
+from possibal.writing import part_of
 
 Panel: TypeAlias = Any
 """matplotlib's Axes; its stubs leave most arguments untyped."""
@@ -50,8 +50,8 @@ def check_picture(path: Path) -> None:
             "run pip install 'possibal[plot]'."
         ) from None
     try:
-        _part(path).touch()
-        _part(path).unlink()
+        part_of(path).touch()
+        part_of(path).unlink()
     except OSError as error:
         raise ValueError(
             f"picture must be in a folder that can be written; got {str(path)!r} "
@@ -82,16 +82,6 @@ def _check_folder(path: Path) -> None:
             f"picture must be in a folder that exists; got {str(path)!r}. "
             f"Make the folder {str(path.parent)!r} first."
         )
-
-
-def write(path: Path, content: bytes) -> None:
-    """Put the content in place all at once: an interrupted write leaves what was there before."""
-    part = _part(path)
-    try:
-        part.write_bytes(content)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def picture(outcome: Outcome) -> bytes:
@@ -166,8 +156,3 @@ def _draw_curves(axes: Panel, outcome: Outcome) -> None:
     axes.set(xlabel="labels", ylabel="mean accuracy in %, with 95% interval")
     axes.grid(axis="y", color="#e5e5e5")
     axes.legend(loc="lower right", frameon=False, fontsize=15)
-
-
-def _part(path: Path) -> Path:
-    """Where the picture is written before it is moved into place."""
-    return path.with_name(f".{path.name}.{os.getpid()}.part")

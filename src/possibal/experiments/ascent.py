@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.stack import Stack
 
 Heights: TypeAlias = Callable[[Matrix, Places], tuple[Vector, Matrix]]
 """Heights and slopes of some members at their places: (z, members) -> ((s,), (s, p))."""
@@ -46,22 +47,35 @@ def ascend(heights: Heights, start: Matrix, inverse: Array | None = None) -> Sum
         start: (S, p), where.
         inverse: of an earlier summit nearby; the identity if left out.
     """
-    z, p = start.copy(), start.shape[1]
-    H = np.tile(np.eye(p), (len(z), 1, 1)) if inverse is None else inverse.copy()
-    height, slope = heights(z, np.arange(len(z)))
-    climbing = np.abs(slope).max(axis=1, initial=0.0) > _LEVEL
+    p, everyone = start.shape[1], np.arange(len(start))
+    H = np.tile(np.eye(p), (len(start), 1, 1)) if inverse is None else inverse.copy()
+    place = Place(start.copy(), *heights(start, everyone))
+    climbing = np.abs(place.slope).max(axis=1, initial=0.0) > _LEVEL
     for _ in range(_STEPS):
         here = np.flatnonzero(climbing)
         if not len(here):
             break
-        step = _uphill(H[here], slope[here])
-        moved, up, new = _line(heights, here, z[here], height[here], slope[here], step)
-        change = moved - z[here]
-        H[here] = _learnt(H[here], change, slope[here] - new)
-        rests = (change == 0).all(axis=1) | (np.abs(new).max(axis=1) <= _LEVEL)
-        z[here], height[here], slope[here] = moved, up, new
-        climbing[here] = ~rests
-    return Summit(z, H)
+        before = place.part(here)
+        after = _line(heights, here, before, _uphill(H[here], before.slope))
+        change = after.z - before.z
+        H[here] = _learnt(H[here], change, before.slope - after.slope)
+        place.move(here, after)
+        climbing[here] = (change != 0).any(axis=1) & (np.abs(after.slope).max(axis=1) > _LEVEL)
+    return Summit(place.z, H)
+
+
+@dataclass(frozen=True, eq=False)
+class Place(Stack):
+    """Where members are, how high, and how steep it is there."""
+
+    z: Matrix
+    height: Vector
+    slope: Matrix
+
+    def move(self, members: Places, place: "Place") -> None:
+        """Put some members elsewhere."""
+        self.z[members], self.height[members] = place.z, place.height
+        self.slope[members] = place.slope
 
 
 def _uphill(H: Array, slope: Matrix) -> Matrix:
@@ -71,23 +85,20 @@ def _uphill(H: Array, slope: Matrix) -> Matrix:
     return step * np.minimum(1.0, _FAR / np.maximum(length, 1e-300))[:, None]
 
 
-def _line(
-    heights: Heights, members: Places, z: Matrix, height: Vector, slope: Matrix, step: Matrix
-) -> tuple[Matrix, Vector, Matrix]:
+def _line(heights: Heights, members: Places, place: Place, step: Matrix) -> Place:
     """Where steps lead once they are short enough to gain; a member that cannot gain stays."""
-    promised = (step * slope).sum(axis=1)
-    moved, up, new = z.copy(), height.copy(), slope.copy()
-    share, waiting = 1.0, np.arange(len(z))
+    promised = (step * place.slope).sum(axis=1)
+    after = place.part(np.arange(len(members)))
+    share, waiting = 1.0, np.arange(len(members))
     for _ in range(_CUTS):
-        trial = z[waiting] + share * step[waiting]
-        reached, inclined = heights(trial, members[waiting])
-        gains = reached - height[waiting] >= _GAIN * share * promised[waiting]
-        done = waiting[gains]
-        moved[done], up[done], new[done] = trial[gains], reached[gains], inclined[gains]
+        z = place.z[waiting] + share * step[waiting]
+        trial = Place(z, *heights(z, members[waiting]))
+        gains = trial.height - place.height[waiting] >= _GAIN * share * promised[waiting]
+        after.move(waiting[gains], trial.part(np.flatnonzero(gains)))
         waiting, share = waiting[~gains], 0.5 * share
         if not len(waiting):
             break
-    return moved, up, new
+    return after
 
 
 def _learnt(H: Array, s: Matrix, y: Matrix) -> Array:

@@ -17,6 +17,8 @@ from possibal.experiments.spec import (
     ENVELOPE,
     HELD_OUT,
     MULTICLASS_STRATEGIES,
+    QUESTIONS,
+    RUNS,
     Experiment,
     Sizes,
 )
@@ -24,7 +26,6 @@ from possibal.experiments.tables import Cell, Column, TextTable
 from possibal.experiments.trails import is_binary
 
 RANDOM = "random"
-RUNS, QUESTIONS = 20, 50
 MOST_POOL, MOST_TEST = 300, 1000
 """Rows of a pool and of a test, however many there are."""
 RESAMPLES = 2000

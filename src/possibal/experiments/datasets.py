@@ -27,7 +27,7 @@ Codes: TypeAlias = NDArray[np.intp]
 Rows: TypeAlias = NDArray[np.intp]
 """Row numbers of a table."""
 
-TABLES = files("possibal.experiments") / "tables"
+TABLES = files("possibal.experiments") / "carried"
 REST = "rest"
 """The label of every class but one, where the paper tells one from the others."""
 

@@ -131,6 +131,11 @@ def as_bytes(figure: Drawing, kind: str) -> bytes:
     return content.getvalue()
 
 
+def check_drawing() -> None:
+    """Refuse, before any long work, figures that could not be drawn."""
+    _matplotlib("figure")
+
+
 def _matplotlib(name: str) -> Any:  # noqa: ANN401 - a module that need not be there
     """A module of matplotlib, or one sentence on how to get it."""
     try:

@@ -116,9 +116,9 @@ class Ledger:
                 file.write(text.encode())
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError:
+        except OSError as error:
             os.truncate(self.path, length)
-            raise
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
         self.trails.update({(trail.strategy, trail.run): trail for trail in trails})
 
     def chosen(self, strategies: Iterable[str], runs: int) -> list[Trail]:

@@ -15,6 +15,7 @@ TABLES: Mapping[str, str] = MappingProxyType(
     {
         "table1": "Accuracy after the last answer",
         "table2": "Average ranks",
+        "cost": "What scores cost",
         "table3": "Sizes of the experiments",
     }
 )
@@ -107,7 +108,7 @@ def report(
     parts = [f"<h1>{escape(TITLE)}</h1>", _about(about), _summary(summary)]
     parts += [shown.get("table1", ""), shown.get("table2", "")]
     parts += [_test(ranking), drawn.get("critical_difference", "")]
-    parts += [drawn.get("curves", ""), shown.get("table3", "")]
+    parts += [drawn.get("curves", ""), shown.get("cost", ""), shown.get("table3", "")]
     return _page("\n".join(part for part in parts if part))
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from possibal.choices import at_least, choice
 from possibal.experiments.cost import Cost
@@ -21,21 +20,12 @@ from possibal.experiments.spec import (
     PAPER,
     PROTOCOLS,
     TABLE_3,
+    WHAT,
     experiment,
     strategies,
 )
 from possibal.experiments.tables import TextTable, summary, table1, table2, table3
 
-WHAT: Mapping[str, str] = MappingProxyType(
-    {
-        "table1": "accuracy after the last question, ours beside the paper's",
-        "table2": "average ranks, ours beside the paper's",
-        "table3": "the settings of the experiments; nothing is run",
-        "curves": "accuracy against labels, as in Figure 1",
-        "cost": "what each score costs, by the row and by the step",
-        "all": "all of these, and a report to open in a browser",
-    }
-)
 SETS = tuple(name for name in TABLE_3 if not name.startswith("block-")) + BINARY[:2]
 """The paper's sets, those of its Figure 1 first."""
 QUICK, QUICK_MULTICLASS = 5, 2
@@ -162,9 +152,14 @@ class Findings:
         if self.settings.what == "all" and self.results:
             svg = {name: figure["svg"] for name, figure in drawn.items()}
             shown = self.tables
-            page = report(self.ranking, shown, svg, self.about(), summary(self.results))
+            page = report(self.ranking, shown, svg, self.about(), self.summary)
             files["report.html"] = page.encode()
         return files
+
+    @property
+    def summary(self) -> list[str]:
+        """What holds of the paper's claims, and what does not."""
+        return summary(self.results) if self.settings.what == "all" and self.results else []
 
     def about(self) -> dict[str, str]:
         """What was run, for the report."""

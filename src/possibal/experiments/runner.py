@@ -23,6 +23,7 @@ from possibal.experiments.ledger import Ledger, Making, opened, peek
 from possibal.experiments.results import Results, Trail
 from possibal.experiments.spec import PAPER, Experiment
 from possibal.experiments.trails import Names, Task, follow, in_advance, is_binary
+from possibal.interrupts import interrupts_ignored
 from possibal.view import Strategy
 
 Call: TypeAlias = tuple[Any, ...]
@@ -84,36 +85,75 @@ class Progress:
     seconds: float
 
 
-def run(
-    wanted: Sequence[Wanted], folder: Path, spread: Spread, watch: Callable[[Progress], None]
-) -> list[Results]:
-    """The results of experiments; whatever the folder has is not worked out again.
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """An experiment with its ledger."""
+
+    wanted: Wanted
+    ledger: Ledger
+
+    @property
+    def missing(self) -> list[tuple[str, int]]:
+        """The trails that the ledger lacks, run by run."""
+        runs = range(self.wanted.experiment.sizes.runs)
+        names = [(strategy, run) for run in runs for strategy in self.wanted.strategies]
+        return [name for name in names if name not in self.ledger.trails]
+
+    def batches(self) -> Iterator[Names]:
+        """The trails that the ledger lacks, some at a time."""
+        names, size = self.missing, TOGETHER if self.wanted.leaks else APART
+        for start in range(0, len(names), size):
+            yield names[start : start + size]
+
+    @property
+    def task(self) -> Task:
+        """What the workers need."""
+        one = self.wanted
+        return Task(one.experiment, one.data, one.strategies, self.ledger.theta)
+
+    @property
+    def results(self) -> Results:
+        """The results of an experiment that is complete."""
+        experiment = self.wanted.experiment
+        trails = self.ledger.chosen(self.wanted.strategies, experiment.sizes.runs)
+        return Results.of(experiment, self.task.start, trails)
+
+
+def begin(wanted: Sequence[Wanted], folder: Path, spread: Spread) -> list[Begun]:
+    """The experiments with their ledgers, begun or taken up; what cannot be run is refused.
 
     Args:
         wanted: the experiments.
         folder: where their ledgers are.
         spread: who works.
-        watch: is told of every batch.
     """
     for one in wanted:
         check(one.experiment, one.data)
     theta = _fitted_in_advance(wanted, folder, spread)
-    ledgers = [
-        opened(folder / one.file, one.making, theta.get(one.experiment.name)) for one in wanted
+    return [
+        Begun(one, opened(folder / one.file, one.making, theta.get(one.experiment.name)))
+        for one in wanted
     ]
-    work = [
-        (ledger, Task(one.experiment, one.data, one.strategies, ledger.theta), names)
-        for one, ledger in zip(wanted, ledgers, strict=True)
-        for names in _batches(one, ledger)
-    ]
-    for one, ledger in zip(wanted, ledgers, strict=True):
-        known = len(one.strategies) * one.experiment.sizes.runs - len(_names(one, ledger))
-        watch(Progress(one.experiment, known, 0.0))
-    done = spread(_timed, ((task, names) for _, task, names in work))
-    for (ledger, _, _), (trails, seconds) in zip(work, done, strict=True):
-        ledger.append(trails)
-        watch(Progress(ledger.experiment, len(trails), seconds))
-    return [_results(one, ledger) for one, ledger in zip(wanted, ledgers, strict=True)]
+
+
+def run(begun: Sequence[Begun], spread: Spread, watch: Callable[[Progress], None]) -> list[Results]:
+    """The results of experiments; what their ledgers have is not worked out again.
+
+    Args:
+        begun: the experiments.
+        spread: who works.
+        watch: is told of what was there already, and then of every batch.
+    """
+    for one in begun:
+        wanted = one.wanted
+        known = len(wanted.strategies) * wanted.experiment.sizes.runs - len(one.missing)
+        watch(Progress(wanted.experiment, known, 0.0))
+    work = [(one, names) for one in begun for names in one.batches()]
+    done = spread(_timed, ((one.task, names) for one, names in work))
+    for (one, _), (trails, seconds) in zip(work, done, strict=True):
+        one.ledger.append(trails)
+        watch(Progress(one.wanted.experiment, len(trails), seconds))
+    return [one.results for one in begun]
 
 
 def _fitted_in_advance(
@@ -125,32 +165,11 @@ def _fitted_in_advance(
     return dict(zip(new, found, strict=True))
 
 
-def _names(one: Wanted, ledger: Ledger) -> list[tuple[str, int]]:
-    """The trails that the ledger lacks, run by run."""
-    runs = range(one.experiment.sizes.runs)
-    names = [(strategy, run) for run in runs for strategy in one.strategies]
-    return [name for name in names if name not in ledger.trails]
-
-
-def _batches(one: Wanted, ledger: Ledger) -> Iterator[Names]:
-    """The trails that the ledger lacks, some at a time."""
-    names, size = _names(one, ledger), TOGETHER if one.leaks else APART
-    for start in range(0, len(names), size):
-        yield names[start : start + size]
-
-
 def _timed(task: Task, names: Names) -> tuple[list[Trail], float]:
     """Trails, and the seconds they took."""
     begun = perf_counter()
     trails = follow(task, names)
     return trails, perf_counter() - begun
-
-
-def _results(one: Wanted, ledger: Ledger) -> Results:
-    """The results of an experiment that is complete."""
-    trails = ledger.chosen(one.strategies, one.experiment.sizes.runs)
-    start = Task(one.experiment, one.data, one.strategies).start
-    return Results.of(one.experiment, start, trails)
 
 
 # ---------------------------------------------------------------- who works
@@ -164,7 +183,9 @@ def cores(jobs: int | None = None) -> Generator[Spread]:
 
     def spread(function: Callable[..., Any], calls: Iterable[Call]) -> Iterator[Any]:
         parallel = joblib.Parallel(n_jobs=workers, return_as="generator")
-        return cast("Iterator[Any]", parallel(joblib.delayed(function)(*call) for call in calls))
+        with interrupts_ignored():
+            made = parallel(joblib.delayed(function)(*call) for call in calls)
+        return cast("Iterator[Any]", made)
 
     yield spread
 

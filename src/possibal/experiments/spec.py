@@ -23,6 +23,21 @@ HYPERPARAMETERS: Mapping[str, str] = MappingProxyType(
 )
 
 
+WHAT: Mapping[str, str] = MappingProxyType(
+    {
+        "table1": "accuracy after the last question, ours beside the paper's",
+        "table2": "average ranks, ours beside the paper's",
+        "table3": "the settings of the experiments; nothing is run",
+        "curves": "accuracy against labels, as in Figure 1",
+        "cost": "what each score costs, by the row and by the step",
+        "all": "all of these, and a report to open in a browser",
+    }
+)
+"""What can be reproduced."""
+RUNS, QUESTIONS = 20, 50
+"""Of a comparison on a user's own set."""
+
+
 @dataclass(frozen=True)
 class Sizes:
     """A line of Table 3.

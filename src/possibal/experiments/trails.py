@@ -8,12 +8,15 @@ one stack, whatever the way to deal with hyperparameters.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from traceback import extract_tb
 from typing import TypeAlias
 
 import numpy as np
 
 from possibal.arrays import Array, Matrix, Places
 from possibal.belief import Belief
+from possibal.errors import StrategyError
 from possibal.experiments.crowd import Crowd, Fit, Ground
 from possibal.experiments.datasets import Codes, Dataset
 from possibal.experiments.deal import deal, scaled, stream
@@ -27,7 +30,6 @@ from possibal.linalg import one_thread
 from possibal.links import PROBIT, SOFTMAX
 from possibal.scoring import is_local
 from possibal.view import Strategy, View
-
 
 _MOST_ROWS = 1000
 """Rows that hyperparameters are fitted to in advance; of more, a draw."""
@@ -140,8 +142,20 @@ def _choices(task: Task, names: Names, fit: Fit) -> Places:
             if is_local(strategy):
                 places[s] = strategy(fit.belief(s, mean[s], variance[s])).argmax()
             else:
-                places[s] = pick(_view(task, names[s][1], fit, s), strategy)
+                places[s] = _asked(_view(task, names[s][1], fit, s), strategy, name)
     return places
+
+
+def _asked(view: View, strategy: Strategy, name: str) -> int:
+    """The place that a strategy picks; what goes wrong in it is told in one sentence."""
+    try:
+        return pick(view, strategy)
+    except Exception as error:
+        last = extract_tb(error.__traceback__)[-1]
+        raise StrategyError(
+            f"strategy {name} must give one number for each candidate; got {type(error).__name__}: "
+            f"{error} ({Path(last.filename).name}, line {last.lineno}). Mend it and run again."
+        ) from error
 
 
 def _joined(mean: Array, variance: Array) -> Belief:

@@ -1,0 +1,199 @@
+"""What the commands of studies.py do: run experiments with a bar, print tables, write files."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from possibal.choices import at_least
+from possibal.experiments import compare as comparison
+from possibal.experiments import cost, files
+from possibal.experiments import reproduce as reproduction
+from possibal.experiments.datasets import DATASETS, load
+from possibal.experiments.figures import as_bytes, check_drawing, curves
+from possibal.experiments.reproduce import Findings, Settings
+from possibal.experiments.results import Results
+from possibal.experiments.runner import Progress, Wanted, begin, cluster, cores, run
+from possibal.experiments.tables import TextTable
+from possibal.experiments.trails import is_binary
+from possibal.terminal import bar, console, grid, mistakes
+from possibal.writing import folder, write
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """Where to work.
+
+    Attributes:
+        out: the folder to write to.
+        jobs: processes; None means one per core.
+        dask: address of a scheduler, or local; None means the cores of this machine.
+    """
+
+    out: Path
+    jobs: int | None = None
+    dask: str | None = None
+
+
+def datasets() -> None:
+    """Print the data sets that can be named."""
+    heads = [("name", False), ("rows", True), ("columns", True), ("labels", False)]
+    heads += [("OpenML", True), ("source", False)]
+    rows = list[list[str]]()
+    for name in DATASETS:
+        data = load(name)
+        size = [str(len(data.y)), str(data.X.shape[1])]
+        number = str(data.source.openml or "")
+        rows.append([name, *size, ", ".join(data.labels), number, data.source.citation])
+    out = console()
+    out.print(grid("Data sets of the paper", heads, rows))
+    out.print(
+        "Any other labelled set: openml:ID, or a CSV, TSV, Parquet or ARFF file; "
+        "see possibal compare --help.",
+        soft_wrap=True,
+    )
+
+
+def reproduce(settings: Settings, workplace: Workplace) -> None:
+    """Run the paper's experiments, print what was asked for and write it."""
+    with mistakes():
+        wanted = reproduction.wanted(settings)
+        place = folder(workplace.out, "out")
+    results, pace = _run(wanted, workplace)
+    costs = cost.measured() if settings.what in {"cost", "all"} else None
+    findings = Findings(settings, reproduction.merged(results), pace.milliseconds, costs)
+    for table in findings.tables.values():
+        _print(table)
+    _print_pace(pace)
+    for sentence in findings.summary:
+        console().print(sentence, soft_wrap=True)
+    _write(place, findings.files())
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What to compare, as a user names it.
+
+    Attributes:
+        data: a file, openml:ID, or a name.
+        label: the column with the labels.
+        strategies: by name or as module:function; none means the paper's.
+        runs: to average over.
+        questions: of a run.
+        hyperparameters: one of those of spec.py.
+        seed: where every draw comes from.
+    """
+
+    data: str
+    label: str | None
+    strategies: tuple[str, ...]
+    runs: int
+    questions: int
+    hyperparameters: str
+    seed: int
+
+
+def compare(asked: Comparison, workplace: Workplace) -> None:
+    """Run strategies on any labelled data, print them side by side and write that."""
+    with mistakes():
+        at_least("seed", asked.seed, 0)
+        loaded = None if asked.data in DATASETS else files.read(asked.data, asked.label)
+        data = load(asked.data, asked.seed) if loaded is None else loaded.dataset
+        size = comparison.sizes(data, asked.runs, asked.questions)
+        wanted = comparison.wanted(data, asked.strategies, size, asked.hyperparameters, asked.seed)
+        place = folder(workplace.out, "out")
+    for note in loaded.notes if loaded else ():
+        console().print(note, soft_wrap=True)
+    results, pace = _run(wanted, workplace)
+    (result,) = reproduction.merged(results)
+    shown, drawn = comparison.table(result), curves([result])
+    _print(shown)
+    _print_pace(pace)
+    console().print(comparison.verdict(result), soft_wrap=True)
+    tables = {"comparison.md": shown.markdown().encode(), "comparison.csv": shown.csv().encode()}
+    pictures = {f"curves.{kind}": as_bytes(drawn, kind) for kind in ("png", "svg")}
+    _write(place, {**tables, **pictures})
+
+
+# ---------------------------------------------------------------- at work
+@dataclass
+class Pace:
+    """How fast experiments went: seconds of work and steps, by set."""
+
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    steps: dict[str, int] = field(default_factory=dict[str, int])
+
+    def tell(self, progress: Progress) -> None:
+        """Count what was done just now."""
+        name = progress.experiment.dataset
+        if progress.seconds:
+            done = progress.trails * progress.experiment.sizes.queries
+            self.seconds[name] = self.seconds.get(name, 0.0) + progress.seconds
+            self.steps[name] = self.steps.get(name, 0) + done
+
+    @property
+    def milliseconds(self) -> dict[str, float]:
+        """What a step took, by set: a fit, a test and a question."""
+        return {name: 1e3 * s / self.steps[name] for name, s in self.seconds.items()}
+
+
+def _run(wanted: Sequence[Wanted], workplace: Workplace) -> tuple[list[Results], Pace]:
+    """The results of experiments, with a bar while they run."""
+    pace = Pace()
+    if not wanted:
+        return [], pace
+    effort = {one.experiment.name: _effort(one) for one in wanted}
+    total = sum(_effort(one) * len(one.strategies) * one.experiment.sizes.runs for one in wanted)
+    with ExitStack() as stack:
+        with mistakes():
+            check_drawing()
+            jobs, dask = workplace.jobs, workplace.dask
+            if jobs is not None:
+                at_least("jobs", jobs, 1)
+            rows = folder(workplace.out / "rows", "out")
+            spread = stack.enter_context(cluster(dask, jobs) if dask else cores(jobs))
+            show = stack.enter_context(bar(total))
+            show("hyperparameters in advance", 0.0)
+            begun = begin(wanted, rows, spread)
+
+        def watch(progress: Progress) -> None:
+            pace.tell(progress)
+            name = progress.experiment.name
+            show(progress.experiment.dataset, effort[name] * progress.trails)
+
+        return run(begun, spread, watch), pace
+
+
+def _effort(one: Wanted) -> float:
+    """What a trail takes, roughly, against others."""
+    each = 1.0 if one.leaks else 6.0
+    return one.experiment.sizes.queries * (each if is_binary(one.data) else 30.0)
+
+
+def _print(table: TextTable) -> None:
+    """Show a table on standard output."""
+    heads = [(column.title, column.figures) for column in table.columns]
+    rows = [[cell.text for cell in row] for row in table.rows]
+    out = console()
+    out.print(grid(table.title, heads, rows))
+    if table.note:
+        out.print(table.note, soft_wrap=True)
+    out.print()
+
+
+def _print_pace(pace: Pace) -> None:
+    """Show how long steps took, if any were taken."""
+    if pace.seconds:
+        heads = [("set", False), ("steps", True), ("seconds of work", True), ("a step, ms", True)]
+        rows = [
+            [name, str(pace.steps[name]), f"{pace.seconds[name]:.1f}", f"{each:.2f}"]
+            for name, each in pace.milliseconds.items()
+        ]
+        console().print(grid("Time: a step is a fit, a test and a question", heads, rows), "")
+
+
+def _write(place: Path, contents: Mapping[str, bytes]) -> None:
+    """Put files into the folder, each all at once, and say so."""
+    for name, content in contents.items():
+        write(place / name, content)
+    console().print(f"Written to {place}: {', '.join(sorted(contents))}", soft_wrap=True)

@@ -1,0 +1,520 @@
+import pickle
+import warnings
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pools import CountingPosterior
+from sklearn.datasets import make_moons
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from sklearn.neighbors import KNeighborsClassifier
+
+from possibal import acquisition, learner
+from possibal.acquisition import STRATEGIES
+from possibal.advice import State
+from possibal.errors import AlreadyAnsweredError, PossibalError
+from possibal.estimators import PossibilisticGPClassifier
+from possibal.learner import Answer, Campaign, pick
+from possibal.view import View
+
+FIXED = PossibilisticGPClassifier(ConstantKernel(4.0) * RBF(1.0), hyperparameters="fixed")
+
+each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+seeds = st.integers(0, 10_000)
+few = settings(max_examples=8)
+
+
+def rows(seed=0, m=12, d=2):
+    return np.random.default_rng(seed).normal(size=(m, d))
+
+
+def truth(X, classes=2):
+    """Labels that follow the first column."""
+    return np.digitize(X[:, 0], [0.0, 0.8][: classes - 1]).tolist()
+
+
+def walked(campaign, labels, steps):
+    """The campaign after truthful answers to its own questions."""
+    for _ in range(steps):
+        (row,) = campaign.ask()
+        campaign = campaign.tell(row, labels[campaign.pool.places[row]])
+    return campaign
+
+
+def begun(X, told, **choices):
+    """A campaign that knows some rows."""
+    labels = truth(X)
+    return Campaign.start(X, **choices).replay(Answer(row, labels[row]) for row in told)
+
+
+# ---------------------------------------------------------------- ask and tell
+
+
+@each_strategy
+@pytest.mark.parametrize("classes", [2, 3])
+def test_every_row_is_asked_once(strategy, classes):
+    X = rows(1)
+    campaign = walked(Campaign.start(X, strategy=strategy), truth(X, classes), 12)
+    assert sorted(answer.row for answer in campaign.answers) == list(range(12))
+    assert campaign.left == ()
+    assert len(campaign) == 12
+
+
+@few
+@given(seed=seeds, steps=st.integers(0, 6))
+def test_no_answered_row_is_asked_again(seed, steps):
+    X = rows(seed)
+    campaign = walked(Campaign.start(X, classes=[0, 1]), truth(X), steps)
+    asked = campaign.ask(12 - steps)
+    assert set(asked) == set(campaign.left)
+    assert len(set(asked)) == len(asked)
+    assert not set(asked) & {answer.row for answer in campaign.answers}
+
+
+@few
+@given(seed=seeds, steps=st.integers(0, 6))
+def test_a_replay_is_the_fold_of_tell(seed, steps):
+    X = rows(seed)
+    start = Campaign.start(X, classes=[0, 1])
+    campaign = walked(start, truth(X), steps)
+    again = start.replay(campaign.answers)
+    assert again == campaign
+    assert again.ask(3) == campaign.ask(3)
+    halves = start.replay(campaign.answers[:2]).replay(iter(campaign.answers[2:]))
+    assert halves == campaign
+
+
+def test_tell_leaves_the_campaign_as_it_was():
+    before = Campaign.start(rows(), classes=[0, 1])
+    after = before.tell(3, 1)
+    assert (len(before), len(after)) == (0, 1)
+    assert after.answers == (Answer(3, 1),)
+    assert 3 in before.left
+    assert 3 not in after.left
+    assert before != after
+    with pytest.raises(FrozenInstanceError):
+        before.seed = 4
+
+
+def test_the_pool_is_a_copy():
+    X = rows()
+    campaign = Campaign.start(X)
+    first = campaign.ask(5)
+    X[:] = 0.0
+    assert campaign.ask(5) == first
+    with pytest.raises(ValueError, match="read-only"):
+        campaign.pool.X[0] = 1.0
+
+
+@each_strategy
+def test_asking_changes_nothing(strategy):
+    campaign = begun(rows(), [0, 1, 2], strategy=strategy)
+    first = campaign.ask(4)
+    assert campaign.ask(4) == first
+    assert campaign.ask() == first[:1]
+    assert len(campaign) == 3
+
+
+@few
+@given(seed=seeds, strategy=st.sampled_from(list(STRATEGIES)), told=st.integers(0, 4))
+def test_the_same_seed_asks_the_same(seed, strategy, told):
+    one, other = (
+        begun(rows(seed), range(told), strategy=strategy, seed=seed).ask(3) for _ in range(2)
+    )
+    assert one == other
+
+
+def test_another_seed_draws_another_row():
+    asked = {begun(rows(), [0, 1, 2], strategy="random", seed=s).ask(3) for s in range(5)}
+    assert len(asked) == 5
+
+
+def test_another_answer_draws_anew():
+    places = {
+        begun(rows(m=50), range(told), strategy="random").left.index(row) / (50 - told)
+        for told in range(3, 8)
+        for row in begun(rows(m=50), range(told), strategy="random").ask()
+    }
+    assert len(places) == 5
+
+
+@few
+@given(seed=seeds, told=st.integers(0, 5), strategy=st.sampled_from(["necessity", "uncertainty"]))
+def test_the_order_of_the_pool_does_not_matter(seed, told, strategy):
+    X, order = rows(seed), np.random.default_rng(seed).permutation(12)
+    answers = [Answer(row, label) for row, label in enumerate(truth(X)[:told])]
+    one = Campaign.start(X, ids=range(12), strategy=strategy).replay(answers)
+    other = Campaign.start(X[order], ids=order, strategy=strategy).replay(answers)
+    assert one.ask(4) == other.ask(4)
+
+
+def test_a_campaign_survives_a_pickle():
+    campaign = begun(rows(), [0, 1, 2])
+    again = pickle.loads(pickle.dumps(campaign))  # noqa: S301 - our own
+    assert again.ask(3) == campaign.ask(3)
+
+
+# ---------------------------------------------------------------- batches
+
+
+@few
+@given(seed=seeds, told=st.integers(0, 4), strategy=st.sampled_from(list(STRATEGIES)))
+def test_a_batch_begins_with_the_single_question(seed, told, strategy):
+    campaign = begun(rows(seed), range(told), strategy=strategy)
+    assert campaign.ask(3)[:1] == campaign.ask()
+    assert campaign.ask(5)[:3] == campaign.ask(3)
+
+
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "random"])
+@pytest.mark.parametrize("told", [[], [0], [0, 1, 2, 3]])
+def test_a_batch_holds_no_two_copies_of_a_row(strategy, told):
+    X = rows(3, m=10)
+    twice = np.concatenate([X, X, X])
+    campaign = begun(twice, told, strategy=strategy, classes=[0, 1])
+    asked = np.array(campaign.ask(8))
+    assert len(set(asked % 10)) == 8
+
+
+def test_copies_are_asked_when_nothing_else_is_left():
+    campaign = Campaign.start(np.repeat(rows(m=2), 2, axis=0), classes=[0, 1])
+    asked = campaign.ask(4)
+    assert sorted(asked) == [0, 1, 2, 3]
+    assert {row // 2 for row in asked[:2]} == {0, 1}
+
+
+@pytest.mark.parametrize("strategy", ["necessity", "uncertainty"])
+def test_a_batch_is_spread_out(strategy):
+    X, labels = make_moons(200, noise=0.2, random_state=0)
+    campaign = Campaign.start(X, strategy=strategy)
+    campaign = campaign.replay(Answer(row, int(labels[row])) for row in range(12))
+    asked = list(campaign.ask(5))
+    best = np.argsort(-STRATEGIES[strategy](campaign.classifier.posterior_.at(X[12:])))[:5] + 12
+
+    def nearest(chosen):
+        apart = np.linalg.norm(X[chosen][:, None] - X[chosen], axis=2)
+        return apart[~np.eye(5, dtype=bool)].min()
+
+    assert nearest(asked) > 2 * nearest(best)
+
+
+def test_rows_that_doubt_cannot_tell_apart_are_taken_where_least_is_told():
+    heights = [0.0, 0.02, 0.0, -0.04, 3.0, 1.5]
+    X = np.array([[-1.0, 0.0], [1.0, 0.0], *([0.0, h] for h in heights)])
+    campaign = Campaign.start(X, classifier=FIXED).tell(0, "left").tell(1, "right")
+    doubt = acquisition.doubt(campaign.classifier.posterior_.at(X[2:]))
+    np.testing.assert_array_equal(doubt, 1.0)  # the mean is zero, whatever the variance
+    assert campaign.ask(6) == (2, 6, 7, 5, 3, 4)  # a copy last
+
+
+# ---------------------------------------------------------------- cold starts
+
+
+def two_blobs():
+    """A dense blob, a smaller one, and a row far from both."""
+    blobs = [0.1 * rows(1, m=20), 0.1 * rows(2, m=10) + 3.0]
+    return np.concatenate([*blobs, [[-9.0, 9.0]]])
+
+
+@pytest.mark.parametrize("classes", [None, ["a", "b"], ["a", "b", "c"]])
+def test_the_first_questions_speak_for_most_rows(classes):
+    campaign = Campaign.start(two_blobs(), classes=classes)
+    first, second, third = campaign.ask(3)
+    assert first < 20 <= second < 30
+    assert third == 30
+    (then,) = campaign.tell(first, "a").ask()
+    assert 20 <= then < 30
+
+
+@few
+@given(seed=seeds, told=st.integers(0, 3))
+def test_whether_classes_are_named_makes_no_difference_to_the_first_questions(seed, told):
+    answers = [Answer(row, "no") for row in range(told)]
+    named, learnt = (
+        Campaign.start(rows(seed), classes=classes).replay(answers)
+        for classes in (["no", "yes"], None)
+    )
+    assert named.ask(4) == learnt.ask(4)
+
+
+@pytest.mark.parametrize("told", [0, 1])
+def test_a_cold_start_warns_of_nothing(told):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        begun(rows(m=50), range(told)).ask(3)
+
+
+def test_random_is_random_from_the_start():
+    first = {Campaign.start(rows(), strategy="random", seed=seed).ask() for seed in range(8)}
+    assert len(first) > 3
+
+
+def test_the_strategy_rules_once_two_labels_are_known():
+    X = rows()
+    cold = begun(X, [])
+    warm = cold.replay([Answer(0, "a"), Answer(1, "b")])
+    view = View(warm.classifier.posterior_, X[2:])
+    assert warm.ask() == (int(acquisition.doubt(view).argmax()) + 2,)
+
+
+def test_a_large_pool_has_a_reference_that_its_order_does_not_change(monkeypatch):
+    monkeypatch.setattr(learner, "REFERENCE", 8)
+    X, order = rows(), np.random.default_rng(1).permutation(12)
+    one, other = (Campaign.start(some).pool.reference(0) for some in (X, X[order]))
+    assert one.shape == (8, 2)
+    np.testing.assert_array_equal(one, other)
+    assert len(np.unique(one, axis=0)) == 8
+    assert not np.array_equal(one, Campaign.start(X).pool.reference(1))
+    assert Campaign.start(X).ask() == (order[Campaign.start(X[order]).ask()[0]],)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(Campaign.start(X).pool.reference(0), X)
+
+
+# ---------------------------------------------------------------- pick
+
+
+def test_the_lowest_of_several_best_rows_is_picked():
+    view = View(CountingPosterior(), np.zeros((4, 1)))
+    assert pick(view, lambda _: np.array([0.0, 2.0, 1.0, 2.0])) == 1
+    assert pick(view, lambda _: np.array([False, False, True, True])) == 2
+    assert pick(view, lambda _: [-np.inf, -3, -np.inf, -3]) == 1
+
+
+def test_what_is_picked_is_what_a_campaign_asks():
+    campaign = begun(rows(), [0, 1, 2, 3])
+    view = View(campaign.classifier.posterior_, rows()[4:])
+    assert campaign.ask() == (4 + pick(view, STRATEGIES["necessity"]),)
+
+
+class Odd:
+    """A strategy without a name."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __call__(self, _):
+        return self.answer
+
+
+def test_utilities_that_are_none_are_refused_with_the_name_of_the_strategy():
+    def broken(view):
+        return np.where(np.arange(len(view.candidates)) == 2, np.nan, 1.0)
+
+    view = View(CountingPosterior(), np.zeros((4, 1)))
+    with pytest.raises(ValueError, match="strategy broken must give numbers; got NaN at row 2"):
+        pick(view, broken)
+    with pytest.raises(ValueError, match=r"strategy Odd must give one .* 4; got shape \(3,\)"):
+        pick(view, Odd(np.ones(3)))
+    with pytest.raises(ValueError, match=r"got shape .* of <U1"):
+        pick(view, Odd(["a"] * 4))
+
+
+def test_a_campaign_takes_a_strategy_of_ones_own():
+    seen = []
+
+    def last(view):
+        seen.append((view.candidates.shape, view.reference.shape, type(view.rng)))
+        return np.arange(len(view.candidates))
+
+    campaign = begun(rows(), [0, 1, 2, 11], strategy=last)
+    assert campaign.ask(2) == (10, 9)
+    assert seen == [((8, 2), (12, 2), np.random.Generator), ((7, 2), (12, 2), np.random.Generator)]
+
+
+# ---------------------------------------------------------------- classifier
+
+
+def test_the_classifier_is_that_of_the_answers():
+    X, told = rows(), [5, 0, 7, 3]
+    campaign = begun(X, told)
+    labels = [truth(X)[row] for row in told]
+    alone = PossibilisticGPClassifier().fit(X[told], labels)
+    np.testing.assert_array_equal(campaign.classifier.predict_proba(X), alone.predict_proba(X))
+    assert campaign.classifier is campaign.classifier
+
+
+def test_the_given_classifier_is_copied():
+    given = PossibilisticGPClassifier(link="logistic", classes=["a", "b"])
+    campaign = Campaign.start(rows(), classifier=given).tell(0, "a").tell(1, "b")
+    assert campaign.classifier.link == "logistic"
+    assert not hasattr(given, "posterior_")
+    assert campaign.classifier.classes_.tolist() == ["a", "b"]
+    more = Campaign.start(rows(), classifier=given, classes=["a", "b", "c"]).tell(0, "c")
+    assert more.classifier.classes_.tolist() == ["a", "b", "c"]
+    assert given.classes == ["a", "b"]
+
+
+def test_classes_are_learnt_from_the_answers():
+    campaign = Campaign.start(rows()).tell(0, "b").tell(1, "a")
+    assert campaign.classifier.classes_.tolist() == ["a", "b"]
+    assert campaign.tell(2, "c").classifier.classes_.tolist() == ["a", "b", "c"]
+    assert campaign.tell(2, "c").ask(3)
+
+
+@pytest.mark.parametrize("told", [0, 1])
+def test_there_is_no_classifier_before_classes_are_known(told):
+    campaign = begun(rows(), range(told))
+    with pytest.raises(ValueError, match=f"classes must be named.*; got {told}"):
+        _ = campaign.classifier
+    assert Campaign.start(rows(), classes=[0, 1]).classifier.predict(rows()).shape == (12,)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_keep_the_names_of_their_columns(frame):
+    X = frame({"width": rows()[:, 0], "height": rows()[:, 1]})
+    campaign = begun(rows(), [0, 1, 2])
+    framed = Campaign.start(X).replay(campaign.answers)
+    assert framed.ask(3) == campaign.ask(3)
+    assert framed.classifier.predict(X).tolist() == campaign.classifier.predict(rows()).tolist()
+    assert framed.classifier.feature_names_in_.tolist() == ["width", "height"]
+
+
+def test_rows_may_have_any_names():
+    names = ["p", ("q", 1), 2.5, None]
+    campaign = Campaign.start(rows(m=4), ids=names).tell(("q", 1), "a").tell(None, "b")
+    assert campaign.left == ("p", 2.5)
+    assert set(campaign.ask(2)) == {"p", 2.5}
+    numbered = Campaign.start(rows(m=4), ids=np.arange(4) + 10)
+    assert numbered.tell(np.int64(12), np.str_("a")).answers == (Answer(12, "a"),)
+    assert {type(row) for row in numbered.ask(4)} == {int}
+
+
+# ---------------------------------------------------------------- advice
+
+
+def test_advice_goes_with_the_answers():
+    X = np.concatenate([0.2 * rows(1, m=30) - 2, 0.2 * rows(2, m=30) + 2])
+    labels = ["low"] * 30 + ["high"] * 30
+    campaign = Campaign.start(X)
+    states = []
+    for _ in range(60):
+        states.append(campaign.advice.state)
+        campaign = walked(campaign, labels, 1)
+    states.append(campaign.advice.state)
+    assert states[0] is State.GO_ON
+    first = states.index(State.SETTLED)
+    assert 10 <= first < 40
+    assert set(states[:first]) == {State.GO_ON}
+    assert states[-1] is State.DONE
+    assert campaign.advice.reason == "Every row has an answer."
+
+
+def test_nobody_may_stop_before_two_classes_were_seen():
+    X = 0.01 * rows(m=40)
+    campaign = Campaign.start(X, classes=["a", "b"], classifier=FIXED)
+    campaign = walked(campaign, ["a"] * 40, 39)
+    assert acquisition.necessity(campaign.classifier.posterior_.at(X)).min() > 0.9
+    assert campaign.advice.state is State.GO_ON
+    assert campaign.advice.reason == "The answers so far name fewer than two classes."
+    assert walked(campaign, ["a"] * 40, 1).advice.state is State.DONE
+
+
+def test_a_class_that_is_new_cannot_be_compared():
+    X, labels = rows(m=40), truth(rows(m=40))
+    campaign = walked(Campaign.start(X, classes=[0, 1, 2]), labels, 15)
+    assert campaign.advice.changed is not None
+    assert campaign.tell(campaign.left[0], 2).advice.changed is None
+
+
+def test_advice_compares_with_the_classifier_some_answers_ago():
+    campaign = begun(rows(m=60), range(30))
+    earlier = replace(campaign, answers=campaign.answers[:24])
+    left = rows(m=60)[30:]
+    changed = campaign.classifier.posterior_.leading.moments(left)[0] > 0
+    changed ^= earlier.classifier.posterior_.leading.moments(left)[0] > 0
+    assert campaign.advice.changed == changed.mean()
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("choices", "says"),
+    [
+        ({"ids": [1, 2, 1, 3]}, "ids must be unique; got 1 at rows 0 and 2"),
+        ({"ids": [1, 2]}, "ids must have one entry per row of X, 4; got 2"),
+        ({"ids": [1, 2, [3], 4]}, r"ids must hold text or numbers; got \[3\] at row 2"),
+        ({"ids": [1, 2, 3, np.nan]}, "got nan at row 3"),
+        ({"strategy": "necesity"}, "strategy must be one of .* Did you mean 'necessity'"),
+        ({"strategy": 3}, "strategy must be one of .* got 3"),
+        ({"classes": ["a"]}, "classes must name at least 2 labels"),
+        ({"classes": "ab"}, "classes must be a list of labels"),
+        ({"seed": -1}, "seed must be at least 0; got -1"),
+    ],
+)
+def test_a_bad_start_is_refused_in_a_sentence(choices, says):
+    with pytest.raises(ValueError, match=says):
+        Campaign.start(rows(m=4), **choices)
+
+
+def test_things_of_the_wrong_kind_are_refused_in_a_sentence():
+    with pytest.raises(TypeError, match="classifier must be a PossibilisticGPClassifier; got KN"):
+        Campaign.start(rows(), classifier=KNeighborsClassifier())
+    with pytest.raises(TypeError, match=r"seed must be a whole number; got 1\.5"):
+        Campaign.start(rows(), seed=1.5)
+    with pytest.raises(TypeError, match="n must be a whole number; got True"):
+        Campaign.start(rows()).ask(n=True)
+
+
+@pytest.mark.parametrize(
+    ("X", "says"),
+    [
+        (np.empty((0, 2)), "X must have at least one row; got none"),
+        ([[1.0, np.nan]], "X must be finite; got NaN at row 0, column 1"),
+        ([["a", "b"]], "X must hold numbers; got text"),
+    ],
+)
+def test_rows_that_are_none_are_refused_in_a_sentence(X, says):
+    with pytest.raises(ValueError, match=says):
+        Campaign.start(X)
+
+
+def test_a_row_is_told_once():
+    campaign = Campaign.start(rows()).tell(3, "a")
+    with pytest.raises(AlreadyAnsweredError, match="got 3, whose label is 'a'") as caught:
+        campaign.tell(3, "b")
+    assert isinstance(caught.value, PossibalError)
+    assert isinstance(caught.value, ValueError)
+    with pytest.raises(AlreadyAnsweredError):
+        campaign.replay([Answer(4, "a"), Answer(4, "a")])
+
+
+@pytest.mark.parametrize("row", [12, -1, "x", [1], None])
+def test_a_row_that_is_not_in_the_pool_is_refused(row):
+    with pytest.raises(ValueError, match="row must be an id of the pool"):
+        Campaign.start(rows()).tell(row, "a")
+
+
+@pytest.mark.parametrize("label", ["maybe", 0, None, ["no"], np.nan])
+def test_a_label_that_is_not_a_class_is_refused(label):
+    with pytest.raises(ValueError, match=r"label must be one of \['no', 'yes'\]; got"):
+        Campaign.start(rows(), classes=["yes", "no"]).tell(0, label)
+
+
+@pytest.mark.parametrize("label", [None, np.nan, 0.5, np.inf, ["a"], ("a",)])
+def test_a_label_that_names_no_class_is_refused(label):
+    with pytest.raises(ValueError, match="label must be text or a whole number; got"):
+        Campaign.start(rows()).tell(0, label)
+
+
+@pytest.mark.parametrize("label", [True, np.True_, 2, 2.0, "a", np.int64(3)])
+def test_a_label_that_names_a_class_is_taken(label):
+    assert Campaign.start(rows()).tell(0, label).answers[0].label == label
+
+
+def test_text_and_numbers_are_not_mixed():
+    with pytest.raises(ValueError, match="label must be of one type with the first, 'a'; got 1"):
+        Campaign.start(rows()).tell(0, "a").tell(1, 1)
+
+
+def test_more_rows_than_are_left_are_refused():
+    campaign = begun(rows(m=3), [0])
+    with pytest.raises(ValueError, match="n must be at most 2, the rows left; got 3"):
+        campaign.ask(3)
+    with pytest.raises(ValueError, match="n must be at least 1; got 0"):
+        campaign.ask(0)
+    with pytest.raises(ValueError, match="ask must find rows left; got answers for all"):
+        begun(rows(m=3), [0, 1, 2]).ask()
