@@ -5,7 +5,7 @@ BIN := .venv/bin
 MATHS := src/possibal/choices.py,src/possibal/arrays.py,src/possibal/stack.py,src/possibal/linalg.py,src/possibal/links.py,src/possibal/information.py,src/possibal/laplace.py,src/possibal/kernels.py,src/possibal/radial.py,src/possibal/prior.py,src/possibal/gp.py,src/possibal/hyperparameters.py,src/possibal/inputs.py,src/possibal/preference.py,src/possibal/estimators.py,src/possibal/experiments/datasets.py,src/possibal/belief.py,src/possibal/events.py,src/possibal/finite.py,src/possibal/possibility.py,src/possibal/smooth.py,src/possibal/families.py,src/possibal/outer.py,src/possibal/suprema.py,src/possibal/averages.py,src/possibal/scoring.py,src/possibal/view.py,src/possibal/acquisition.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types format bench hyperparameters tables picture clean
+.PHONY: help run test lint types format bench kills reproduction why variational hyperparameters tables picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -57,6 +57,18 @@ format: .venv/.dev  ## let ruff lay out the code
 bench: .venv/.bench  ## speed as ratios against peers, in one run
 	$(BIN)/python bench/scores.py
 	$(BIN)/python bench/models.py
+
+kills: .venv/.test  ## kill an experiment twenty times, and see that it ends with the same bytes
+	$(BIN)/python tests/kills.py
+
+reproduction: .venv/.test  ## the tables and figures of docs/reproduction.md (minutes)
+	$(BIN)/possibal reproduce all --out reproduction
+
+why: .venv/.test  ## which settings reproduce the paper's Table 1 (an hour)
+	$(BIN)/python bench/why.py
+
+variational: .venv/.bench  ## the paper's multiclass model beside ours, on a few runs (an hour)
+	$(BIN)/python bench/variational.py
 
 hyperparameters: .venv/.test  ## which way to deal with hyperparameters learns fastest (a quarter of an hour)
 	$(BIN)/python bench/hyperparameters.py

@@ -124,7 +124,9 @@ def main() -> None:
     names = ["by_brent"] if settings.brent else list(BINARY_STRATEGIES)
     sys.stdout.write(",".join(["set", "scaling", "amplitude", "share", "off", *names]) + "\n")
     console = Console(stderr=True)
-    for line in track(lines, "settings", len(grid), console=console, disable=not console.is_terminal):
+    for line in track(
+        lines, "settings", len(grid), console=console, disable=not console.is_terminal
+    ):
         sys.stdout.write(",".join(map(str, line)) + "\n")
         sys.stdout.flush()
 

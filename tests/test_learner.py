@@ -263,14 +263,14 @@ def test_the_strategy_rules_once_two_labels_are_known():
 def test_a_large_pool_has_a_reference_that_its_order_does_not_change(monkeypatch):
     monkeypatch.setattr(learner, "REFERENCE", 8)
     X, order = rows(), np.random.default_rng(1).permutation(12)
-    one, other = (Campaign.start(some).pool.reference(0) for some in (X, X[order]))
+    one, other = (Campaign.start(some).pool.reference for some in (X, X[order]))
     assert one.shape == (8, 2)
     np.testing.assert_array_equal(one, other)
     assert len(np.unique(one, axis=0)) == 8
-    assert not np.array_equal(one, Campaign.start(X).pool.reference(1))
+    assert not np.array_equal(one, Campaign.start(X, seed=1).pool.reference)
     assert Campaign.start(X).ask() == (order[Campaign.start(X[order]).ask()[0]],)
     monkeypatch.undo()
-    np.testing.assert_array_equal(Campaign.start(X).pool.reference(0), X)
+    np.testing.assert_array_equal(Campaign.start(X).pool.reference, X)
 
 
 # ---------------------------------------------------------------- pick

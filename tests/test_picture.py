@@ -1,7 +1,5 @@
-import errno
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import outcomes
 import pytest
@@ -43,19 +41,3 @@ def test_a_picture_without_matplotlib_is_refused(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'possibal\[plot\]'"):
         picture.check_picture(tmp_path / "a.png")
-
-
-def test_an_interrupted_write_leaves_what_was_there(tmp_path, monkeypatch):
-    path = tmp_path / "a.png"
-    picture.write(path, b"old")
-
-    def full(part: Path, content: bytes) -> None:
-        with part.open("wb") as file:
-            file.write(content[:1])
-        raise OSError(errno.ENOSPC, "No space left on device", str(part))
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(OSError, match="No space"):
-        picture.write(path, b"new")
-    assert [file.name for file in tmp_path.iterdir()] == ["a.png"]
-    assert path.read_bytes() == b"old"

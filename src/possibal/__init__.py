@@ -14,10 +14,13 @@ from possibal.smooth import moment_match
 
 if TYPE_CHECKING:
     from possibal.estimators import PossibilisticGPClassifier, PossibilisticGPRegressor
+    from possibal.learner import Answer, Campaign
 
 __version__ = "0.1.0"
 __all__ = [
+    "Answer",
     "Belief",
+    "Campaign",
     "Density",
     "DiscreteFamily",
     "FinitePossibility",
@@ -33,8 +36,16 @@ __all__ = [
 ]
 
 
+_LATE = {
+    "Answer": "learner",
+    "Campaign": "learner",
+    "PossibilisticGPClassifier": "estimators",
+    "PossibilisticGPRegressor": "estimators",
+}
+
+
 def __getattr__(name: str) -> object:
-    """The estimators, loaded when first asked for: scikit-learn takes a second to import."""
-    if name in ("PossibilisticGPClassifier", "PossibilisticGPRegressor"):
-        return getattr(import_module("possibal.estimators"), name)
+    """What needs scikit-learn, loaded when first asked for: that takes a second to import."""
+    if name in _LATE:
+        return getattr(import_module(f"possibal.{_LATE[name]}"), name)
     raise AttributeError(f"module 'possibal' has no attribute {name!r}")

@@ -60,21 +60,21 @@ def lookback(answers: int) -> int:
 def advise(now: Belief, before: Belief | None, answers: int) -> Advice:
     """Whether to go on asking.
 
-        Stop where the label of every row left is at least `SURE`. One may stop after `FEWEST` answers
-        where fewer than `CALM` of the predictions changed over the last ones and at most
-        `MOST_IN_DOUBT` of the rows are in doubt.
+    Stop where the label of every row left is at least `SURE`. One may stop after `FEWEST`
+    answers where fewer than `CALM` of the predictions changed over the last ones and at most
+    `MOST_IN_DOUBT` of the rows are in doubt.
 
-        Measured on the two moons and the paper's eleven sets, six runs each that had no part in the
+    Measured on the two moons and the paper's eleven sets, six runs each that had no part in the
     choice of these numbers, asking by doubt: every run came to where one may stop, after 44
     answers on average. Accuracy on other rows was then 0.1 points below that after 80 to 100
     answers; it was more than 2 points below in 8 % of the runs, and 11 in the worst. Where one
     should stop was reached in a quarter of them, and cost 1.5 points in the worst.
 
-        Args:
-            now: about the rows left.
-            before: about the same rows, without the last answers that :func:`lookback` counts; None
-                where it cannot be compared, for a class is new.
-            answers: how many there are.
+    Args:
+        now: about the rows left.
+        before: about the same rows, without the last answers that :func:`lookback` counts; None
+            where it cannot be compared, for a class is new.
+        answers: how many there are.
     """
     sure = necessity(now)
     least, in_doubt = float(sure.min(initial=1.0)), int(np.count_nonzero(sure < DOUBTFUL))
@@ -98,18 +98,19 @@ def _reason(state: State, left: int, in_doubt: int, moved: int | None, answers: 
     """One sentence for whoever answers."""
     if not left:
         return "Every row has an answer."
-    open_rows = f"{in_doubt} of {left} rows could still belong to another class"
     if state is State.DONE:
         return f"None of the {left} rows left is likely to belong to another class than predicted."
+    open_rows = f"{in_doubt} of {left} rows could still belong to another class"
+    last = f"The last {lookback(answers)} answers"
     if state is State.SETTLED:
-        return f"The last {lookback(answers)} answers changed almost nothing, and {open_rows}."
-    if in_doubt > MOST_IN_DOUBT * left:
-        return f"{open_rows}."
-    if answers < FEWEST:
-        return f"Fewer than {FEWEST} rows have an answer."
-    if moved is None:
-        return f"The last {lookback(answers)} answers named a class for the first time."
-    return f"The last {lookback(answers)} answers changed the prediction of {moved} of {left} rows."
+        return f"{last} changed almost nothing, and {open_rows}."
+    obstacles = {
+        f"{open_rows}.": in_doubt > MOST_IN_DOUBT * left,
+        f"Fewer than {FEWEST} rows have an answer.": answers < FEWEST,
+        f"{last} named a class for the first time.": moved is None,
+        f"{last} changed the prediction of {moved} of {left} rows.": True,
+    }
+    return next(reason for reason, holds in obstacles.items() if holds)
 
 
 def _leading(belief: Belief) -> NDArray[np.intp]:

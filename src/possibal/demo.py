@@ -5,18 +5,19 @@ from dataclasses import dataclass
 from importlib import import_module
 from math import sqrt
 from typing import TYPE_CHECKING, TypeAlias, cast
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from possibal.acquisition import STRATEGIES, View, necessity
+from possibal.acquisition import STRATEGIES, necessity
 from possibal.arrays import Array, Matrix, Vector
 from possibal.choices import at_least, choice
+from possibal.experiments.streams import stream
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
     from possibal.estimators import PossibilisticGPClassifier
+    from possibal.learner import Campaign
 
 Rows: TypeAlias = NDArray[np.intp]
 """Row numbers of a table."""
@@ -112,11 +113,6 @@ def load(settings: Settings) -> Plan:
     return Plan(settings, table)
 
 
-def stream(seed: int, run: int, purpose: str) -> np.random.Generator:
-    """An independent generator for one purpose of one run; strategies share it."""
-    return np.random.default_rng([seed, run, crc32(purpose.encode())])
-
-
 # ---------------------------------------------------------------- model
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -207,26 +203,29 @@ class Run:
     random: Trace
 
 
-def trace(plan: Plan, split: Split, strategy: str, rng: np.random.Generator) -> Trace:
+def trace(plan: Plan, split: Split, strategy: str, seed: int) -> Trace:
     """The questions a strategy asks, each answered truthfully before the next."""
-    rows, asked = list(split.start), list[Question]()
-    model = fit(plan, split, rows)
-    before = _accuracy(plan, split, model)
+    y, asked = plan.table.y, list[Question]()
+    learner = import_module("possibal.learner")
+    campaign: Campaign = learner.Campaign.start(
+        split.X[split.pool], ids=split.pool.tolist(), strategy=strategy, seed=seed
+    )
+    campaign = campaign.replay(learner.Answer(row, y[row]) for row in split.start)
+    before = _accuracy(plan, split, campaign.classifier)
     for _ in range(plan.settings.questions):
-        candidates = np.setdiff1d(split.pool, rows)  # sorted: ties go to the lowest row
-        view = View(model.posterior_, split.X[candidates], rng, reference=split.X[split.pool])
-        at = int(np.argmax(STRATEGIES[strategy](view)))
-        row, sure = int(candidates[at]), necessity(view.belief)
-        rows.append(row)
-        model = fit(plan, split, rows)
+        (row,) = (cast("int", one) for one in campaign.ask())
+        at, left = campaign.left.index(row), cast("list[int]", list(campaign.left))
+        belief = campaign.classifier.posterior_.at(split.X[left])
+        sure = necessity(belief)
+        campaign = campaign.tell(row, y[row])
         asked.append(
             Question(
                 row,
-                leading=plan.table.labels[int(view.belief.mean[view.belief.leading, at] > 0)],
+                leading=plan.table.labels[int(belief.mean[belief.leading, at] > 0)],
                 necessity=float(sure[at]),
                 usual=float(np.median(sure)),
-                answer=plan.table.labels[int(plan.table.y[row])],
-                accuracy=_accuracy(plan, split, model),
+                answer=plan.table.labels[int(y[row])],
+                accuracy=_accuracy(plan, split, campaign.classifier),
             )
         )
     return Trace(split.start, before, tuple(asked))
@@ -239,9 +238,10 @@ def play(plan: Plan, run: int) -> Run:
     however many runs share the machine.
     """
     with import_module("threadpoolctl").threadpool_limits(1):
-        share, seed = deal(plan, run), plan.settings.seed
-        chosen = trace(plan, share, plan.settings.strategy, stream(seed, run, "ask"))
-        return Run(chosen, trace(plan, share, "random", stream(seed, run, "ask")))
+        share = deal(plan, run)
+        seed = int(stream(plan.settings.seed, run, "ask").integers(2**31))
+        chosen = trace(plan, share, plan.settings.strategy, seed)
+        return Run(chosen, trace(plan, share, "random", seed))
 
 
 def play_all(plan: Plan, jobs: int | None = None) -> Iterator[Run]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
-from possibal.gp import Posterior
+from possibal.gp import Data, Posterior
 from possibal.links import Softmax
 
 _FLOOR = 1e-13
@@ -53,10 +53,10 @@ class Foreseen:
         Paper: none; a label of weight W divides its own row's variance by 1 + W v.
         """
         row = x[None]
-        W = expected_weight(self.posterior, row)[..., 0]
-        told = self._told(row)[:, :, 0]
+        W, told = expected_weight(self.posterior, row), self._told(row)
         # One over sqrt(v + 1/W), written so that a weight of zero tells nothing.
-        gain = np.sqrt(W / (1.0 + W * self._variance(row)[..., 0]))[..., None]
+        gain = np.sqrt(W / (1.0 + W * self._variance(row)))
+        told = told[:, :, 0]
         line = np.concatenate([-gain * _through(told, self._triangle), gain], axis=2)
         return replace(self, picked=(*self.picked, x), lines=(*self.lines, line))
 
@@ -88,7 +88,8 @@ class Foreseen:
 
         Paper: none; falls of variance, averaged over the settings.
         """
-        W, (_, v) = expected_weight(self.posterior, X), self.posterior.moments(X)
+        g, v = self.posterior.moments(X)
+        W = _weight(self.posterior.data, g)
         told = self._average(_squares(self._told(X)).sum(axis=1))
         own = self._average((W * v * v / (1.0 + W * v)).sum(axis=1))
         return told / np.maximum(own, _TINY)
@@ -145,8 +146,13 @@ def expected_weight(posterior: Posterior, X: Matrix) -> Array:
 
     Paper: App. C.1 and C.2, W.
     """
-    link, (g, _) = posterior.data.link, posterior.moments(X)
-    p, once = link.probability(g), posterior.data.once[:, None]
+    return _weight(posterior.data, posterior.moments(X)[0])
+
+
+def _weight(data: Data, g: Array) -> Array:
+    """The curvature expected of labels where the latents are g, (S, P, m)."""
+    link, once = data.link, data.once[:, None]
+    p = link.probability(g)
     if isinstance(link, Softmax):
         return once * p * (1.0 - p)
     one, other = (link.slopes(np.array(y), g, once).weight for y in (1.0, -1.0))

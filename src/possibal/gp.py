@@ -251,11 +251,14 @@ class Posterior(Stack):
         with one_thread():
             for column in self.prior.facing(Z).columns(X):
                 covariance[column.member, column.processes] = column.scale * column.matrix
-        others = [(z, place, right) for z, place, _, right in self._factors(Z)]
-        for x, place, left, _ in self._factors(X):
-            for z, other, right in others:
-                if other == place:
-                    covariance[place][x, z] -= left @ right.T
+        weights = np.empty((*covariance.shape[:2], len(self.data), len(Z)))
+        for part, column in self._columns(Z):
+            K_t = column.scale * column.matrix
+            for p in range(weights.shape[1])[column.processes]:
+                weights[column.member, p, :, part] = self._weights(column.member, p, K_t.T)
+        for part, column in self._columns(X):
+            place = column.member, column.processes
+            covariance[*place, part] -= column.scale * (column.matrix @ weights[place])
         return covariance
 
     def draw(self, X: Matrix, members: Places, rng: np.random.Generator) -> Array:
@@ -322,19 +325,12 @@ class Posterior(Stack):
                 for column in self._facing.columns(X[part]):
                     yield part, column
 
-    def _factors(self, X: Matrix) -> Iterator[tuple[slice, tuple[int, int], Matrix, Matrix]]:
-        """Two factors of what the labels explain, L(X) R(Z)', by chunk, setting and process."""
-        information = self.mode.information
-        for part, column in self._columns(X):
-            s, K_t = column.member, column.scale * column.matrix
-            for p in range(self.mode.a.shape[1])[column.processes]:
-                if isinstance(information, SoftmaxInformation):
-                    told = K_t @ self._returned[s, p].T
-                    left, right = [K_t @ information.E[s, p], told], [K_t, -told]
-                    yield part, (s, p), np.hstack(left), np.hstack(right)
-                else:
-                    half = K_t @ self._root[s]
-                    yield part, (s, p), half, half
+    def _weights(self, s: int, p: int, K: Matrix) -> Matrix:
+        """How much each row seen counts for others, P K, from their covariances (n, k)."""
+        if isinstance(self.mode.information, SoftmaxInformation):
+            Q = self._returned[s, p]
+            return self.mode.information.E[s, p] @ K - Q.T @ (Q @ K)
+        return self._root[s] @ (self._root[s].T @ K)
 
     def _explained(self, s: int, p: int, matrix: Matrix) -> Vector:
         """How much of the variance of rows the labels explain, k' P k with k a line of matrix."""

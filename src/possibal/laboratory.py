@@ -58,7 +58,7 @@ def reproduce(settings: Settings, workplace: Workplace) -> None:
     """Run the paper's experiments, print what was asked for and write it."""
     with mistakes():
         wanted = reproduction.wanted(settings)
-        place = folder(workplace.out, "out")
+        place = _place(workplace)
     results, pace = _run(wanted, workplace)
     costs = cost.measured() if settings.what in {"cost", "all"} else None
     findings = Findings(settings, reproduction.merged(results), pace.milliseconds, costs)
@@ -101,7 +101,7 @@ def compare(asked: Comparison, workplace: Workplace) -> None:
         data = load(asked.data, asked.seed) if loaded is None else loaded.dataset
         size = comparison.sizes(data, asked.runs, asked.questions)
         wanted = comparison.wanted(data, asked.strategies, size, asked.hyperparameters, asked.seed)
-        place = folder(workplace.out, "out")
+        place = _place(workplace)
     for note in loaded.notes if loaded else ():
         console().print(note, soft_wrap=True)
     results, pace = _run(wanted, workplace)
@@ -137,6 +137,13 @@ class Pace:
         return {name: 1e3 * s / self.steps[name] for name, s in self.seconds.items()}
 
 
+def _place(workplace: Workplace) -> Path:
+    """The folder to write to, made only if there is someone to work."""
+    if workplace.jobs is not None:
+        at_least("jobs", workplace.jobs, 1)
+    return folder(workplace.out, "out")
+
+
 def _run(wanted: Sequence[Wanted], workplace: Workplace) -> tuple[list[Results], Pace]:
     """The results of experiments, with a bar while they run."""
     pace = Pace()
@@ -148,8 +155,6 @@ def _run(wanted: Sequence[Wanted], workplace: Workplace) -> tuple[list[Results],
         with mistakes():
             check_drawing()
             jobs, dask = workplace.jobs, workplace.dask
-            if jobs is not None:
-                at_least("jobs", jobs, 1)
             rows = folder(workplace.out / "rows", "out")
             spread = stack.enter_context(cluster(dask, jobs) if dask else cores(jobs))
             show = stack.enter_context(bar(total))

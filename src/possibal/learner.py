@@ -55,27 +55,19 @@ class Pool:
     Attributes:
         X: (m, d).
         ids: what the user calls each row.
+        reference: (r, d), rows that stand for the pool while no score can tell rows apart.
         columns: what the user calls each column; None where X was an array.
     """
 
     X: Matrix
     ids: tuple[Hashable, ...]
+    reference: Matrix
     columns: NDArray[Any] | None = None
 
     @functools.cached_property
     def places(self) -> dict[Hashable, int]:
         """Where the row of each id stands."""
         return {row: place for place, row in enumerate(self.ids)}
-
-    def reference(self, seed: int) -> Matrix:
-        """Rows that stand for the pool: all, or some that the seed draws.
-
-        They are drawn from the rows in an order of their own, so that theirs does not matter.
-        """
-        if len(self.X) <= REFERENCE:
-            return self.X
-        order = np.lexsort(self.X.T)
-        return self.X[order[np.random.default_rng(seed).choice(len(order), REFERENCE, False)]]  # noqa: FBT003
 
 
 @dataclass(frozen=True)
@@ -123,7 +115,8 @@ class Campaign:
         if classes is not None:
             model.set_params(classes=classes)
         _named(model)
-        return cls(_pool(X, ids), chosen, model, _whole("seed", seed, 0))
+        whole = _whole("seed", seed, 0)
+        return cls(_pool(X, ids, whole), chosen, model, whole)
 
     # ------------------------------------------------------------ verbs
 
@@ -256,7 +249,7 @@ class Campaign:
         """The best of the rows left, given those that are picked already."""
         X, told = self.pool.X[left], np.zeros(len(left))
         if foreseen.picked and not self._is_random:
-            copy = np.any([(X == x).all(axis=1) for x in foreseen.picked], axis=0)
+            copy = np.any([(x == X).all(axis=1) for x in foreseen.picked], axis=0)
             told = np.where(copy, np.inf, foreseen.foretold(X))
             fresh = told <= max(told.min(), 0.5 + 0.5 * told.min())
             left, X, told = left[fresh], X[fresh], told[fresh]
@@ -267,7 +260,7 @@ class Campaign:
     def _merit(self, foreseen: Foreseen, candidates: Matrix, rng: np.random.Generator) -> Vector:
         """What the strategy says of rows, or how many others they speak for while it cannot."""
         if self._is_cold and not self._is_random:
-            return foreseen.worth(candidates, self.pool.reference(self.seed))
+            return foreseen.worth(candidates, self.pool.reference)
         return utilities(View(foreseen, candidates, rng, self.pool.X), self.strategy)
 
     def _check(self, label: Hashable) -> None:
@@ -314,7 +307,7 @@ def utilities(view: View, strategy: Strategy) -> Vector:
     return given
 
 
-def _pool(X: ArrayLike, ids: Iterable[Hashable] | None) -> Pool:
+def _pool(X: ArrayLike, ids: Iterable[Hashable] | None, seed: int) -> Pool:
     """The pool, or one sentence about what is wrong with it."""
     checker = PossibilisticGPClassifier()
     rows = frozen(inputs.rows(checker, X, reset=True, least=0))
@@ -338,7 +331,18 @@ def _pool(X: ArrayLike, ids: Iterable[Hashable] | None) -> Pool:
                 f"ids must be unique; got {row!r} at rows {first[row]} and {place}. "
                 "Give each row a name of its own."
             )
-    return Pool(rows, names, getattr(checker, "feature_names_in_", None))
+    return Pool(rows, names, _reference(rows, seed), getattr(checker, "feature_names_in_", None))
+
+
+def _reference(X: Matrix, seed: int) -> Matrix:
+    """Rows that stand for a pool: all, or some that the seed draws.
+
+    They are drawn from the rows in an order of their own, so that theirs does not matter.
+    """
+    if len(X) <= REFERENCE:
+        return X
+    drawn = np.random.default_rng(seed).permutation(len(X))[:REFERENCE]
+    return X[np.lexsort(X.T)[drawn]]
 
 
 def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:

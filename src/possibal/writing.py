@@ -1,6 +1,7 @@
 """Files put in place all at once, and folders checked before long work."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -13,7 +14,8 @@ def write(path: Path, content: bytes) -> None:
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
 
 
 def part_of(path: Path) -> Path:

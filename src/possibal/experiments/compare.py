@@ -8,7 +8,6 @@ import numpy as np
 from possibal.arrays import Matrix, Vector
 from possibal.choices import at_least
 from possibal.experiments.datasets import Dataset
-from possibal.experiments.deal import stream
 from possibal.experiments.own import source, strategy
 from possibal.experiments.results import Results
 from possibal.experiments.runner import Wanted
@@ -22,6 +21,7 @@ from possibal.experiments.spec import (
     Experiment,
     Sizes,
 )
+from possibal.experiments.streams import stream
 from possibal.experiments.tables import Cell, Column, TextTable
 from possibal.experiments.trails import is_binary
 

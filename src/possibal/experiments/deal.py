@@ -1,13 +1,13 @@
 """One run's share of a data set: what may be asked, where to start, what to test on."""
 
 from dataclasses import dataclass
-from zlib import crc32
 
 import numpy as np
 
 from possibal.arrays import Matrix, Places
 from possibal.experiments.datasets import Dataset
 from possibal.experiments.spec import HELD_OUT, Experiment
+from possibal.experiments.streams import stream
 
 _DRAWS = 100
 """How often a pool is drawn again for want of a label."""
@@ -28,11 +28,6 @@ class Share:
     pool: Places
     start: Places
     test: Places
-
-
-def stream(seed: int, run: int, purpose: str) -> np.random.Generator:
-    """An independent generator for one purpose of one run; strategies share it."""
-    return np.random.default_rng([seed, run, crc32(purpose.encode())])
 
 
 def scaled(X: Matrix, by: Matrix) -> Matrix:

@@ -27,6 +27,9 @@ from possibal.experiments.spec import Experiment
 from possibal.writing import write
 
 COLUMNS = ("dataset", "protocol", "hyperparameters", "strategy", "run", "step", "accuracy", "row")
+HEADS = f"{','.join(COLUMNS)}\n".encode()
+THETA = "log_amplitude_and_length_scale"
+"""What a header calls the hyperparameters fitted in advance."""
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
@@ -58,7 +61,7 @@ def header(making: Making, theta: tuple[float, float] | None) -> dict[str, Any]:
         **sizes,
         "data": _digest(table),
         "strategy": making.source and _digest(making.source.encode()),
-        "log_amplitude_and_length_scale": theta,
+        THETA: theta,
         **versions(),
     }
 
@@ -81,7 +84,7 @@ def _digest(content: bytes) -> str:
 def commit() -> str | None:
     """The commit of the source this runs from, marked where it was changed; None if it has none."""
     here = Path(possibal.__file__).parent
-    if not any((folder / ".git").exists() for folder in here.parents):
+    if not (here.parents[1] / ".git").exists():  # an environment may lie in a user's repository
         return None
     ask = ["git", "-C", str(here), "describe", "--always", "--abbrev=12", "--dirty"]
     try:
@@ -109,7 +112,7 @@ class Ledger:
 
     def append(self, trails: Sequence[Trail]) -> None:
         """Add trails at the end and have them on disk; a failure leaves the file as it was."""
-        text = "".join(self._lines(trails))
+        text = _text(self.experiment, trails)
         length = self.path.stat().st_size
         try:
             with self.path.open("ab") as file:
@@ -125,33 +128,36 @@ class Ledger:
         """The trails of some strategies through the first runs."""
         return [self.trails[name, run] for name in strategies for run in range(runs)]
 
-    def _lines(self, trails: Sequence[Trail]) -> list[str]:
-        """The lines of trails: one for the start, and one for each answer."""
-        e, table = self.experiment, StringIO()
-        writer = csv.writer(table, lineterminator="\n")
-        for trail in trails:
-            rows = ["", *trail.rows.tolist()]
-            for step, (row, accuracy) in enumerate(zip(rows, trail.accuracy, strict=True)):
-                key = e.dataset, e.protocol, e.hyperparameters, trail.strategy, trail.run, step
-                writer.writerow([*key, repr(float(accuracy)), row])
-        return [table.getvalue()]
+
+def _text(experiment: Experiment, trails: Iterable[Trail]) -> str:
+    """The lines of trails: one for the start, and one for each answer."""
+    e, table = experiment, StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    for trail in trails:
+        rows = ["", *trail.rows.tolist()]
+        for step, (row, accuracy) in enumerate(zip(rows, trail.accuracy, strict=True)):
+            key = e.dataset, e.protocol, e.hyperparameters, trail.strategy, trail.run, step
+            writer.writerow([*key, repr(float(accuracy)), row])
+    return table.getvalue()
 
 
 def peek(path: Path) -> dict[str, Any] | None:
-    """The header of a ledger; None where there is no ledger yet, or not even its header."""
+    """The header of a ledger; None where there is no ledger yet, or not even its first lines."""
     try:
         with path.open("rb") as file:
-            first = file.readline()
+            first, second = file.readline(), file.readline()
     except FileNotFoundError:
         return None
-    if not first.endswith(b"\n"):
+    if not second.endswith(b"\n"):
         return None
     try:
         found = json.loads(first.decode().removeprefix("# "))
     except ValueError:
         found = None
-    if not isinstance(found, dict):
-        raise ValueError(_spoilt(path, 1))  # noqa: TRY004 - the file is wrong, not its type
+    if not isinstance(found, dict) or THETA not in found:
+        raise ValueError(_spoilt(path, 1))
+    if second != HEADS:
+        raise ValueError(_spoilt(path, 2))
     return found
 
 
@@ -166,14 +172,14 @@ def opened(path: Path, making: Making, theta: tuple[float, float] | None) -> Led
     experiment = making.experiment
     wanted, found = header(making, theta), peek(path)
     if found is None:
-        write(path, f"# {json.dumps(wanted)}\n{','.join(COLUMNS)}\n".encode())
+        write(path, f"# {json.dumps(wanted)}\n".encode() + HEADS)
         return Ledger(path, experiment, theta, {})
     _check(path, found, wanted)
-    kept = found["log_amplitude_and_length_scale"]
+    kept = found[THETA]
     theta = None if kept is None else (float(kept[0]), float(kept[1]))
     ledger = Ledger(path, experiment, theta, {})
     content = path.read_bytes()
-    trails, length = _complete(path, content, experiment.sizes.queries)
+    trails, length = _complete(path, content, experiment)
     if length < len(content):
         os.truncate(path, length)
     ledger.trails.update({(trail.strategy, trail.run): trail for trail in trails})
@@ -182,39 +188,35 @@ def opened(path: Path, making: Making, theta: tuple[float, float] | None) -> Led
 
 def _check(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
     """Refuse rows that something else has made."""
-    free = {"log_amplitude_and_length_scale"}
-    for name in wanted.keys() - free | found.keys() - free:
-        if found.get(name) != wanted.get(name):
+    for name in {**wanted, **found}:
+        if name != THETA and found.get(name) != wanted.get(name):
             raise ValueError(
                 f"out must be new or hold rows of the same making; got {str(path)!r} with "
                 f"{name} {found.get(name)}, now {wanted.get(name)}. Choose another folder."
             )
 
 
-def _complete(path: Path, content: bytes, queries: int) -> tuple[list[Trail], int]:
+def _complete(path: Path, content: bytes, experiment: Experiment) -> tuple[list[Trail], int]:
     """The complete trails of a ledger, and where the last of them ends."""
-    whole = content[: content.rfind(b"\n") + 1]
-    lines = whole.decode().splitlines(keepends=True)
-    size, trails = queries + 1, list[Trail]()
-    end = sum(len(line.encode()) for line in lines[:2])
-    for at in range(2, len(lines) - queries, size):
-        some = lines[at : at + size]
+    lines = [line + b"\n" for line in content.split(b"\n")[:-1]]
+    size, trails = experiment.sizes.queries + 1, list[Trail]()
+    for at in range(2, len(lines) - size + 1, size):
         try:
-            trails.append(_trail(list(csv.reader(some))))
-        except (ValueError, IndexError):
+            trails.append(_trail(b"".join(lines[at : at + size]).decode(), experiment))
+        except (ValueError, IndexError, csv.Error):
             raise ValueError(_spoilt(path, at + 1)) from None
-        end += sum(len(line.encode()) for line in some)
-    return trails, end
+    return trails, sum(len(line) for line in lines[: 2 + size * len(trails)])
 
 
-def _trail(rows: list[list[str]]) -> Trail:
-    """The trail that lines of a ledger tell, if they are of one trail and in order."""
-    strategy, run = rows[0][3], rows[0][4]
-    for step, row in enumerate(rows):
-        if row[3:6] != [strategy, run, str(step)] or len(row) != len(COLUMNS):
-            raise ValueError(step)
+def _trail(text: str, experiment: Experiment) -> Trail:
+    """The trail that lines of a ledger tell, if they are to the letter as it would be written."""
+    rows = list(csv.reader(StringIO(text, newline="")))
     asked = np.array([int(row[7]) for row in rows[1:]], dtype=np.intp)
-    return Trail(strategy, int(run), asked, np.array([float(row[6]) for row in rows]))
+    accuracy = np.array([float(row[6]) for row in rows])
+    trail = Trail(rows[0][3], int(rows[0][4]), asked, accuracy)
+    if _text(experiment, [trail]) != text:
+        raise ValueError(text)
+    return trail
 
 
 def _spoilt(path: Path, line: int) -> str:

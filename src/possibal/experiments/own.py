@@ -2,9 +2,9 @@
 
 import sys
 from importlib import import_module
-from inspect import getsourcefile
+from inspect import getsourcefile, unwrap
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from possibal.acquisition import STRATEGIES
 from possibal.choices import choice
@@ -40,8 +40,12 @@ def strategy(name: str) -> Strategy:
 
 def source(function: Strategy) -> str:
     """The text of the file that a strategy comes from, as far as it has one."""
-    try:
-        file = getsourcefile(function)  # pyright: ignore[reportArgumentType] - any callable may do
-    except TypeError:
-        file = None
-    return Path(file).read_text() if file else repr(function)
+    inner: Any = unwrap(getattr(function, "func", function))  # what a decorator or partial calls
+    for maker in (inner, type(inner)):
+        try:
+            file = getsourcefile(maker)
+        except (TypeError, OSError):
+            continue
+        if file:
+            return Path(file).read_text("utf-8", errors="replace")
+    return repr(function)

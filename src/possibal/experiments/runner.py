@@ -205,14 +205,14 @@ def cluster(address: str, jobs: int | None = None) -> Generator[Spread]:
         given = {"address": address, "timeout": "10s"}
     try:
         client = distributed.Client(**given)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:  # TypeError: tls without certificates
         raise ValueError(
             f"dask must be the address of a scheduler, or local; got {address!r} "
             f"({error}). Start one with: dask scheduler."
         ) from None
 
     def spread(function: Callable[..., Any], calls: Iterable[Call]) -> Iterator[Any]:
-        ahead = AHEAD * max(1, len(client.scheduler_info()["workers"]))
+        ahead = AHEAD * max(1, sum(client.nthreads().values()))
         waiting = deque[Any]()
         for call in calls:
             waiting.append(client.submit(function, *call, pure=False))

@@ -19,9 +19,10 @@ from possibal.belief import Belief
 from possibal.errors import StrategyError
 from possibal.experiments.crowd import Crowd, Fit, Ground
 from possibal.experiments.datasets import Codes, Dataset
-from possibal.experiments.deal import deal, scaled, stream
+from possibal.experiments.deal import deal, scaled
 from possibal.experiments.results import Trail
 from possibal.experiments.spec import PAPER, Experiment
+from possibal.experiments.streams import stream
 from possibal.experiments.ways import WAYS, Way, fixed
 from possibal.gp import Data
 from possibal.hyperparameters import evidence, problem
