@@ -6,7 +6,7 @@ are from the published ones, and by how much U leads BALD.
 """
 
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from functools import partial
 
@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import track
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import pdist
-from scipy.special import ndtr
+from scipy.special import entr, ndtr
 
 from possibal.acquisition import STRATEGIES
 from possibal.arrays import Matrix, Vector
@@ -73,30 +73,52 @@ def _against(mean: float, sd: float, sign: float, theta: float) -> float:
     return -float(ndtr(sign * theta) * np.exp(-0.5 * ((theta - mean) / sd) ** 2))
 
 
+def sampled(samples: int, view: View) -> Vector:
+    """BALD by a few draws of each latent, as many programs estimate it."""
+    belief = view.belief
+    mean, sd = belief.mean[0], np.sqrt(belief.variance[0])
+    p = ndtr(mean + sd * view.rng.standard_normal((samples, len(mean))))
+    return _entropy(p.mean(axis=0)) - _entropy(p).mean(axis=0)
+
+
+def _entropy(p: Vector) -> Vector:
+    return entr(p) + entr(1.0 - p)
+
+
+OTHERS: dict[str, tuple[Strategy, str]] = {
+    "brent": (by_brent, "uncertainty"),
+    "bald5": (partial(sampled, 5), "bald"),
+    "bald20": (partial(sampled, 20), "bald"),
+    "bald100": (partial(sampled, 100), "bald"),
+}
+"""Other ways to compute the paper's scores, and the ones they stand for."""
+
+
 def medians(
-    name: str, scaling: str, theta: tuple[float, float], runs: int, *, brent: bool
+    name: str, scaling: str, theta: tuple[float, float], settings: Namespace
 ) -> dict[str, float]:
     """Median accuracy after the last answer, by strategy."""
     deal.scaled = SCALINGS[scaling]
-    chosen: dict[str, Strategy] = {one: STRATEGIES[one] for one in BINARY_STRATEGIES}
-    if brent:
-        chosen = {"by_brent": by_brent}
-    task = Task(experiment(name).with_runs(runs), load(name), chosen, theta)
-    trails = follow(task, [(one, run) for run in range(runs) for one in chosen])
+    names = settings.strategies.split(",")
+    chosen = {one: OTHERS[one][0] if one in OTHERS else STRATEGIES[one] for one in names}
+    task = Task(experiment(name).with_runs(settings.runs), load(name), chosen, theta)
+    trails = follow(task, [(one, run) for run in range(settings.runs) for one in chosen])
     return {
         one: float(np.median([t.accuracy[-1] for t in trails if t.strategy == one]))
         for one in chosen
     }
 
 
-def cell(name: str, scaling: str, amplitude: float, share: float, settings: object) -> list[object]:
+def cell(
+    name: str, scaling: str, amplitude: float, share: float, settings: Namespace
+) -> list[object]:
     """A line of the table."""
     data = load(name)
     X = SCALINGS[scaling](data.X, data.X)
     length = share * float(np.median(pdist(X)))
     theta = (float(np.log(amplitude)), float(np.log(length)))
-    got = medians(name, scaling, theta, settings.runs, brent=settings.brent)
-    paper = [TABLE_1[name]["uncertainty" if s == "by_brent" else s].median for s in got]
+    got = medians(name, scaling, theta, settings)
+    paper = [TABLE_1[name][OTHERS[s][1] if s in OTHERS else s].median for s in got]
     off = float(np.sqrt(np.mean((np.array(list(got.values())) - paper) ** 2)))
     return [name, scaling, amplitude, share, round(off, 4), *(round(v, 4) for v in got.values())]
 
@@ -110,7 +132,9 @@ def main() -> None:
     parser.add_argument("--amplitudes", default=",".join(map(str, AMPLITUDES)))
     parser.add_argument("--shares", default=",".join(map(str, SHARES)))
     parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--brent", action="store_true", help="only U, by Brent as in the paper")
+    parser.add_argument(
+        "--strategies", default=",".join(BINARY_STRATEGIES), help=f"or {set(OTHERS)}"
+    )
     settings = parser.parse_args()
     grid = [
         (name, scaling, float(amplitude), float(share), settings)
@@ -121,7 +145,7 @@ def main() -> None:
     ]
     parallel = joblib.Parallel(n_jobs=settings.jobs, return_as="generator")
     lines = parallel(joblib.delayed(cell)(*one) for one in grid)
-    names = ["by_brent"] if settings.brent else list(BINARY_STRATEGIES)
+    names = settings.strategies.split(",")
     sys.stdout.write(",".join(["set", "scaling", "amplitude", "share", "off", *names]) + "\n")
     console = Console(stderr=True)
     for line in track(

@@ -163,7 +163,7 @@ def test_credibilities_are_those_of_each_trails_own_posterior(name, theta):
 
 def test_a_setting_that_is_not_credible_counts_for_nothing():
     fit = fit_of(crowd_of("iris"))
-    doubtful = replace(fit, log_prior=fit.log_prior + [0.0, 0.0, -30.0, 0.0])
+    doubtful = replace(fit, log_prior=fit.log_prior + np.array([0.0, 0.0, -30.0, 0.0]))
     assert (doubtful.credibility[:, 2] == 0).all()
     assert all(len(doubtful.posterior(s).prior) == 3 for s in range(3))
     mean, variance = doubtful.moments()

@@ -236,5 +236,5 @@ def test_held_out_a_pool_of_all_rows_is_refused():
 
 
 def test_a_set_that_is_all_block_is_refused():
-    with pytest.raises(ValueError, match="^pool must leave rows of mine to test on"):
+    with pytest.raises(ValueError, match=r"^pool must leave rows of mine to test on"):
         check(sized(3, 6), own(np.arange(12) % 2, block=range(12)))

@@ -66,7 +66,7 @@ def test_for_numbers_that_stand_for_several_the_noise_is_that_of_one():
     found = posterior("identity")
     found = replace(found, data=replace(found.data, count=np.full(8, 5.0)))
     x = rows(2, m=1)
-    told = found.update(x, np.zeros((1, 1)))
+    told = found.update(x, np.zeros((1, 1)), np.full((1, 1), 2.5 / 5))
     foretold = Foreseen(found).with_pick(x[0]).at(rows(1)).variance
     np.testing.assert_allclose(foretold, told.moments(rows(1))[1][:, 0], rtol=1e-9)
 
@@ -104,12 +104,24 @@ def test_means_and_credibilities_stay_and_no_variance_grows(link, seed):
 
 
 @each_link
-def test_a_pick_picked_often_never_makes_a_variance_negative(link):
-    found, x = posterior(link), rows(2, m=1)
-    weight = found.data.weight * (1e12 if link == "identity" else 1.0)
+@few
+@given(seed=seeds, noise=st.sampled_from([1.0, 1e-8, 1e-12, 1e-16, 1e-20]))
+def test_a_row_picked_often_never_makes_a_variance_negative(link, seed, noise):
+    found, X = posterior(link, seed), rows(seed + 1)
+    weight = found.data.weight / (noise if link == "identity" else 1.0)
     found = condition(found.prior, replace(found.data, weight=weight), found.log_prior)
-    variance = after(found, np.repeat(x, 30, axis=0)).at(x).variance
-    assert np.all(variance > 0)
+    ahead = after(found, np.concatenate([np.repeat(X[:1], 20, axis=0), X]))
+    variance = ahead.at(X).variance  # a belief refuses what is not positive
+    assert np.all(variance <= found.at(X).variance)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rounding_does_not_pile_up_where_nothing_is_left_to_tell(seed):
+    found, x = posterior("identity", seed), rows(seed + 2, m=1)
+    data = replace(found.data, weight=found.data.weight * 1e16)
+    found = condition(found.prior, data, found.log_prior)
+    once, often = (after(found, np.repeat(x, k, axis=0)) for k in (1, 30))
+    np.testing.assert_allclose(often.cross(x, x), once.cross(x, x), atol=1e-10)
 
 
 @each_link

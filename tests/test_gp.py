@@ -6,6 +6,7 @@ import pytest
 import reference_gp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import expit, ndtr, softmax
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
@@ -514,3 +515,37 @@ def test_covariances_with_a_few_rows_need_no_more_memory_than_their_number(link)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 60e6
+
+
+# ---------------------------------------------------------------- probabilities
+
+
+@pytest.mark.parametrize("link", ["probit", "logistic"])
+def test_the_probability_of_a_label_is_the_links_at_the_mean(link):
+    found = posterior(link, 3)
+    p = found.probability(rows(4))
+    mean = found.moments(rows(4))[0][0, 0]
+    cdf = ndtr if link == "probit" else expit
+    np.testing.assert_allclose(p, np.column_stack([cdf(-mean), cdf(mean)]), rtol=1e-12)
+
+
+def test_the_probability_of_more_labels_is_the_softmax_of_their_means():
+    found = posterior("softmax", 3)
+    mean = found.moments(rows(4))[0][0]
+    np.testing.assert_allclose(found.probability(rows(4)), softmax(mean.T, axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("link", ["probit", "logistic", "softmax"])
+def test_probabilities_are_averaged_by_the_credibility_of_settings(link):
+    found, X = posterior(link, 5, count=4), rows(6)
+    each = [found.part(np.array([s])).probability(X) for s in range(4)]
+    expected = np.average(each, axis=0, weights=found.credibility)
+    np.testing.assert_allclose(found.probability(X), expected, rtol=1e-12)
+    np.testing.assert_allclose(found.probability(X).sum(axis=1), 1.0, rtol=1e-12)
+    assert found.probability(X).shape == (7, 3 if link == "softmax" else 2)
+
+
+@pytest.mark.parametrize("link", ["probit", "softmax"])
+def test_far_from_all_rows_labels_are_as_probable(link):
+    p = posterior(link, 7).probability(np.full((1, 2), 1e3))
+    np.testing.assert_allclose(p, 1 / p.shape[1], rtol=1e-12)

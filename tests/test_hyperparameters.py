@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,6 +24,7 @@ from possibal.hyperparameters import (
     fixed,
     median_distance,
     problem,
+    usual,
 )
 from possibal.links import IDENTITY, LOGISTIC, PROBIT, SOFTMAX
 
@@ -381,3 +384,28 @@ def test_kernels_of_several_classes_are_moved_together():
     kernels = tuple(ConstantKernel(1.0) * RBF(1.0) for _ in range(3))
     made = problem(kernels, seen("softmax"))
     assert made.belief.settings().shape == (5, 6)
+
+
+# ---------------------------------------------------------------- the usual belief
+
+
+@pytest.mark.parametrize("link", ["probit", "softmax"])
+@pytest.mark.parametrize(("n", "scale"), [(2, 1.0), (12, 1.0), (30, 1e-3), (30, 1e4)])
+def test_the_usual_belief_is_that_of_our_own_kernel(link, n, scale):
+    data = replace(seen(link, n=n), X=scale * rows(4, n))
+    found, expected = usual(data.X), problem(None, data).belief
+    assert found.names == expected.names
+    np.testing.assert_allclose(found.centre, expected.centre, rtol=1e-12)
+    np.testing.assert_array_equal(found.sd, expected.sd)
+    np.testing.assert_allclose(found.bounds.lb, expected.bounds.lb, rtol=1e-12)
+    np.testing.assert_allclose(found.bounds.ub, expected.bounds.ub, rtol=1e-12)
+    np.testing.assert_allclose(found.settings(), expected.settings(), rtol=1e-12)
+    assert found.settings().shape == (5, 2)
+    np.testing.assert_allclose(found.log(found.settings()), expected.log(expected.settings()))
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_the_usual_belief_needs_no_rows(n):
+    data = Data(np.ones((n, 2)), np.ones((1, n)), np.ones((1, n)), PROBIT)
+    expected = problem(None, data).belief
+    np.testing.assert_allclose(usual(data.X).centre, expected.centre, rtol=1e-12)

@@ -103,3 +103,21 @@ def test_equal_rows_are_as_close_as_can_be():
     X = np.ones((3, 2))
     process = prior([ConstantKernel(2.0) * RBF(1.0)], np.log([[2.0, 0.3]]))
     np.testing.assert_array_equal(process.gram(X), np.full((1, 1, 3, 3), 2.0))
+
+
+def test_usual_settings_are_those_of_a_constant_times_an_rbf():
+    thetas = np.log([[2.0, 0.5], [12.0, 3.0], [1.0, 0.5]])
+    kernel = ConstantKernel(2.0) * RBF(0.5)
+    found, expected = Radial.usual(thetas), Radial.of(kernel, thetas)
+    X, X_t = rows(0), rows(1)
+    np.testing.assert_array_equal(found.gram(X), expected.gram(X))
+    for one, other in zip(
+        dense_columns(found, X_t, X, 1), dense_columns(expected, X_t, X, 1), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    T = np.ones((3, 1, 6, 6))
+    np.testing.assert_array_equal(found.slopes(X, T), expected.slopes(X, T))
+    assert found.name == f"kernel {kernel}"
+    assert len(found) == 3
+    written = np.array([setting.theta for (setting,) in found.settings()])
+    np.testing.assert_allclose(written, thetas, rtol=1e-12, atol=1e-12)

@@ -53,3 +53,30 @@ def test_memory_is_bounded_by_the_chunks(score, labels):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak - mean.nbytes < 8e6
+
+
+def test_every_strategy_but_random_reads_a_belief_row_by_row():
+    assert {name for name, s in STRATEGIES.items() if scoring.is_local(s)} == set(LOCAL)
+
+
+def test_only_a_score_is_known_to_be_local():
+    @scoring.score(size=scoring.reading)
+    def spread(belief):
+        return belief.variance[0]
+
+    def pretender(belief):
+        return spread(belief)
+
+    assert scoring.is_local(spread)
+    assert not scoring.is_local(pretender)
+    assert not scoring.is_local(np.add)
+    pretender.local = "yes"
+    assert not scoring.is_local(pretender)
+
+
+@pytest.mark.parametrize("score", LOCAL.values(), ids=LOCAL)
+@pytest.mark.parametrize("shape", [(12,), (12, 3)], ids=str)
+def test_a_local_score_says_the_same_of_pools_joined(score, shape):
+    mean, variance = random_moments(8, shape)
+    parts = [score(mean[some], variance[some]) for some in (slice(0, 5), slice(5, 12))]
+    np.testing.assert_array_equal(score(mean, variance), np.concatenate(parts))

@@ -142,8 +142,7 @@ def one(protocol="paper", hyperparameters="paper", seed=0, **sizes):
         ),
         (
             {"hyperparameters": "fixed"},
-            "hyperparameters must be one of 'paper', 'evidence', 'envelope'; got 'fixed'. "
-            "Choose one of these.",
+            "hyperparameters must be one of 'paper', 'evidence', 'envelope'; got 'fixed'. Choose",
         ),
         ({"runs": 0}, "runs must be at least 1; got 0. Use 1 or a larger number."),
         ({"queries": 0}, "queries must be at least 1; got 0. Use 1 or a larger number."),
@@ -157,12 +156,13 @@ def test_a_bad_value_is_refused_in_one_sentence(bad, sentence):
     assert one().sizes == SMALL
     with pytest.raises(ValueError, match="must be") as e:
         one(**bad)
-    assert str(e.value) == sentence
+    assert str(e.value).startswith(sentence)
+    assert "\n" not in str(e.value)
 
 
 def test_a_set_the_paper_does_not_have_is_refused_and_the_nearest_offered():
     with pytest.raises(
-        ValueError, match="^dataset must be one of 'block-center', .*; got 'irs'"
+        ValueError, match=r"^dataset must be one of 'block-center', .*; got 'irs'"
     ) as e:
         experiment("irs")
     assert str(e.value).endswith("Did you mean 'iris'?")

@@ -19,6 +19,8 @@ from possibal.links import Softmax
 
 _FLOOR = 1e-13
 """A variance below this share of the one before any pick is rounding."""
+_ROUNDING = 1e-10
+"""A pick tells nothing where less than this share of a variance is left."""
 _TINY = 1e-300
 """Where a row's own label would tell nothing."""
 _CHUNK = 2_000_000
@@ -53,11 +55,12 @@ class Foreseen:
         Paper: none; a label of weight W divides its own row's variance by 1 + W v.
         """
         row = x[None]
-        W, told = expected_weight(self.posterior, row), self._told(row)
-        # One over sqrt(v + 1/W), written so that a weight of zero tells nothing.
-        gain = np.sqrt(W / (1.0 + W * self._variance(row)))
-        told = told[:, :, 0]
-        line = np.concatenate([-gain * _through(told, self._triangle), gain], axis=2)
+        (g, v), told = self.posterior.moments(row), self._told(row)
+        W, left = _weight(self.posterior.data, g), _less(v, _squares(told))
+        # One over sqrt(v + 1/W), written so that a weight of zero tells nothing; where next to
+        # nothing is left of a variance, what another label would tell is rounding.
+        gain = np.sqrt(W / (1.0 + W * left)) * (left > _ROUNDING * v)
+        line = np.concatenate([-gain * _through(told[:, :, 0], self._triangle), gain], axis=2)
         return replace(self, picked=(*self.picked, x), lines=(*self.lines, line))
 
     def at(self, X: Matrix) -> Belief:

@@ -145,8 +145,9 @@ def _row(results: Results, name: str) -> tuple[Cell, ...]:
     over, ends = 100 * results.area[name], 100 * results.final[name]
     cells = [Cell(name), Cell(f"{over.mean():.1f}")]
     if name == RANDOM:
-        goal = _reached(results.accuracy[name].mean(axis=0), float(ends.mean() / 100))
-        rest = [Cell(), Cell(f"{ends.mean():.1f}"), Cell(str(results.start + goal)), Cell()]
+        curve = results.accuracy[name].mean(axis=0)
+        needed = results.start + _reached(curve, float(curve[-1]))
+        rest = [Cell(), Cell(f"{ends.mean():.1f}"), Cell(str(needed)), Cell()]
         return (*cells, *rest)
     low, high = _interval(over - 100 * results.area[RANDOM], results.experiment.seed)
     gap, saved = float(np.mean(over - 100 * results.area[RANDOM])), saving(results, name)

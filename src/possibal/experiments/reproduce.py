@@ -61,8 +61,9 @@ class Settings:
         choice("what", self.what, WHAT)
         choice("protocol", self.protocol, PROTOCOLS)
         choice("hyperparameters", self.hyperparameters, HYPERPARAMETERS)
+        known = dict.fromkeys(BINARY) if self.what == "table2" else TABLE_3
         for name in self.datasets:
-            choice("datasets", name, TABLE_3)
+            choice("datasets", name, known)
         if self.runs is not None:
             at_least("runs", self.runs, 1)
         at_least("seed", self.seed, 0)

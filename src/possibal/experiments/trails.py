@@ -8,12 +8,14 @@ one stack, whatever the way to deal with hyperparameters.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import unwrap
 from pathlib import Path
 from traceback import extract_tb
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 
+from possibal.acquisition import STRATEGIES
 from possibal.arrays import Array, Matrix, Places
 from possibal.belief import Belief
 from possibal.errors import StrategyError
@@ -29,7 +31,7 @@ from possibal.hyperparameters import evidence, problem
 from possibal.learner import pick
 from possibal.linalg import one_thread
 from possibal.links import PROBIT, SOFTMAX
-from possibal.scoring import is_local
+from possibal.scoring import Score, is_local
 from possibal.view import Strategy, View
 
 _MOST_ROWS = 1000
@@ -105,20 +107,33 @@ def follow(task: Task, names: Names) -> list[Trail]:
     Paper: App. E.2, Algorithm 1.
     """
     theta = None if task.theta is None else np.array(task.theta)
-    queries = task.experiment.sizes.queries
     with one_thread():
         runs = dict.fromkeys(run for _, run in names)
         shares = {run: deal(task.experiment, task.data, run) for run in runs}
         grounds = {run: Ground.of(share, task.data, theta) for run, share in shares.items()}
-        own = [grounds[run] for _, run in names]
-        crowd, fit = Crowd.at_start(own, len(task.data.labels), queries, theta), None
-        accuracy, way = np.empty((len(names), queries + 1)), _way(task)
-        for step in range(queries + 1):
-            fit = way(crowd, fit)  # line 6
-            accuracy[:, step] = fit.accuracy()  # line 14, after every answer
-            if step < queries:
-                crowd = crowd.told(_choices(task, names, fit))  # lines 7 to 11
-    asked = [g.share.pool[k[-queries:]] for g, k in zip(own, crowd.known, strict=True)]
+        alike = dict[int, list[int]]()  # a block leaves more rows to test on in some runs
+        for place, (_, run) in enumerate(names):
+            alike.setdefault(len(shares[run].test), []).append(place)
+        trails = dict[int, Trail]()
+        for places in alike.values():
+            some = [names[place] for place in places]
+            found = _walked(task, some, [grounds[run] for _, run in some])
+            trails.update(zip(places, found, strict=True))
+    return [trails[place] for place in range(len(names))]
+
+
+def _walked(task: Task, names: Names, grounds: Sequence[Ground]) -> list[Trail]:
+    """Trails whose grounds are equally large."""
+    theta = None if task.theta is None else np.array(task.theta)
+    queries = task.experiment.sizes.queries
+    crowd, fit = Crowd.at_start(grounds, len(task.data.labels), queries, theta), None
+    accuracy, way = np.empty((len(names), queries + 1)), _way(task)
+    for step in range(queries + 1):
+        fit = way(crowd, fit)  # line 6
+        accuracy[:, step] = fit.accuracy()  # line 14, after every answer
+        if step < queries:
+            crowd = crowd.told(_choices(task, names, fit))  # lines 7 to 11
+    asked = [g.share.pool[k[-queries:]] for g, k in zip(grounds, crowd.known, strict=True)]
     lines = zip(names, asked, accuracy, strict=True)
     return [Trail(strategy, run, rows, line) for (strategy, run), rows, line in lines]
 
@@ -135,16 +150,21 @@ def _choices(task: Task, names: Names, fit: Fit) -> Places:
     strategies = np.array([strategy for strategy, _ in names])
     for name in dict.fromkeys(strategies.tolist()):
         members, strategy = np.flatnonzero(strategies == name), task.strategies[name]
-        if is_local(strategy) and mean.shape[1] == 1:
+        if _is_ours(strategy) and mean.shape[1] == 1:
             flat = _joined(mean[members, 0], variance[members, 0])
             places[members] = strategy(flat).reshape(len(members), -1).argmax(axis=1)
             continue
         for s in members.tolist():
-            if is_local(strategy):
+            if _is_ours(strategy):
                 places[s] = strategy(fit.belief(s, mean[s], variance[s])).argmax()
             else:
                 places[s] = _asked(_view(task, names[s][1], fit, s), strategy, name)
     return places
+
+
+def _is_ours(strategy: Strategy) -> TypeGuard[Score]:
+    """Whether rows of many pools may be joined; what a user's own score gives is looked at."""
+    return is_local(strategy) and strategy in STRATEGIES.values()
 
 
 def _asked(view: View, strategy: Strategy, name: str) -> int:
@@ -152,11 +172,20 @@ def _asked(view: View, strategy: Strategy, name: str) -> int:
     try:
         return pick(view, strategy)
     except Exception as error:
-        last = extract_tb(error.__traceback__)[-1]
         raise StrategyError(
             f"strategy {name} must give one number for each candidate; got {type(error).__name__}: "
-            f"{error} ({Path(last.filename).name}, line {last.lineno}). Mend it and run again."
+            f"{error} ({_where(strategy, error)}). Mend it and run again."
         ) from error
+
+
+def _where(strategy: Strategy, error: Exception) -> str:
+    """The last line of a strategy's own file that an error came through, or its first."""
+    frames = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
+    code = getattr(unwrap(strategy), "__code__", None)
+    if code is not None:
+        own = [frame for frame in frames if frame[0] == code.co_filename]
+        frames = own or [(code.co_filename, code.co_firstlineno)]
+    return f"{Path(frames[-1][0]).name}, line {frames[-1][1]}"
 
 
 def _joined(mean: Array, variance: Array) -> Belief:

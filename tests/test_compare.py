@@ -1,0 +1,225 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from possibal.acquisition import STRATEGIES
+from possibal.experiments.compare import RANDOM, saving, sizes, table, verdict, wanted
+from possibal.experiments.datasets import load
+from possibal.experiments.results import Results
+from possibal.experiments.spec import (
+    BINARY_STRATEGIES,
+    ENVELOPE,
+    EVIDENCE,
+    HELD_OUT,
+    MULTICLASS_STRATEGIES,
+    Experiment,
+    Sizes,
+)
+
+WINE, IRIS = load("wine"), load("iris")
+STEPS, START = 30, 2
+
+
+def first(rows):
+    """A set of the first rows of wine."""
+    return replace(WINE, X=WINE.X[:rows], y=WINE.y[:rows])
+
+
+def made_up(**accuracy):
+    """Results of strategies with these accuracies, a line for each run."""
+    lines = {name: np.asarray(some, dtype=float) for name, some in accuracy.items()}
+    runs, points = next(iter(lines.values())).shape
+    experiment = Experiment("wine", HELD_OUT, ENVELOPE, Sizes(runs, points - 1, 89, 89))
+    return Results(experiment, START, lines)
+
+
+def learning(rng, runs, *, ahead=0, noise=0.0):
+    """Curves that grow with the labels, as if so many more were known."""
+    steps = np.arange(STEPS + 1) + ahead
+    run = rng.normal(size=(runs, 1)) + rng.normal(size=(runs, STEPS + 1))
+    return 1 - 0.5 * np.exp(-steps / 10) + noise * run
+
+
+# ---------------------------------------------------------------- how much is run
+@pytest.mark.parametrize(
+    ("rows", "questions", "expected"),
+    [
+        (178, 50, Sizes(20, 50, 89, 89)),
+        (178, 500, Sizes(20, 87, 89, 89)),
+        (61, 50, Sizes(20, 28, 30, 31)),
+        (6, 1, Sizes(20, 1, 3, 3)),
+    ],
+)
+def test_half_of_the_rows_may_be_asked_about(rows, questions, expected):
+    assert sizes(first(rows), questions=questions) == expected
+
+
+def test_a_large_set_is_not_used_up():
+    many = replace(WINE, X=np.tile(WINE.X, (10, 1)), y=np.tile(WINE.y, 10))
+    assert sizes(many, 3, 7) == Sizes(3, 7, 300, 1000)
+
+
+def test_too_few_rows_are_refused():
+    with pytest.raises(ValueError, match=r"^data must have at least 6 rows for 2 labels; got 5\."):
+        sizes(first(5))
+
+
+@pytest.mark.parametrize(
+    ("runs", "questions", "words"),
+    [(1, 5, "runs must be at least 2; got 1"), (2, 0, "questions must be at least 1; got 0")],
+)
+def test_counts_that_compare_nothing_are_refused(runs, questions, words):
+    with pytest.raises(ValueError, match=f"^{words}"):
+        sizes(WINE, runs, questions)
+
+
+# ---------------------------------------------------------------- strategies
+@pytest.mark.parametrize(
+    ("data", "usual"), [(WINE, BINARY_STRATEGIES), (IRIS, MULTICLASS_STRATEGIES)]
+)
+def test_strategies_are_the_papers_if_none_is_named(data, usual):
+    (one,) = wanted(data, (), sizes(data))
+    assert list(one.strategies) == list(usual)
+    assert one.experiment == Experiment(data.name, HELD_OUT, ENVELOPE, sizes(data), 0)
+
+
+def test_random_is_always_there_and_nothing_twice():
+    size = sizes(WINE)
+    (one,) = wanted(WINE, ("margin", "random", "margin"), size, EVIDENCE, 3)
+    assert one.strategies == {name: STRATEGIES[name] for name in ("random", "margin")}
+    assert (one.experiment.hyperparameters, one.experiment.seed) == (EVIDENCE, 3)
+
+
+def test_own_strategies_get_ledgers_of_their_own(tmp_path, monkeypatch):
+    text = "def first(view): ...\ndef last(view): ...\n"
+    (tmp_path / "mine_to_compare.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    names = ("mine_to_compare:first", "margin", "mine_to_compare:last")
+    ours, *own = wanted(WINE, names, sizes(WINE))
+    assert list(ours.strategies) == ["random", "margin"]
+    assert ours.source is None
+    assert [list(one.strategies) for one in own] == [[names[0]], [names[2]]]
+    assert [one.source for one in own] == [text, text]
+    assert len({one.file for one in (ours, *own)}) == 3
+
+
+def test_an_unknown_strategy_is_refused():
+    with pytest.raises(ValueError, match=r"^strategy must be one of .*Did you mean 'margin'\?$"):
+        wanted(WINE, ("margn",), sizes(WINE))
+
+
+# ---------------------------------------------------------------- labels saved
+@given(ahead=st.integers(-STEPS // 2, STEPS), runs=st.integers(2, 12))
+@settings(max_examples=10)
+def test_a_curve_that_is_another_some_labels_ahead_saves_as_many(ahead, runs):
+    rng = np.random.default_rng(runs)
+    slow, fast = (learning(rng, runs, ahead=k) for k in (0, ahead))
+    one = saving(made_up(random=slow, fast=fast), "fast")
+    if ahead < 0:  # it is not there in the end, and counts as needing one label more
+        assert (one.needed, one.saved) == (None, -1)
+    else:
+        assert (one.needed, one.saved) == (START + STEPS - ahead, ahead)
+    assert one.low == one.high == one.saved
+
+
+def test_the_interval_contains_the_truth_about_as_often_as_it_says():
+    ahead, trials, within = 8, 20, 0
+    for trial in range(trials):
+        rng = np.random.default_rng(trial)
+        slow, fast = (learning(rng, 12, ahead=k, noise=0.004) for k in (0, ahead))
+        one = saving(made_up(random=slow, fast=fast), "fast")
+        assert one.low <= one.saved <= one.high
+        assert one.high > one.low
+        within += one.low <= ahead <= one.high
+    assert within >= 0.8 * trials
+
+
+def test_runs_are_drawn_in_pairs():
+    # Runs differ by far more than strategies do, but each is as much ahead as the others.
+    rng = np.random.default_rng(0)
+    height = rng.normal(scale=10, size=(8, 1))
+    slow, fast = (learning(rng, 8, ahead=k) + height for k in (0, 5))
+    one = saving(made_up(random=slow, fast=fast), "fast")
+    assert (one.low, one.saved, one.high) == (5, 5, 5)
+
+
+def test_a_curve_that_falls_back_has_not_come_to_stay():
+    slow = np.tile([0.5, 0.6, 0.7, 0.8], (3, 1))
+    fast = np.tile([0.5, 0.9, 0.75, 0.85], (3, 1))
+    one = saving(made_up(random=slow, fast=fast), "fast")
+    assert (one.needed, one.saved) == (START + 3, 0)
+
+
+def test_a_curve_that_is_there_from_the_start_needs_the_start_alone():
+    slow = np.tile([0.5, 0.6, 0.7], (3, 1))
+    one = saving(made_up(random=slow, fast=np.full((3, 3), 0.7)), "fast")
+    assert (one.needed, one.saved) == (START, 2)
+
+
+# ---------------------------------------------------------------- told
+@pytest.fixture(scope="module", name="result")
+def _result():
+    rng = np.random.default_rng(1)
+    curves = {RANDOM: 0, "fast": 8, "slow": -12, "faster": 12}
+    return made_up(**{name: learning(rng, 10, ahead=k, noise=0.005) for name, k in curves.items()})
+
+
+def test_the_most_accurate_comes_first_and_every_cell_is_filled(result):
+    shown = table(result)
+    cells = {row[0].text: [cell.text for cell in row[1:]] for row in shown.rows}
+    assert list(cells) == ["faster", "fast", "random", "slow"]
+    assert all(cell for name in ("faster", "fast", "slow") for cell in cells[name])
+    assert shown.title == "Strategies on wine"
+    assert shown.note.startswith("10 runs of 30 questions, pools of 89 rows, 89 other rows")
+
+
+def test_figures_of_the_table_are_those_of_the_runs(result):
+    cells = {row[0].text: [cell.text for cell in row[1:]] for row in table(result).rows}
+    over, lead, end, needed, saved = cells["fast"]
+    area, one = result.area, saving(result, "fast")
+    gap = 100 * (area["fast"] - area[RANDOM])
+    assert over == f"{100 * area['fast'].mean():.1f}"
+    assert end == f"{100 * result.final['fast'].mean():.1f}"
+    assert needed == str(one.needed)
+    assert saved == f"{one.saved:+d} [{one.low:+.0f}, {one.high:+.0f}]"
+    middle, low, high = (float(part.strip("[],")) for part in lead.split())
+    assert middle == pytest.approx(gap.mean(), abs=0.05)
+    assert low < middle < high
+    # A normal interval is about as wide.
+    assert high - low == pytest.approx(2 * 1.96 * gap.std() / np.sqrt(10), abs=0.15)
+
+
+def test_random_has_no_lead_over_itself_and_others_may_never_get_there(result):
+    cells = {row[0].text: [cell.text for cell in row[1:]] for row in table(result).rows}
+    over, lead, end, needed, saved = cells[RANDOM]
+    assert (lead, saved) == ("", "")
+    assert float(over) < float(end)
+    assert START < int(needed) <= START + STEPS
+    assert cells["slow"][3] == "not reached"
+    assert cells["slow"][4].startswith("-")
+
+
+def test_the_verdict_names_what_saves_most(result):
+    one = saving(result, "faster")
+    assert one.low > 0
+    assert verdict(result) == (
+        f"faster saved {one.saved} labels against random "
+        f"(95% interval {one.low:.0f} to {one.high:.0f})."
+    )
+
+
+@pytest.mark.parametrize("ahead", [0, -5])
+def test_the_verdict_is_honest_where_chance_can_do_as_much(ahead):
+    rng = np.random.default_rng(5)
+    slow, other = (learning(rng, 6, ahead=k, noise=0.01) for k in (0, ahead))
+    assert verdict(made_up(random=slow, other=other)) == (
+        "No strategy saved labels against random beyond what chance can do."
+    )
+
+
+def test_the_verdict_on_random_alone_is_that_nothing_was_saved():
+    assert verdict(made_up(random=np.ones((2, 3)))).startswith("No strategy saved labels")
