@@ -199,5 +199,5 @@ def test_an_unknown_name_is_refused_and_the_nearest_offered(name, remedy):
 
 
 def test_a_negative_seed_is_refused():
-    with pytest.raises(ValueError, match=r"^seed must be at least 0; got -1\. Pass 0 or"):
+    with pytest.raises(ValueError, match=r"^seed must be at least 0; got -1\. Use 0 or"):
         load("fri", -1)

@@ -79,6 +79,12 @@ def test_other_runs_and_other_seeds_give_other_shares():
         assert len({getattr(share, name).tobytes() for share in shares}) == 6
 
 
+def test_the_start_is_drawn_by_run_and_by_seed():
+    data = own(np.arange(60) % 2)  # every pool is the whole set
+    starts = {tuple(deal(sized(1, 60, seed=s), data, r).start) for s in range(3) for r in range(3)}
+    assert len(starts) > 6
+
+
 def test_hyperparameters_and_the_number_of_runs_change_no_share():
     data = load("iris")
     one = deal(experiment("iris"), data, 3)

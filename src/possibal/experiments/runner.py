@@ -9,7 +9,7 @@ ledger has the same bytes for any number of workers.
 import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -204,7 +204,8 @@ def cluster(address: str, jobs: int | None = None) -> Generator[Spread]:
     else:
         given = {"address": address, "timeout": "10s"}
     try:
-        client = distributed.Client(**given)
+        with interrupts_ignored() if address == "local" else nullcontext():
+            client = distributed.Client(**given)
     except (OSError, ValueError, TypeError) as error:  # TypeError: tls without certificates
         raise ValueError(
             f"dask must be the address of a scheduler, or local; got {address!r} "
