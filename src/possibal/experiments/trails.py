@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeGuard
 
 import numpy as np
 
-from possibal.acquisition import STRATEGIES
+from possibal.acquisition import STRATEGIES, random
 from possibal.arrays import Array, Matrix, Places
 from possibal.belief import Belief
 from possibal.errors import StrategyError
@@ -157,6 +157,9 @@ def _choices(task: Task, names: Names, fit: Fit) -> Places:
         for s in members.tolist():
             if _is_ours(strategy):
                 places[s] = strategy(fit.belief(s, mean[s], variance[s])).argmax()
+            elif strategy is STRATEGIES["random"]:  # needs no posterior, which takes time to make
+                rng = _generator(task, names[s][1], fit.crowd.n)
+                places[s] = random(mean[s, 0, 0], variance[s, 0, 0], rng=rng).argmax()
             else:
                 places[s] = _asked(_view(task, names[s][1], fit, s), strategy, name)
     return places
@@ -200,9 +203,14 @@ def _joined(mean: Array, variance: Array) -> Belief:
 def _view(task: Task, run: int, fit: Fit, s: int) -> View:
     """What a strategy that reads more than a belief may look at."""
     share, left = fit.crowd.grounds[s].share, fit.crowd.left[s]
-    rng = np.random.default_rng([campaign_seed(task.experiment.seed, run), fit.crowd.n])
+    rng = _generator(task, run, fit.crowd.n)
     candidates, reference = share.X[share.pool[left]], share.X[share.pool]
     return View(fit.posterior(s), candidates, rng, reference=reference)
+
+
+def _generator(task: Task, run: int, answers: int) -> np.random.Generator:
+    """Where a strategy draws from at one step; the same for all strategies."""
+    return np.random.default_rng([campaign_seed(task.experiment.seed, run), answers])
 
 
 def campaign_seed(seed: int, run: int) -> int:
