@@ -225,7 +225,7 @@ def test_own_strategies_are_compared_too(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "given", "words"),
     [
-        (SURVEY, {"label": "anser"}, "label must be a column of the data; got 'anser'."),
+        (SURVEY, {"label": "answr"}, "label must be a column of the data; got 'answr'."),
         (SURVEY, {"label": "site"}, "site"),
         (SURVEY, {"runs": 1}, "runs must be at least 2; got 1."),
         (SURVEY, {"questions": 0}, "questions must be at least 1; got 0."),
