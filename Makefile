@@ -1,8 +1,9 @@
 # Every task creates .venv by itself. `make help` lists the tasks.
 PYTHON ?= python3
 BIN := .venv/bin
+CORES := $(shell $(PYTHON) -c "import os; print(os.cpu_count())")
 # Modules held to full branch coverage.
-MATHS := src/possibal/choices.py,src/possibal/arrays.py,src/possibal/stack.py,src/possibal/linalg.py,src/possibal/links.py,src/possibal/information.py,src/possibal/laplace.py,src/possibal/kernels.py,src/possibal/radial.py,src/possibal/prior.py,src/possibal/gp.py,src/possibal/hyperparameters.py,src/possibal/inputs.py,src/possibal/preference.py,src/possibal/estimators.py,src/possibal/experiments/datasets.py,src/possibal/belief.py,src/possibal/events.py,src/possibal/finite.py,src/possibal/possibility.py,src/possibal/smooth.py,src/possibal/families.py,src/possibal/outer.py,src/possibal/suprema.py,src/possibal/averages.py,src/possibal/scoring.py,src/possibal/view.py,src/possibal/acquisition.py
+MATHS := src/possibal/choices.py,src/possibal/arrays.py,src/possibal/stack.py,src/possibal/linalg.py,src/possibal/links.py,src/possibal/information.py,src/possibal/laplace.py,src/possibal/kernels.py,src/possibal/radial.py,src/possibal/prior.py,src/possibal/gp.py,src/possibal/hyperparameters.py,src/possibal/inputs.py,src/possibal/preference.py,src/possibal/estimators.py,src/possibal/learner.py,src/possibal/foreseen.py,src/possibal/advice.py,src/possibal/experiments/*.py,src/possibal/belief.py,src/possibal/events.py,src/possibal/finite.py,src/possibal/possibility.py,src/possibal/smooth.py,src/possibal/families.py,src/possibal/outer.py,src/possibal/suprema.py,src/possibal/averages.py,src/possibal/scoring.py,src/possibal/view.py,src/possibal/acquisition.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint types format bench kills reproduction why variational hyperparameters tables picture clean
@@ -36,8 +37,7 @@ run: .venv/.run  ## the main job: an active-learning run on built-in data
 
 test: .venv/.test  ## everything that must hold, with branch coverage
 	rm -f .coverage .coverage.*
-	$(BIN)/python -m coverage run -m pytest
-	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m pytest --numprocesses=$(CORES) --dist=loadfile --cov --cov-report=
 	$(BIN)/python -m coverage report --fail-under=95
 	$(BIN)/python -m coverage report --fail-under=100 --include='$(MATHS)'
 
