@@ -9,7 +9,7 @@ from possibal.choices import at_least
 from possibal.experiments import compare as comparison
 from possibal.experiments import cost, files
 from possibal.experiments import reproduce as reproduction
-from possibal.experiments.datasets import DATASETS, load
+from possibal.experiments.datasets import DATASETS, Dataset, load
 from possibal.experiments.figures import as_bytes, check_drawing, curves
 from possibal.experiments.reproduce import Findings, Settings
 from possibal.experiments.results import Results
@@ -17,7 +17,7 @@ from possibal.experiments.runner import Progress, Wanted, begin, cluster, cores,
 from possibal.experiments.tables import TextTable
 from possibal.experiments.trails import is_binary
 from possibal.terminal import bar, console, grid, mistakes
-from possibal.writing import folder, write
+from possibal.writing import alone, folder, write
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ def reproduce(settings: Settings, workplace: Workplace) -> None:
     results, pace = _run(wanted, workplace)
     costs = cost.measured() if settings.what in {"cost", "all"} else None
     findings = Findings(settings, reproduction.merged(results), pace.milliseconds, costs)
+    files_written = _write(place, findings.files())
     for table in findings.tables.values():
         _print(table)
     _print_pace(pace)
-    for sentence in findings.summary:
+    for sentence in (*findings.summary, files_written):
         console().print(sentence, soft_wrap=True)
-    _write(place, findings.files())
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Comparison:
         label: the column with the labels.
         strategies: by name or as module:function; none means the paper's.
         runs: to average over.
-        questions: of a run.
+        questions: of a run; None means 50, or as many as there is room for.
         hyperparameters: one of those of spec.py.
         seed: where every draw comes from.
     """
@@ -88,7 +88,7 @@ class Comparison:
     label: str | None
     strategies: tuple[str, ...]
     runs: int
-    questions: int
+    questions: int | None
     hyperparameters: str
     seed: int
 
@@ -97,22 +97,36 @@ def compare(asked: Comparison, workplace: Workplace) -> None:
     """Run strategies on any labelled data, print them side by side and write that."""
     with mistakes():
         at_least("seed", asked.seed, 0)
-        loaded = None if asked.data in DATASETS else files.read(asked.data, asked.label)
-        data = load(asked.data, asked.seed) if loaded is None else loaded.dataset
+        data, notes = _read(asked)
         size = comparison.sizes(data, asked.runs, asked.questions)
         wanted = comparison.wanted(data, asked.strategies, size, asked.hyperparameters, asked.seed)
         place = _place(workplace)
-    for note in loaded.notes if loaded else ():
+    for note in notes:
         console().print(note, soft_wrap=True)
     results, pace = _run(wanted, workplace)
     (result,) = reproduction.merged(results)
     shown, drawn = comparison.table(result), curves([result])
-    _print(shown)
-    _print_pace(pace)
-    console().print(comparison.verdict(result), soft_wrap=True)
     tables = {"comparison.md": shown.markdown().encode(), "comparison.csv": shown.csv().encode()}
     pictures = {f"curves.{kind}": as_bytes(drawn, kind) for kind in ("png", "svg")}
-    _write(place, {**tables, **pictures})
+    files_written = _write(place, {**tables, **pictures})
+    _print(shown)
+    _print_pace(pace)
+    for sentence in (comparison.verdict(result), files_written):
+        console().print(sentence, soft_wrap=True)
+
+
+def _read(asked: Comparison) -> tuple[Dataset, tuple[str, ...]]:
+    """The set to compare on, and what was done to it."""
+    if asked.data not in DATASETS:
+        loaded = files.read(asked.data, asked.label)
+        data, notes = comparison.few_enough(loaded.dataset, asked.seed)
+        return data, (*loaded.notes, *notes)
+    if asked.label is not None:
+        raise ValueError(
+            f"label must be left out for {asked.data}, whose labels are known; "
+            f"got {asked.label!r}. Leave it out."
+        )
+    return load(asked.data, asked.seed), ()
 
 
 # ---------------------------------------------------------------- at work
@@ -155,8 +169,9 @@ def _run(wanted: Sequence[Wanted], workplace: Workplace) -> tuple[list[Results],
         with mistakes():
             check_drawing()
             jobs, dask = workplace.jobs, workplace.dask
-            rows = folder(workplace.out / "rows", "out")
             spread = stack.enter_context(cluster(dask, jobs) if dask else cores(jobs))
+            rows = folder(workplace.out / "rows", "out")
+            stack.enter_context(alone(rows, "out"))
             show = stack.enter_context(bar(total))
             show("hyperparameters in advance", 0.0)
             begun = begin(wanted, rows, spread)
@@ -197,8 +212,8 @@ def _print_pace(pace: Pace) -> None:
         console().print(grid("Time: a step is a fit, a test and a question", heads, rows), "")
 
 
-def _write(place: Path, contents: Mapping[str, bytes]) -> None:
-    """Put files into the folder, each all at once, and say so."""
+def _write(place: Path, contents: Mapping[str, bytes]) -> str:
+    """Put files into the folder, each all at once; a sentence that says so."""
     for name, content in contents.items():
         write(place / name, content)
-    console().print(f"Written to {place}: {', '.join(sorted(contents))}", soft_wrap=True)
+    return f"Written to {place}: {', '.join(sorted(contents))}"

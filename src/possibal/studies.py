@@ -100,7 +100,10 @@ def compare(  # noqa: PLR0913 - one argument per option
         str | None, typer.Option(metavar="COLUMN", help="The column with the labels.")
     ] = None,
     strategy: Own = None,
-    questions: Annotated[int, typer.Option(help="Labels to ask for in a run.")] = QUESTIONS,
+    questions: Annotated[
+        int | None,
+        typer.Option(help=f"Labels to ask for in a run; {QUESTIONS} if there is room."),
+    ] = None,
     runs: Annotated[int, typer.Option(help="Runs to average over.")] = RUNS,
     hyperparameters: Hyperparameters = ENVELOPE,
     seed: Seed = 0,

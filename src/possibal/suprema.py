@@ -348,6 +348,7 @@ def _bracketed(a: Vector, z: Array, sigma2: Array) -> tuple[Vector, Array]:
     low = (z - log_sigma2 - sigma2).max(axis=0) - slack
     high = (z - log_sigma2 - sigma2 / len(z)).max(axis=0) + np.log(len(z)) + slack
     a = np.where((a > low) & (a < high), a, 0.5 * (low + high))
+    settled = np.zeros(a.shape, dtype=bool)  # those rest, so that none depends on its neighbours
     for _ in range(BRACKET_STEPS):
         w = wrightomega(z - a)
         total, slope = (w / sigma2).sum(axis=0), (w / (1.0 + w) / sigma2).sum(axis=0)
@@ -355,8 +356,9 @@ def _bracketed(a: Vector, z: Array, sigma2: Array) -> tuple[Vector, Array]:
         low, high = np.where(right, low, a), np.where(right, a, high)
         newton = a + np.where(right, np.log(total) * total, total - 1.0) / slope
         step = np.where((newton >= low) & (newton <= high), newton, 0.5 * (low + high)) - a
-        a = a + step
-        if np.all(np.abs(step) <= 1e-7 + 1e-15 * np.abs(a)):
+        a = np.where(settled, a, a + step)
+        settled |= np.abs(step) <= 1e-7 + 1e-15 * np.abs(a)
+        if settled.all():
             break
     return a, wrightomega(z - a)
 

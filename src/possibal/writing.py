@@ -1,7 +1,9 @@
 """Files put in place all at once, and folders checked before long work."""
 
 import os
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 
 
@@ -36,3 +38,26 @@ def folder(path: Path, argument: str) -> Path:
             f"({error.strerror}). Choose another."
         ) from None
     return path
+
+
+@contextmanager
+def alone(path: Path, argument: str) -> Generator[None]:
+    """The folder to ourselves, as long as no other process of ours holds it.
+
+    The system lets go of it when a process ends, however it ends. Where it knows no such locks,
+    nobody is kept out.
+    """
+    try:
+        fcntl = import_module("fcntl")
+    except ImportError:
+        yield
+        return
+    with (path / ".lock").open("wb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ValueError(
+                f"{argument} must not be in use; got {str(path)!r}, where another process is at "
+                "work. Wait for it, or choose another folder."
+            ) from None
+        yield

@@ -91,7 +91,12 @@ def commit() -> str | None:
         told = subprocess.run(ask, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603 - fixed words
     except (OSError, subprocess.SubprocessError):
         return None
-    return told.stdout.strip()
+    name = told.stdout.strip()
+    if not name.endswith("-dirty"):
+        return name
+    ask[3:] = ["diff", "HEAD"]
+    changes = subprocess.run(ask, capture_output=True, check=True, timeout=10)  # noqa: S603 - ditto
+    return f"{name}-{_digest(changes.stdout)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,13 +147,13 @@ def _text(experiment: Experiment, trails: Iterable[Trail]) -> str:
 
 
 def peek(path: Path) -> dict[str, Any] | None:
-    """The header of a ledger; None where there is no ledger yet, or not even its first lines."""
+    """The header of a ledger; None where there is no ledger yet, or none with a row."""
     try:
         with path.open("rb") as file:
-            first, second = file.readline(), file.readline()
+            first, second, third = file.readline(), file.readline(), file.readline()
     except FileNotFoundError:
         return None
-    if not second.endswith(b"\n"):
+    if not third.endswith(b"\n"):
         return None
     try:
         found = json.loads(first.decode().removeprefix("# "))
@@ -192,7 +197,8 @@ def _check(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
         if name != THETA and found.get(name) != wanted.get(name):
             raise ValueError(
                 f"out must be new or hold rows of the same making; got {str(path)!r} with "
-                f"{name} {found.get(name)}, now {wanted.get(name)}. Choose another folder."
+                f"{name} {found.get(name)}, now {wanted.get(name)}. Move that file away, or choose "
+                "another folder."
             )
 
 
@@ -200,11 +206,15 @@ def _complete(path: Path, content: bytes, experiment: Experiment) -> tuple[list[
     """The complete trails of a ledger, and where the last of them ends."""
     lines = [line + b"\n" for line in content.split(b"\n")[:-1]]
     size, trails = experiment.sizes.queries + 1, list[Trail]()
+    seen = set[tuple[str, int]]()
     for at in range(2, len(lines) - size + 1, size):
         try:
             trails.append(_trail(b"".join(lines[at : at + size]).decode(), experiment))
         except (ValueError, IndexError, csv.Error):
             raise ValueError(_spoilt(path, at + 1)) from None
+        if (trails[-1].strategy, trails[-1].run) in seen:  # two processes wrote at once
+            raise ValueError(_spoilt(path, at + 1))
+        seen.add((trails[-1].strategy, trails[-1].run))
     return trails, sum(len(line) for line in lines[: 2 + size * len(trails)])
 
 

@@ -9,9 +9,10 @@ ledger has the same bytes for any number of workers.
 import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from logging import CRITICAL
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeAlias, cast
@@ -33,6 +34,8 @@ Spread: TypeAlias = Callable[[Callable[..., Any], Iterable[Call]], Iterator[Any]
 
 TOGETHER, APART = 60, 24
 """Trails in a batch: with hyperparameters fixed, and with hyperparameters to be fitted."""
+PATIENCE = 10
+"""Seconds to wait for a scheduler and its first worker."""
 AHEAD = 4
 """Batches that each worker of a cluster has in store."""
 
@@ -193,24 +196,7 @@ def cores(jobs: int | None = None) -> Generator[Spread]:
 @contextmanager
 def cluster(address: str, jobs: int | None = None) -> Generator[Spread]:
     """The workers of a Dask cluster, or of one started on this machine for "local"."""
-    try:
-        distributed = import_module("distributed")
-    except ImportError:
-        raise MissingPackageError(
-            "A cluster needs Dask, which is not installed: run pip install 'possibal[dask]'."
-        ) from None
-    if address == "local":
-        given = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
-    else:
-        given = {"address": address, "timeout": "10s"}
-    try:
-        with interrupts_ignored() if address == "local" else nullcontext():
-            client = distributed.Client(**given)
-    except (OSError, ValueError, TypeError) as error:  # TypeError: tls without certificates
-        raise ValueError(
-            f"dask must be the address of a scheduler, or local; got {address!r} "
-            f"({error}). Start one with: dask scheduler."
-        ) from None
+    client = _client(address, jobs)
 
     def spread(function: Callable[..., Any], calls: Iterable[Call]) -> Iterator[Any]:
         ahead = AHEAD * max(1, sum(client.nthreads().values()))
@@ -224,3 +210,29 @@ def cluster(address: str, jobs: int | None = None) -> Generator[Spread]:
 
     with client:
         yield spread
+
+
+def _client(address: str, jobs: int | None) -> Any:  # noqa: ANN401 - Dask need not be there
+    """The client of a cluster that has a worker, or one sentence on what is wrong."""
+    try:
+        distributed = import_module("distributed")
+    except ImportError:
+        raise MissingPackageError(
+            "A cluster needs Dask, which is not installed: run pip install 'possibal[dask]'."
+        ) from None
+    if address == "local":
+        given = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
+        with interrupts_ignored():
+            return distributed.Client(**given, silence_logs=CRITICAL)
+    client = None
+    try:
+        client = distributed.Client(address, timeout=PATIENCE)
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except (OSError, ValueError, TypeError) as error:  # TypeError: tls without certificates
+        if client is not None:
+            client.close()
+        raise ValueError(
+            f"dask must be the address of a scheduler with workers, or local; got {address!r} "
+            f"({error}). Start them with: dask scheduler, dask worker."
+        ) from None
+    return client

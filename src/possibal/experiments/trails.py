@@ -16,7 +16,7 @@ from typing import TypeAlias, TypeGuard
 import numpy as np
 
 from possibal.acquisition import STRATEGIES, random
-from possibal.arrays import Array, Matrix, Places
+from possibal.arrays import Matrix, Places
 from possibal.belief import Belief
 from possibal.errors import StrategyError
 from possibal.experiments.crowd import Crowd, Fit, Ground
@@ -150,8 +150,10 @@ def _choices(task: Task, names: Names, fit: Fit) -> Places:
     strategies = np.array([strategy for strategy, _ in names])
     for name in dict.fromkeys(strategies.tolist()):
         members, strategy = np.flatnonzero(strategies == name), task.strategies[name]
-        if _is_ours(strategy) and mean.shape[1] == 1:
-            flat = _joined(mean[members, 0], variance[members, 0])
+        if _is_ours(strategy) and mean.shape[1:3] == (1, 1):
+            # One latent and one setting: each row's score is its own to the last bit, so that the
+            # pools of many trails may be scored as one.
+            flat = Belief.borrowed(mean[members].ravel(), variance[members].ravel())
             places[members] = strategy(flat).reshape(len(members), -1).argmax(axis=1)
             continue
         for s in members.tolist():
@@ -174,14 +176,14 @@ def _asked(view: View, strategy: Strategy, name: str) -> int:
     """The place that a strategy picks; what goes wrong in it is told in one sentence."""
     try:
         return pick(view, strategy)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise StrategyError(
             f"strategy {name} must give one number for each candidate; got {type(error).__name__}: "
             f"{error} ({_where(strategy, error)}). Mend it and run again."
         ) from error
 
 
-def _where(strategy: Strategy, error: Exception) -> str:
+def _where(strategy: Strategy, error: BaseException) -> str:
     """The last line of a strategy's own file that an error came through, or its first."""
     frames = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
     code = getattr(unwrap(strategy), "__code__", None)
@@ -189,15 +191,6 @@ def _where(strategy: Strategy, error: Exception) -> str:
         own = [frame for frame in frames if frame[0] == code.co_filename]
         frames = own or [(code.co_filename, code.co_firstlineno)]
     return f"{Path(frames[-1][0]).name}, line {frames[-1][1]}"
-
-
-def _joined(mean: Array, variance: Array) -> Belief:
-    """The beliefs of several trails under one setting each, (S, P, m), one after the other."""
-    if mean.shape[1] == 1:
-        return Belief.borrowed(mean.ravel(), variance.ravel())
-    labels = mean.shape[1]
-    mean, variance = (np.swapaxes(part, 1, 2).reshape(-1, labels) for part in (mean, variance))
-    return Belief.borrowed(mean, variance)
 
 
 def _view(task: Task, run: int, fit: Fit, s: int) -> View:
