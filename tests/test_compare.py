@@ -6,8 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from possibal.acquisition import STRATEGIES
-from possibal.experiments.compare import RANDOM, saving, sizes, table, verdict, wanted
-from possibal.experiments.datasets import load
+from possibal.experiments.compare import (
+    FEWEST,
+    GAINED,
+    MOST_ROWS,
+    RANDOM,
+    Saving,
+    few_enough,
+    saving,
+    sizes,
+    table,
+    verdict,
+    wanted,
+)
+from possibal.experiments.datasets import SOURCES, Dataset, load
 from possibal.experiments.results import Results
 from possibal.experiments.spec import (
     BINARY_STRATEGIES,
@@ -21,6 +33,8 @@ from possibal.experiments.spec import (
 
 WINE, IRIS = load("wine"), load("iris")
 STEPS, START = 30, 2
+THERE = 24
+"""Where a curve of learning() has gained GAINED of all: exp(-2.4) < 1 - GAINED (1 - exp(-3))."""
 
 
 def first(rows):
@@ -48,9 +62,11 @@ def learning(rng, runs, *, ahead=0, noise=0.0):
     ("rows", "questions", "expected"),
     [
         (178, 50, Sizes(20, 50, 89, 89)),
-        (178, 500, Sizes(20, 87, 89, 89)),
-        (61, 50, Sizes(20, 28, 30, 31)),
+        (178, 87, Sizes(20, 87, 89, 89)),
+        (178, None, Sizes(20, 50, 89, 89)),
+        (61, None, Sizes(20, 28, 30, 31)),
         (6, 1, Sizes(20, 1, 3, 3)),
+        (6, None, Sizes(20, 1, 3, 3)),
     ],
 )
 def test_half_of_the_rows_may_be_asked_about(rows, questions, expected):
@@ -60,6 +76,42 @@ def test_half_of_the_rows_may_be_asked_about(rows, questions, expected):
 def test_a_large_set_is_not_used_up():
     many = replace(WINE, X=np.tile(WINE.X, (10, 1)), y=np.tile(WINE.y, 10))
     assert sizes(many, 3, 7) == Sizes(3, 7, 300, 1000)
+
+
+@pytest.mark.parametrize(("rows", "pool", "room"), [(178, 89, 87), (61, 30, 28), (6, 3, 1)])
+def test_more_questions_than_there_is_room_for_are_refused(rows, pool, room):
+    assert sizes(first(rows), questions=room).queries == room
+    words = f"questions must be at most {room}, for {rows} rows give pools of {pool}; got "
+    with pytest.raises(ValueError, match=rf"^{words}{room + 1}\. Ask fewer\.$"):
+        sizes(first(rows), questions=room + 1)
+
+
+def long(rows):
+    """A set whose first label occurs once, and where a row tells its number and its label."""
+    y = np.where(np.arange(rows) == 0, 0, 1 + np.arange(rows) % 2)
+    X = np.arange(rows, dtype=float)[:, None]
+    return Dataset("long", X, y, ("rare", "odd", "even"), ("number",), SOURCES["fri"])
+
+
+def test_of_a_very_long_set_rows_are_drawn_by_the_seed_with_their_labels():
+    data, labels = long(2 * MOST_ROWS), set()
+    for seed in (0, 1, 2, 3, 0):
+        drawn, (note,) = few_enough(data, seed)
+        rows = drawn.X[:, 0].astype(int)
+        assert len(rows) == len(drawn.y) == MOST_ROWS
+        assert (np.diff(rows) > 0).all()
+        assert note == "20000 of 40000 rows were drawn: more would change nothing."
+        assert np.array_equal(np.array(drawn.labels)[drawn.y], np.array(data.labels)[data.y[rows]])
+        assert len(drawn.labels) == len(np.unique(drawn.y))
+        labels.add((seed, drawn.labels, rows.tobytes()))
+    assert len(labels) == 4
+    # A label that was not drawn is not asked for.
+    assert {names for _, names, _ in labels} == {data.labels, data.labels[1:]}
+
+
+def test_a_set_that_is_not_too_long_stays_as_it_is():
+    data = long(MOST_ROWS)
+    assert few_enough(data, 0) == (data, ())
 
 
 def test_too_few_rows_are_refused():
@@ -119,11 +171,12 @@ def test_a_curve_that_is_another_some_labels_ahead_saves_as_many(ahead, runs):
     rng = np.random.default_rng(runs)
     slow, fast = (learning(rng, runs, ahead=k) for k in (0, ahead))
     one = saving(made_up(random=slow, fast=fast), "fast")
-    if ahead < 0:  # it is not there in the end, and counts as needing one label more
-        assert (one.needed, one.saved) == (None, -1)
+    at = max(THERE - ahead, 0)
+    if at > STEPS:  # it is not there in the end, and counts as needing one label more
+        assert (one.needed, one.saved) == (None, THERE - STEPS - 1)
     else:
-        assert (one.needed, one.saved) == (START + STEPS - ahead, ahead)
-    assert one.low == one.high == one.saved
+        assert (one.needed, one.saved) == (START + at, THERE - at)
+    assert one.interval == (None if runs < FEWEST else (one.saved, one.saved))
 
 
 def test_the_interval_contains_the_truth_about_as_often_as_it_says():
@@ -132,19 +185,65 @@ def test_the_interval_contains_the_truth_about_as_often_as_it_says():
         rng = np.random.default_rng(trial)
         slow, fast = (learning(rng, 12, ahead=k, noise=0.004) for k in (0, ahead))
         one = saving(made_up(random=slow, fast=fast), "fast")
-        assert one.low <= one.saved <= one.high
-        assert one.high > one.low
-        within += one.low <= ahead <= one.high
+        low, high = one.interval
+        assert low <= one.saved <= high
+        assert high > low
+        assert one.is_sure == (low > 0)
+        within += low <= ahead <= high
     assert within >= 0.8 * trials
 
 
 def test_runs_are_drawn_in_pairs():
     # Runs differ by far more than strategies do, but each is as much ahead as the others.
     rng = np.random.default_rng(0)
-    height = rng.normal(scale=10, size=(8, 1))
-    slow, fast = (learning(rng, 8, ahead=k) + height for k in (0, 5))
+    height = rng.normal(scale=10, size=(FEWEST, 1))
+    slow, fast = (learning(rng, FEWEST, ahead=k) + height for k in (0, 5))
     one = saving(made_up(random=slow, fast=fast), "fast")
-    assert (one.low, one.saved, one.high) == (5, 5, 5)
+    assert one == Saving(START + THERE - 5, 5, (5, 5))
+    assert one.is_sure
+
+
+@pytest.mark.parametrize(
+    ("interval", "sure"), [(None, False), ((0.0, 3.0), False), ((-2.0, 1.0), False), ((1, 1), True)]
+)
+def test_labels_are_surely_saved_if_the_whole_interval_says_so(interval, sure):
+    assert Saving(5, 3, interval).is_sure == sure
+
+
+@pytest.mark.parametrize("runs", [FEWEST - 1, FEWEST])
+def test_an_interval_needs_some_runs(runs):
+    rng = np.random.default_rng(2)
+    slow, fast = (learning(rng, runs, ahead=k, noise=0.004) for k in (0, 8))
+    results = made_up(random=slow, fast=fast)
+    enough = runs == FEWEST
+    assert (saving(results, "fast").interval is not None) == enough
+    shown = table(results)
+    (row,) = (row for row in shown.rows if row[0].text == "fast")
+    assert ["[" in cell.text for cell in row] == [False, False, enough, False, False, enough]
+    assert shown.note.endswith(
+        "which share their rows." if enough else "share their rows; they need at least 10 runs."
+    )
+    told = "To tell whether labels were saved, let there be at least 10 runs."
+    assert (verdict(results) == told) == (not enough)
+
+
+def test_the_last_bit_of_what_random_gains_is_not_waited_for():
+    slow = np.tile([0.5, 0.6, 0.696, 0.7], (3, 1))
+    short = np.tile([0.5, 0.68, 0.68, 0.689], (3, 1))
+    results = made_up(random=slow, same=slow, near=slow - 0.002, short=short)
+    assert GAINED == 0.95  # so that 0.69 is to be reached
+    assert saving(results, "same") == saving(results, "near") == Saving(START + 2, 0, None)
+    assert saving(results, "short") == Saving(None, -2, None)
+    assert "has gained 95% of what random gains in all, to stay there." in table(results).note
+
+
+def test_random_gets_there_even_if_it_loses():
+    slow = np.tile([0.7, 0.65, 0.6, 0.6], (3, 1))
+    results = made_up(random=slow, same=slow, ahead=slow + 0.01, behind=slow - 0.01)
+    assert saving(results, "same") == saving(results, "ahead") == Saving(START, 0, None)
+    assert saving(results, "behind") == Saving(None, -4, None)
+    cells = {row[0].text: row[4].text for row in table(results).rows}
+    assert cells[RANDOM] == str(START)
 
 
 def test_a_curve_that_falls_back_has_not_come_to_stay():
@@ -185,7 +284,7 @@ def test_figures_of_the_table_are_those_of_the_runs(result):
     assert over == f"{100 * area['fast'].mean():.1f}"
     assert end == f"{100 * result.final['fast'].mean():.1f}"
     assert needed == str(one.needed)
-    assert saved == f"{one.saved:+d} [{one.low:+.0f}, {one.high:+.0f}]"
+    assert saved == f"{one.saved:+d} [{one.interval[0]:+.0f}, {one.interval[1]:+.0f}]"
     middle, low, high = (float(part.strip("[],")) for part in lead.split())
     assert middle == pytest.approx(gap.mean(), abs=0.05)
     assert low < middle < high
@@ -205,21 +304,21 @@ def test_random_has_no_lead_over_itself_and_others_may_never_get_there(result):
 
 def test_the_verdict_names_what_saves_most(result):
     one = saving(result, "faster")
-    assert one.low > 0
+    low, high = one.interval
+    assert 0 < low < high
     assert verdict(result) == (
-        f"faster saved {one.saved} labels against random "
-        f"(95% interval {one.low:.0f} to {one.high:.0f})."
+        f"faster saved {one.saved} labels against random (95% interval {low:.0f} to {high:.0f})."
     )
 
 
 @pytest.mark.parametrize("ahead", [0, -5])
 def test_the_verdict_is_honest_where_chance_can_do_as_much(ahead):
     rng = np.random.default_rng(5)
-    slow, other = (learning(rng, 6, ahead=k, noise=0.01) for k in (0, ahead))
+    slow, other = (learning(rng, FEWEST, ahead=k, noise=0.01) for k in (0, ahead))
     assert verdict(made_up(random=slow, other=other)) == (
         "No strategy saved labels against random beyond what chance can do."
     )
 
 
 def test_the_verdict_on_random_alone_is_that_nothing_was_saved():
-    assert verdict(made_up(random=np.ones((2, 3)))).startswith("No strategy saved labels")
+    assert verdict(made_up(random=np.ones((FEWEST, 3)))).startswith("No strategy saved labels")

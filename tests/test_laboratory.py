@@ -15,7 +15,7 @@ from possibal.experiments.datasets import DATASETS, load
 from possibal.experiments.runner import Progress
 from possibal.experiments.spec import BINARY_STRATEGIES, ENVELOPE, PAPER, experiment
 from possibal.laboratory import Comparison, Pace, Settings, Workplace
-from possibal.writing import part_of
+from possibal.writing import alone, part_of
 
 PNG, SVG = b"\x89PNG\r\n\x1a\n", b"<?xml"
 REPRODUCED = {
@@ -83,7 +83,7 @@ def test_everything_is_written_and_said_to_be(full):
     written = files(out)
     assert set(written) == REPRODUCED
     assert f"Written to {out}: {', '.join(sorted(REPRODUCED))}" in shown
-    assert [path.name for path in (out / "rows").iterdir()] == ["wine-paper-paper.csv"]
+    assert set(files(out / "rows")) == {".lock", "wine-paper-paper.csv"}
     for name, content in written.items():
         assert content.startswith({"png": PNG, "svg": SVG}.get(name[-3:], b""))
 
@@ -189,14 +189,36 @@ def test_a_file_with_words_gaps_and_a_constant_is_compared(tmp_path):
     data = tmp_path / "survey.csv"
     data.write_text(SURVEY)
     out = tmp_path / "out"
-    shown = compared(out, comparison(str(data), label="answer"))
+    shown = compared(out, comparison(str(data), label="answer", runs=10))
     assert set(files(out)) == COMPARED
-    assert list(files(out / "rows")) == ["survey-held-out-envelope.csv"]
+    assert set(files(out / "rows")) == {".lock", "survey-held-out-envelope.csv"}
     for part in ("column age", "median", "column site", "Strategies on survey", "random"):
         assert part in shown
     assert re.search(r"^(necessity|No strategy) saved .*labels against random", shown, re.MULTILINE)
     assert "| necessity |" in (out / "comparison.md").read_text()
-    assert "2 runs of 3 questions, pools of 20 rows, 20 other rows" in shown
+    assert "10 runs of 3 questions, pools of 20 rows, 20 other rows" in shown
+
+
+def test_two_runs_are_too_few_for_a_verdict(tmp_path):
+    shown = compared(tmp_path, comparison("wine", hyperparameters=PAPER))
+    assert "let there be at least 10 runs." in shown
+    assert "saved " not in shown.split("Time: a step")[1].replace("were saved, let", "")
+
+
+def test_as_many_questions_are_asked_as_there_is_room_for(tmp_path):
+    data = tmp_path / "survey.csv"
+    data.write_text(SURVEY)
+    asked = comparison(str(data), questions=None, strategies=("random",))
+    assert "2 runs of 18 questions, pools of 20 rows" in compared(tmp_path / "out", asked)
+
+
+def test_of_very_many_rows_some_are_drawn_and_said_to_be(tmp_path, monkeypatch):
+    monkeypatch.setattr(laboratory.comparison, "MOST_ROWS", 30)
+    data = tmp_path / "survey.csv"
+    data.write_text(SURVEY)
+    shown = compared(tmp_path / "out", comparison(str(data), strategies=("random",)))
+    assert shown.index("column site") < shown.index("\n30 of 40 rows were drawn: ")
+    assert "pools of 15 rows, 15 other rows" in shown
 
 
 def test_a_set_is_compared_by_its_name_and_a_seed(tmp_path):
@@ -218,7 +240,8 @@ def test_own_strategies_are_compared_too(tmp_path, monkeypatch):
     for name in ("random", *names):
         assert f"│ {name} " in shown
     rows = files(tmp_path / "out" / "rows")
-    assert set(rows) == {"wine-held-out-paper.csv", "wine-held-out-paper-lab_own-last.csv"}
+    ledgers = {"wine-held-out-paper.csv", "wine-held-out-paper-lab_own-last.csv"}
+    assert set(rows) == {".lock", *ledgers}
     assert b"lab_own" not in rows["wine-held-out-paper.csv"]
 
 
@@ -229,6 +252,7 @@ def test_own_strategies_are_compared_too(tmp_path, monkeypatch):
         (SURVEY, {"label": "site"}, "site"),
         (SURVEY, {"runs": 1}, "runs must be at least 2; got 1."),
         (SURVEY, {"questions": 0}, "questions must be at least 1; got 0."),
+        (SURVEY, {"questions": 19}, "questions must be at most 18, for 40 rows give pools of 20; "),
         (SURVEY, {"seed": -1}, "seed must be at least 0; got -1."),
         (SURVEY, {"hyperparameters": "mine"}, "hyperparameters must be one of 'paper', "),
         (SURVEY, {"strategies": ("luck",)}, "strategy must be one of "),
@@ -251,6 +275,13 @@ def test_data_that_cannot_be_compared_are_refused_before_anything_is_written(
     assert not out.exists()
 
 
+def test_a_set_that_is_named_has_its_labels(tmp_path):
+    words = "label must be left out for wine, whose labels are known; got 'class'. Leave it out."
+    with pytest.raises(MistakeError, match=f"^{re.escape(words)}$"):
+        compared(tmp_path / "out", comparison("wine", label="class"))
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(MistakeError, match=r"^source must be a file that exists"):
         compared(tmp_path / "out", comparison(str(tmp_path / "no.csv")))
@@ -269,6 +300,42 @@ def test_missing_matplotlib_is_told_before_anything_is_run(tmp_path, monkeypatch
     with pytest.raises(MissingPackageError, match=r"pip install 'possibal\[plot\]'"):
         laboratory.reproduce(FEW, Workplace(tmp_path, 1))
     assert files(tmp_path) == {}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs locks of POSIX")
+def test_rows_at_which_another_process_works_are_refused_and_left_alone(full, tmp_path):
+    rows = tmp_path / "rows"
+    rows.mkdir()
+    settings = Settings("table1", ("wine",), runs=2)
+    with (
+        alone(rows, "out"),
+        pytest.raises(MistakeError, match=r"^out must not be in use; got '.*rows', where another"),
+    ):
+        reproduced(tmp_path, settings)
+    assert files(tmp_path) == {}
+    assert set(files(rows)) == {".lock"}
+    for name, content in files(full[0] / "rows").items():
+        (rows / name).write_bytes(content)
+    reproduced(tmp_path, settings)
+    assert set(files(tmp_path)) == {"table1.md", "table1.csv"}
+
+
+@FULL
+@pytest.mark.parametrize(
+    ("work", "asked", "written"),
+    [
+        (laboratory.reproduce, Settings("table3"), {"table3.md", "table3.csv"}),
+        (laboratory.compare, comparison("wine", hyperparameters=PAPER), COMPARED),
+    ],
+)
+def test_files_are_there_even_if_nothing_can_be_printed(work, asked, written, tmp_path):
+    with (
+        pytest.raises(OSError, match="No space left on device"),
+        Path("/dev/full").open("w") as nowhere,
+        redirect_stdout(nowhere),
+    ):
+        work(asked, Workplace(tmp_path, 1))
+    assert set(files(tmp_path)) == written
 
 
 @FULL

@@ -1,4 +1,7 @@
 import json
+import re
+import shutil
+import subprocess
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -138,8 +141,27 @@ def test_the_header_says_what_made_the_rows(tmp_path):
 
 def test_a_header_without_hyperparameters_says_so(tmp_path):
     path = tmp_path / "a.csv"
-    opened(path, MAKING, None)
+    opened(path, MAKING, None).append(TRAILS[:1])
     assert opened(path, MAKING, THETA).theta is None
+
+
+@pytest.mark.parametrize("third", [b"", b"wine,paper,paper,random,0,0,0.3"])
+def test_a_ledger_without_a_row_is_begun_anew_whatever_made_it(third, tmp_path):
+    path, other = tmp_path / "a.csv", Making(replace(EXPERIMENT, seed=8), DATA, "def f(view): ...")
+    opened(path, other, None)
+    path.write_bytes(path.read_bytes() + third)
+    assert peek(path) is None
+    begun = opened(path, MAKING, THETA)
+    assert (begun.theta, begun.trails) == (THETA, {})
+    begun.append(TRAILS)
+    assert path.read_bytes() == written(tmp_path / "b.csv")
+
+
+def test_one_row_is_enough_for_another_making_to_be_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    lines = written(path, TRAILS[:1]).splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:3]))
+    assert "with seed 7, now 8. " in refusal(path, changed(seed=8))
 
 
 def test_there_is_no_header_where_there_is_no_file(tmp_path):
@@ -151,8 +173,36 @@ def test_the_commit_is_that_of_the_source(monkeypatch):
     monkeypatch.undo()
     found = commit()
     assert found is not None
-    assert len(found.removesuffix("-dirty")) >= 12
-    assert header(MAKING, None)["commit"] == found
+    assert re.fullmatch(r"\S{12,}?(-dirty-[0-9a-f]{16})?", found)
+    assert not found.endswith("-dirty")
+
+
+def git(place: Path, *words: str) -> None:
+    """A command of git in a repository, with nobody's settings."""
+    who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", "-C", str(place), *who, *words], check=True, capture_output=True)  # noqa: S603, S607 - our own words
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_changes_since_the_commit_are_told_apart(tmp_path):
+    source = tmp_path / "lib" / "possibal" / "__init__.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("first")
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "-m", "one")
+    found = {"first": commit()}
+    for text in ("second", "third"):
+        source.write_text(text)
+        found[text] = commit()
+    assert len(set(found.values())) == 3
+    for text in ("second", "third"):
+        assert re.fullmatch(rf"{found['first']}-dirty-[0-9a-f]{{16}}", found[text] or "")
+        source.write_text(text)
+        assert commit() == found[text]
+        assert header(MAKING, None)["commit"] == found[text]
+    source.write_text("first")
+    assert commit() == found["first"]
 
 
 @here
@@ -255,7 +305,7 @@ def test_rows_of_another_making_are_refused_by_name(making, name, tmp_path):
     path = tmp_path / "a.csv"
     written(path)
     assert f"with {name}" in refusal(path, making)
-    assert refusal(path, making).endswith(". Choose another folder.")
+    assert refusal(path, making).endswith(". Move that file away, or choose another folder.")
 
 
 @pytest.mark.parametrize("name", ["commit", "possibal", "python", "numpy", "scipy", "scikit-learn"])
@@ -316,6 +366,12 @@ def test_a_line_changed_in_the_middle_is_refused_and_nothing_is_lost(edit, tmp_p
         pytest.fail("the edit changes nothing")
     path.write_bytes(b"".join([*lines[:middle], spoilt, *lines[middle + 1 :]]))
     assert "which was changed near line 3. Move that file away." in refusal(path)
+
+
+def test_a_trail_that_occurs_twice_is_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    written(path, [*TRAILS, replace(TRAILS[0], rows=TRAILS[2].rows)])
+    assert "which was changed near line 12. Move that file away." in refusal(path)
 
 
 def test_the_place_of_a_later_change_is_told(tmp_path):

@@ -27,6 +27,7 @@ TWO = Experiment("few", PAPER, PAPER, Sizes(4, 3, 20, 10))
 THREE = Experiment("flowers", HELD_OUT, EVIDENCE, Sizes(2, 2, 15, 20))
 OURS = {name: STRATEGIES[name] for name in ("random", "necessity")}
 WANTED = [Wanted(TWO, FEW, OURS), Wanted(THREE, FLOWERS, OURS)]
+ANY_PORT = "127.0.0.1:0"
 NAMES = ["few-paper-paper.csv", "flowers-held-out-evidence.csv"]
 
 
@@ -139,7 +140,7 @@ def test_a_cluster_of_this_machine_writes_the_bytes_of_one(alone, tmp_path):
 def test_a_cluster_elsewhere_writes_the_bytes_of_one(alone, tmp_path):
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=True, dashboard_address=None
+            n_workers=1, threads_per_worker=2, processes=True, dashboard_address=ANY_PORT
         ) as there,
         cluster(there.scheduler_address) as spread,
     ):
@@ -153,13 +154,31 @@ def test_an_address_where_nobody_listens_is_refused_in_time():
     with (
         pytest.raises(
             ValueError,
-            match=r"^dask must be the address of a scheduler, or local; got 'tcp://127\.0\.0\.1:9' "
-            r"\(.+\)\. Start one with: dask scheduler\.$",
+            match=r"^dask must be the address of a scheduler with workers, or local; "
+            r"got 'tcp://127\.0\.0\.1:9' \(.+\)\. Start them with: dask scheduler, dask worker\.$",
         ),
         cluster("tcp://127.0.0.1:9"),
     ):
         pass
     assert perf_counter() - begun < 20
+
+
+@pytest.mark.usefixtures("unreached")
+def test_a_scheduler_without_workers_is_refused_in_time(monkeypatch):
+    monkeypatch.setattr(runner, "PATIENCE", 1)
+    begun = perf_counter()
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=ANY_PORT) as there,
+        pytest.raises(ValueError, match=r"^dask must be .* with workers, .*0/1.*dask worker\.$"),
+        cluster(there.scheduler_address),
+    ):
+        pass
+    assert perf_counter() - begun < 10
+
+
+def test_two_clusters_of_this_machine_work_side_by_side():
+    with cluster("local", 1) as one, cluster("local", 1) as other:
+        assert list(one(pow, [(2, 3)])) == list(other(pow, [(2, 3)])) == [8]
 
 
 @pytest.mark.parametrize("address", ["here", "tcp://a:b", "pigeon://a:1", "tls://127.0.0.1:9"])

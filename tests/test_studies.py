@@ -98,7 +98,7 @@ def test_an_own_strategy_stands_in_the_table_and_a_changed_one_is_refused(capsys
     assert "\nwine,studies_own:best,1," in table
     assert "\nwine,margin,1," in table
     ledgers = ["wine-paper-paper-margin.csv", "wine-paper-paper-studies_own-best.csv"]
-    assert names("a/rows") == [*ledgers, "wine-paper-paper.csv"]
+    assert names("a/rows") == [".lock", *ledgers, "wine-paper-paper.csv"]
     Path("studies_own.py").write_text(OWN.replace("0]", "1]"))
     before = {name: (Path("a/rows") / name).read_bytes() for name in names("a/rows")}
     told = refusal(capsys, *line)
@@ -119,6 +119,27 @@ def test_an_own_strategy_reaches_workers_in_a_real_shell():
     assert names("possibal-comparison") == [
         *("comparison.csv", "comparison.md", "curves.png", "curves.svg", "rows"),
     ]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pipes of POSIX")
+def test_files_are_there_even_if_nobody_reads_what_is_printed():
+    line = [sys.executable, "-m", "possibal", "compare", "wine", "--strategy", "margin"]
+    line += ["--runs", "2", "--questions", "2", "--hyperparameters", "paper", "--jobs", "1"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as pipe:
+        done = subprocess.run(line, env=HERE, stdout=pipe, stderr=subprocess.PIPE, check=False)  # noqa: S603 - our own code
+    assert done.stderr == b""
+    assert names("possibal-comparison") == [
+        *("comparison.csv", "comparison.md", "curves.png", "curves.svg", "rows"),
+    ]
+
+
+def test_a_strategy_that_leaves_is_told_in_one_line(capsys):
+    Path("studies_exit.py").write_text("def out(view):\n    raise SystemExit(0)\n")
+    line = ["compare", "wine", "--strategy", "studies_exit:out", "--questions", "1"]
+    told = refusal(capsys, *line, "--runs", "2", "--hyperparameters", "paper", "--jobs", "1")
+    assert "got SystemExit: 0 (studies_exit.py, line 2)" in told
 
 
 def test_a_strategy_that_fails_is_told_in_one_line(capsys):
@@ -153,6 +174,8 @@ def test_a_strategy_that_fails_is_told_in_one_line(capsys):
         ("compare openml:x", "openml:"),
         ("compare wine --runs 1", "runs must be at least 2; got 1."),
         ("compare wine --questions 0", "questions must be at least 1; got 0."),
+        ("compare wine --questions 88", "questions must be at most 87, for 178 rows give pools of"),
+        ("compare wine --label class", "label must be left out for wine, whose labels are known;"),
         ("compare wine --seed -1", "seed must be at least 0; got -1."),
         ("compare wine --jobs 0", "jobs must be at least 1; got 0."),
         ("compare wine --strategy bold", "got 'bold'. Did you mean 'bald'?"),
@@ -177,5 +200,5 @@ def test_a_place_that_cannot_be_written_is_refused(command, out, capsys):
 
 def test_a_cluster_that_is_no_address_is_refused(capsys):
     told = refusal(capsys, "reproduce", "table1", *SMALL, "--dask", "there", "--out", "a")
-    assert "dask must be the address of a scheduler, or local; got 'there' (" in told
-    assert names("a/rows") == []
+    assert "dask must be the address of a scheduler with workers, or local; got 'there' (" in told
+    assert names("a") == []

@@ -31,6 +31,15 @@ def test_probit_suprema_agree_with_fifty_digits(mu, log_variance):
     assert relative_error(probit_uncertainty(mu, sigma2), exact) < 1e-10
 
 
+@pytest.mark.parametrize("log_variance", [20, 23, 26])
+@pytest.mark.parametrize("far", [1.0, 5.0, 30.0])
+def test_probit_suprema_of_vast_variances_are_those_of_a_step(log_variance, far):
+    # Beside such numbers Phi is a step at zero. The climb may run out of steps, to no harm.
+    sigma2 = 10.0**log_variance
+    found = probit_uncertainty(far * np.sqrt(sigma2), sigma2)
+    assert found == pytest.approx(np.exp(-0.5 * far**2), rel=1e-9)
+
+
 @given(mu=st.floats(-4, 4), sigma2=st.floats(0.1, 10), sign=st.sampled_from([-1, 1]))
 def test_probit_supremum_is_what_brents_method_finds(mu, sigma2, sign):
     rival, leader = suprema.probit_excess(np.array([mu]), np.array([sigma2]))
@@ -64,6 +73,20 @@ def test_softmax_suprema_settle_for_equal_large_variances(sigma2):
         excess = suprema.softmax_excess(mu[None], np.full((1, 4), sigma2))[0]
     exact = reference.softmax_excess(mu, np.full(4, sigma2))
     assert relative_error(excess.sum(), sum(exact)) < 1e-9
+
+
+@given(seed=st.integers(0, 10_000), spread=st.sampled_from([1.0, 5.0, 40.0]))
+def test_softmax_suprema_of_a_row_do_not_depend_on_the_rows_beside_it(seed, spread):
+    # Variances so unequal that many rows are searched for in a bracket, each as long as it takes.
+    rng = np.random.default_rng(seed)
+    mu, sigma2 = spread * rng.normal(size=(12, 3)), 10 ** rng.uniform(-8, 8, size=(12, 3))
+    with np.errstate(all="ignore"):
+        together = suprema.softmax_excess(mu, sigma2)
+        some = rng.permutation(12)[:5]
+        assert np.array_equal(suprema.softmax_excess(mu[some], sigma2[some]), together[some])
+        for row, one in enumerate(together):
+            alone = suprema.softmax_excess(mu[row, None], sigma2[row, None])[0]
+            assert np.array_equal(alone, one)
 
 
 def test_a_search_cut_short_still_gives_a_lower_bound(monkeypatch):

@@ -158,6 +158,15 @@ def test_sets_with_more_labels_are_not_ranked_and_who_is_left_out_is_said():
     assert "iris" not in table.note
 
 
+def test_strategies_that_the_paper_does_not_rank_are_noted_where_ranked():
+    own = [as_published(name, mine=0.5, yours=0.4) for name in REAL]
+    own[0].accuracy.pop("yours")
+    note = " Ours are ranks among mine too, the paper's are not."
+    assert note in table2(own).note
+    assert table2(own).note.endswith("Not ranked, as not all sets have them: yours.")
+    assert "Ours are ranks" not in table2([as_published(name) for name in REAL]).note
+
+
 def test_tables_of_nothing_are_empty():
     assert table1([]).rows == ()
     assert table2([]).rows == ()
@@ -224,6 +233,17 @@ def test_runs_are_compared_only_where_both_have_them():
     curves = {"bald": np.array([[0.9], [0.1], [0.1]]) * [1, 1], "random": np.array([[0.5, 0.5]])}
     (claim,) = verdicts([Results(experiment("sonar"), 2, curves)], "near random")
     assert "ahead in 100 % and behind in 0 %" in claim
+
+
+def test_claims_are_about_the_papers_strategies_whatever_else_was_run():
+    others = {"mine": 0.999, "margin": 0.998, "latent_entropy": 0.997}
+    more = [as_published(name) for name in TABLE_3]
+    for result in more:
+        known = result.accuracy["random"]
+        for strategy in others.keys() - strategies(result.experiment.dataset).keys():
+            result.accuracy[strategy] = np.full_like(known, others[strategy])
+        assert len(result.accuracy) > len(strategies(result.experiment.dataset))
+    assert summary(more) == summary(ALL)
 
 
 def test_claims_that_cannot_be_put_are_left_out():

@@ -26,6 +26,7 @@ from possibal.experiments.trails import (
 from possibal.hyperparameters import evidence, problem
 from possibal.learner import Answer, Campaign
 from possibal.links import PROBIT, SOFTMAX
+from possibal.scoring import reading, score
 
 SIZES = Sizes(runs=2, queries=4, pool=25, test=30)
 THETA = (float(np.log(8.0)), float(np.log(3.0)))
@@ -130,6 +131,46 @@ def test_a_trail_is_the_same_alone_in_company_and_in_another_order(name, way):
         assert_same(one, together[key])
     for key in names[1::4]:
         assert_same(trail(task, *key), together[key])
+
+
+def many_labels(labels):
+    """Clouds, one for each label."""
+    rng = np.random.default_rng(labels)
+    y = np.arange(20 * labels) % labels
+    X = 3 * rng.normal(size=(labels, 4))[y] + rng.normal(size=(len(y), 4))
+    names = tuple(f"label {code}" for code in range(labels))
+    return Dataset("clouds", X, y, names, ("a", "b", "c", "d"), SOURCES["fri"])
+
+
+@pytest.mark.parametrize("labels", [2, 3, 12])
+@pytest.mark.parametrize("way", ["fixed", "envelope", "evidence"])
+@pytest.mark.parametrize("strategy", ["uncertainty", "entropy"])
+def test_scores_are_the_same_to_the_last_bit_alone_and_in_company(
+    labels, way, strategy, monkeypatch
+):
+    seen = []
+
+    @score(size=reading)
+    def watched(belief):
+        seen.append(STRATEGIES[strategy](belief))
+        return seen[-1]
+
+    monkeypatch.setattr(trails, "STRATEGIES", {**STRATEGIES, "watched": watched})
+    hyperparameters = "paper" if way == "fixed" else way
+    sizes = Sizes(3, 4, labels + 4, 20)  # to the last row, whose sums are taken another way
+    experiment = Experiment("clouds", "held-out", hyperparameters, sizes, seed=3)
+    theta = THETA if way == "fixed" else None
+    task = Task(experiment, many_labels(labels), {"watched": watched}, theta)
+    names = [("watched", run) for run in range(3)]
+    together = follow(task, names)
+    joined, alone = np.concatenate(seen), list[list[np.ndarray]]()
+    for name, one in zip(names, together, strict=True):
+        seen.clear()
+        assert_same(trail(task, *name), one)
+        alone.append(list(seen))
+    apart = np.concatenate([scores[step] for step in range(4) for scores in alone])
+    assert len(apart) == 3 * (4 + 3 + 2 + 1)
+    assert np.array_equal(joined, apart)
 
 
 def test_runs_that_test_on_more_rows_than_others_go_together():
@@ -259,6 +300,7 @@ def test_two_labels_are_binary_even_if_only_one_occurs():
 # ---------------------------------------------------------------- a strategy of one's own
 
 MINE = """
+import sys
 import numpy as np
 from possibal import acquisition
 from possibal.scoring import reading, score
@@ -286,6 +328,9 @@ def helper(view):
 
 def deeper(view):
     return np.linalg.cholesky(-np.eye(len(view.candidates)))
+
+def leaves(view):
+    sys.exit("enough")
 
 def missing(view):
     return np.where(np.arange(len(view.candidates)) == 4, np.nan, 1.0)
@@ -377,6 +422,7 @@ def test_of_rows_that_are_worth_the_same_the_lowest_is_asked():
     [
         ("raises", "IndexError: list index out of range", "steps[len"),
         ("deeper", "LinAlgError: Matrix is not positive definite", "cholesky"),
+        ("leaves", "SystemExit: enough", "sys.exit"),
         ("missing", "must give numbers; got NaN at row 4", "def missing"),
         ("short", "got shape (3,) of float64", "def short"),
         ("words", "of <U3", "def words"),

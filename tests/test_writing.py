@@ -1,15 +1,26 @@
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from possibal.writing import folder, part_of, write
+import possibal
+from possibal.writing import alone, folder, part_of, write
 
 ELSEWHERE = os.environ.get("CI") != "true"
 FULL = pytest.mark.skipif(ELSEWHERE and not Path("/dev/full").exists(), reason="needs /dev/full")
 ROOT = pytest.mark.skipif(
     os.name != "posix" or os.geteuid() == 0, reason="nothing is read-only to this user"
+)
+
+
+LOCKS = pytest.mark.skipif(os.name != "posix", reason="needs locks of POSIX")
+HERE = {**os.environ, "PYTHONPATH": str(Path(possibal.__file__).parents[1])}
+IN_USE = (
+    r"^out must not be in use; got '.*', where another process is at work\. "
+    r"Wait for it, or choose another folder\.$"
 )
 
 
@@ -94,3 +105,57 @@ def test_a_folder_that_is_read_only_is_refused(tmp_path):
 def test_a_folder_where_no_file_can_be_made_is_refused_even_to_root():
     with pytest.raises(ValueError, match=r"^out must be a folder that can be written; got '/proc'"):
         folder(Path("/proc"), "out")
+
+
+# ---------------------------------------------------------------- one at a time
+def assert_free(place: Path) -> None:
+    """The folder can be had."""
+    with alone(place, "out"):
+        pass
+
+
+@LOCKS
+def test_a_folder_in_use_is_refused_until_it_is_let_go(tmp_path):
+    with alone(tmp_path, "out"):
+        for _ in range(2):
+            with pytest.raises(ValueError, match=IN_USE):
+                assert_free(tmp_path)
+        assert names(tmp_path) == [".lock"]
+    assert_free(tmp_path)
+
+
+@LOCKS
+def test_a_folder_is_let_go_if_the_work_in_it_fails(tmp_path):
+    with pytest.raises(KeyError), alone(tmp_path, "out"):
+        raise KeyError
+    assert_free(tmp_path)
+
+
+@LOCKS
+def test_a_folder_beside_one_in_use_is_free(tmp_path):
+    with alone(folder(tmp_path / "a", "out"), "out"):
+        assert_free(folder(tmp_path / "b", "out"))
+
+
+@LOCKS
+def test_another_process_keeps_us_out_until_it_is_killed(tmp_path):
+    code = (
+        "import sys, time\nfrom pathlib import Path\nfrom possibal.writing import alone\n"
+        "with alone(Path(sys.argv[1]), 'out'):\n    print('mine', flush=True)\n    time.sleep(99)"
+    )
+    line = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(line, env=HERE, stdout=subprocess.PIPE) as other:  # noqa: S603 - our own code
+        try:
+            assert other.stdout.readline() == b"mine\n"
+            with pytest.raises(ValueError, match=IN_USE):
+                assert_free(tmp_path)
+        finally:
+            other.kill()
+    assert_free(tmp_path)
+
+
+def test_where_the_system_knows_no_locks_nobody_is_kept_out(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with alone(tmp_path, "out"):
+        assert_free(tmp_path)
+    assert names(tmp_path) == []

@@ -55,7 +55,7 @@ def alone(path: Path, argument: str) -> Generator[None]:
     with (path / ".lock").open("wb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             raise ValueError(
                 f"{argument} must not be in use; got {str(path)!r}, where another process is at "
                 "work. Wait for it, or choose another folder."

@@ -140,9 +140,12 @@ def _draws(results: Results) -> Places:
 
 
 def _goal(theirs: Matrix) -> float:
-    """The accuracy to reach: where random has gained most of what it gains in all."""
+    """The accuracy to reach: where random has gained most of what it gains in all.
+
+    Where random loses in all, it is what random ends with, so that random gets there anyway.
+    """
     mean = theirs.mean(axis=0)
-    return float(mean[0] + GAINED * (mean[-1] - mean[0]))
+    return float(min(mean[0] + GAINED * (mean[-1] - mean[0]), mean[-1]))
 
 
 def _gap(ours: Matrix, theirs: Matrix) -> int:

@@ -99,7 +99,7 @@ def measured(repeats: int = 31, rows: int = ROWS) -> Cost:
     Paper: Sec. 6, the cost of N.
     """
     rng = np.random.default_rng(0)
-    belief = Belief.of(rng.normal(size=rows), rng.exponential(size=rows))
+    belief = Belief.of(2.0 * rng.normal(size=rows), np.exp(rng.normal(size=rows)))
     with one_thread():
         by_row = _in_turn({n: _scoring(s, belief) for n, s in SCORES.items()}, repeats)
         by_step = _in_turn({n: _step(s) for n, s in SCORES.items()}, repeats)

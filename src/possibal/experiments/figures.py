@@ -196,7 +196,7 @@ def _columns(letters: Sequence[int]) -> int:
 def _breadth(letters: Sequence[int], columns: int) -> float:
     """Inches that a legend takes, whose first columns hold what is left over."""
     widest = (int(column.max()) for column in np.array_split(np.array(letters), columns))
-    return sum(1.0 + 0.102 * most for most in widest)  # handle and gap, letters
+    return sum(1.0 + 0.106 * most for most in widest)  # handle and gap, letters
 
 
 def _short(name: str) -> str:

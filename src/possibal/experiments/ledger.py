@@ -89,14 +89,14 @@ def commit() -> str | None:
     ask = ["git", "-C", str(here), "describe", "--always", "--abbrev=12", "--dirty"]
     try:
         told = subprocess.run(ask, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603 - fixed words
+        name = told.stdout.strip()
+        if name.endswith("-dirty"):
+            ask[3:] = ["diff", "HEAD"]
+            changes = subprocess.run(ask, capture_output=True, check=True, timeout=10)  # noqa: S603 - ditto
+            name = f"{name}-{_digest(changes.stdout)}"
     except (OSError, subprocess.SubprocessError):
         return None
-    name = told.stdout.strip()
-    if not name.endswith("-dirty"):
-        return name
-    ask[3:] = ["diff", "HEAD"]
-    changes = subprocess.run(ask, capture_output=True, check=True, timeout=10)  # noqa: S603 - ditto
-    return f"{name}-{_digest(changes.stdout)}"
+    return name
 
 
 @dataclass(frozen=True, eq=False)

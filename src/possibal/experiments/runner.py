@@ -221,7 +221,9 @@ def _client(address: str, jobs: int | None) -> Any:  # noqa: ANN401 - Dask need 
             "A cluster needs Dask, which is not installed: run pip install 'possibal[dask]'."
         ) from None
     if address == "local":
-        given = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
+        # Any port: none at all would mean 8787 all the same, and a warning where that is taken.
+        port = "127.0.0.1:0"
+        given = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": port}
         with interrupts_ignored():
             return distributed.Client(**given, silence_logs=CRITICAL)
     client = None
