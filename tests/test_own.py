@@ -36,9 +36,9 @@ def test_one_of_ours_is_found_by_its_name(name):
 
 
 def test_a_name_that_is_not_ours_is_refused_and_the_nearest_offered():
-    sentence = refusal("necesity")
+    sentence = refusal("necessit")
     assert sentence.startswith("strategy must be one of 'necessity', 'uncertainty', ")
-    assert sentence.endswith("; got 'necesity'. Did you mean 'necessity'?")
+    assert sentence.endswith("; got 'necessit'. Did you mean 'necessity'?")
 
 
 def test_a_function_is_found_in_a_module_of_the_folder_we_are_in(folder):
