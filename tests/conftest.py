@@ -1,10 +1,14 @@
 """Settings that every test shares."""
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
 os.environ["MPLBACKEND"] = "Agg"  # subprocesses inherit it: no test needs a display
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in jobs that a shell put aside
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("default", derandomize=True, deadline=None)
 settings.register_profile(
