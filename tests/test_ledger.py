@@ -404,3 +404,11 @@ def test_what_a_kill_left_unfinished_is_cut_even_if_it_is_no_text(tmp_path):
     path.write_bytes(whole + b"wine,paper\xff\n\xff")
     assert_same(opened(path, MAKING, None), TRAILS)
     assert path.read_bytes() == whole
+
+
+def test_a_short_file_of_somebody_else_is_left_alone(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("my own notes\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="changed near line 1"):
+        opened(path, MAKING, THETA)
+    assert path.read_text(encoding="utf-8") == "my own notes\n"

@@ -10,6 +10,7 @@ import distributed
 import numpy as np
 import pytest
 from kills import kill
+from tasks import prepared
 
 from possibal.acquisition import STRATEGIES
 from possibal.errors import MissingPackageError, StrategyError
@@ -18,7 +19,7 @@ from possibal.experiments.datasets import load
 from possibal.experiments.ledger import header, peek
 from possibal.experiments.runner import Begun, Progress, Wanted, begin, cluster, cores, run
 from possibal.experiments.spec import EVIDENCE, HELD_OUT, PAPER, Experiment, Sizes
-from possibal.experiments.trails import follow, prepared
+from possibal.experiments.trails import follow
 
 WINE, IRIS = load("wine"), load("iris")
 FEW = replace(WINE, name="few", X=WINE.X[40:90], y=WINE.y[40:90])

@@ -4,6 +4,7 @@ from textwrap import dedent
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from tasks import prepared
 
 from possibal.acquisition import STRATEGIES
 from possibal.errors import StrategyError
@@ -21,7 +22,6 @@ from possibal.experiments.trails import (
     in_advance,
     is_binary,
     labelled,
-    prepared,
 )
 from possibal.hyperparameters import evidence, problem
 from possibal.learner import Answer, Campaign

@@ -154,6 +154,8 @@ def peek(path: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     if not third.endswith(b"\n"):
+        if not b"# {".startswith(first[:3]):  # somebody else's file is not ours to begin anew
+            raise ValueError(_spoilt(path, 1))
         return None
     try:
         found = json.loads(first.decode().removeprefix("# "))

@@ -23,7 +23,7 @@ from possibal.experiments.crowd import Crowd, Fit, Ground
 from possibal.experiments.datasets import Codes, Dataset
 from possibal.experiments.deal import deal, scaled
 from possibal.experiments.results import Trail
-from possibal.experiments.spec import PAPER, Experiment
+from possibal.experiments.spec import Experiment
 from possibal.experiments.streams import stream
 from possibal.experiments.ways import WAYS, Way, fixed
 from possibal.gp import Data
@@ -61,13 +61,6 @@ class Task:
     def start(self) -> int:
         """Labels known before the first question: one of each."""
         return len(np.unique(self.data.y))
-
-
-def prepared(experiment: Experiment, data: Dataset, strategies: Mapping[str, Strategy]) -> Task:
-    """The task of an experiment; hyperparameters that are wanted in advance are fitted here."""
-    leaks = experiment.hyperparameters == PAPER and is_binary(data)
-    theta = in_advance(data, experiment.seed) if leaks else None
-    return Task(experiment, data, strategies, theta)
 
 
 def in_advance(data: Dataset, seed: int) -> tuple[float, float]:
