@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from possibal.experiments import columns
-from possibal.experiments.columns import classes, distinct, encode, typed
+from possibal import columns
+from possibal.columns import classes, distinct, encode, typed
 
 WORDS = [f"w{i:02d}" for i in range(21)]
 

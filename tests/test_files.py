@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from possibal.columns import Table
 from possibal.errors import MissingPackageError
 from possibal.experiments import files
-from possibal.experiments.columns import Table
 from possibal.experiments.files import READERS, Found, loaded, read
 
 COLOURS = ["red", "blue", "", "red", "green", "blue", "red", "blue", "red", "green", "red", "red"]

@@ -17,10 +17,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from possibal import columns
 from possibal.arrays import Matrix
+from possibal.columns import Table, distinct, is_missing
 from possibal.errors import MissingPackageError
-from possibal.experiments import columns
-from possibal.experiments.columns import Table, distinct, is_missing
 from possibal.experiments.datasets import Dataset, Source
 
 LEAST_ROWS = 10

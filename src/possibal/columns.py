@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from possibal.arrays import Matrix
-from possibal.experiments.datasets import Codes
+from possibal.arrays import Matrix, Places
 
 Cells: TypeAlias = Sequence[Any]
 """One cell per row: a number, a word, a date or anything else; None where it is missing."""
@@ -203,7 +202,7 @@ def _was(count: int) -> str:
 
 
 # ---------------------------------------------------------------- labels
-def classes(name: str, cells: Cells) -> tuple[tuple[str, ...], Codes]:
+def classes(name: str, cells: Cells) -> tuple[tuple[str, ...], Places]:
     """The labels in order, numbers by size and words by spelling, and each row's place among them.
 
     Args:
