@@ -13,7 +13,7 @@ from sklearn.datasets import make_moons
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.neighbors import KNeighborsClassifier
 
-from possibal import acquisition, learner
+from possibal import acquisition
 from possibal.acquisition import STRATEGIES
 from possibal.advice import State
 from possibal.errors import AlreadyAnsweredError, PossibalError
@@ -260,7 +260,7 @@ def test_the_strategy_rules_once_two_labels_are_known():
 
 
 def test_a_large_pool_has_a_reference_that_its_order_does_not_change(monkeypatch):
-    monkeypatch.setattr(learner, "REFERENCE", 8)
+    monkeypatch.setattr("possibal.pool.REFERENCE", 8)
     X, order = rows(), np.random.default_rng(1).permutation(12)
     one, other = (Campaign.start(some).pool.reference for some in (X, X[order]))
     assert one.shape == (8, 2)
@@ -528,3 +528,48 @@ def test_more_rows_than_are_left_are_refused():
         campaign.ask(0)
     with pytest.raises(ValueError, match="ask must find rows left; got answers for all"):
         begun(rows(m=3), [0, 1, 2]).ask()
+
+
+# ---------------------------------------------------------------- rows put aside
+def test_a_row_put_aside_is_never_asked_about():
+    campaign = Campaign.start(np.arange(8.0)[:, None], classes=[0, 1])
+    first = campaign.ask()[0]
+    other = campaign.without([first])
+    assert first not in other.left
+    assert first not in other.ask(7)
+    assert campaign.ask() == (first,)
+
+
+def test_a_row_put_aside_may_be_told_all_the_same():
+    campaign = Campaign.start(np.arange(8.0)[:, None], classes=[0, 1]).without([3])
+    assert campaign.tell(3, 1).answers == (Answer(3, 1),)
+
+
+def test_only_rows_of_the_pool_can_be_put_aside():
+    with pytest.raises(ValueError, match="row must be an id of the pool; got 9"):
+        Campaign.start(np.arange(8.0)[:, None]).without([9])
+
+
+@pytest.mark.parametrize("strategy", ["necessity", "random"])
+@pytest.mark.parametrize("told", [0, 4])
+def test_a_ranking_has_every_row_left_once_and_begins_as_ask(strategy, told):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    campaign = Campaign.start(X, classes=["a", "b"], strategy=strategy, seed=3).without([7])
+    campaign = campaign.replay(Answer(row, "ab"[row % 2]) for row in range(told))
+    ranked = campaign.ranked(5)
+    assert sorted(ranked) == sorted(campaign.left)
+    assert ranked[:5] == campaign.ask(5)
+
+
+def test_the_rows_after_the_first_are_ranked_by_their_own_merit():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    campaign = Campaign.start(X, classes=["a", "b"])
+    campaign = campaign.replay(Answer(row, "ab"[row % 2]) for row in range(4))
+    others = list(campaign.ranked(3)[3:])
+    doubt = acquisition.doubt(campaign.classifier.belief(X[others]))
+    assert (np.diff(doubt) <= 0).all()
+
+
+def test_nothing_left_is_an_empty_ranking():
+    campaign = Campaign.start(np.arange(2.0)[:, None]).tell(0, "a").tell(1, "b")
+    assert campaign.ranked(3) == ()

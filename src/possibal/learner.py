@@ -9,28 +9,27 @@ question follow from them. So answers read from a journal make the very campaign
 """
 
 import functools
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from possibal import inputs
 from possibal.acquisition import STRATEGIES
 from possibal.advice import Advice, State, advise, lookback
-from possibal.arrays import Matrix, Places, Vector, frozen
+from possibal.arrays import Matrix, Places, Vector
 from possibal.choices import at_least, choice
 from possibal.errors import AlreadyAnsweredError
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.foreseen import Foreseen
 from possibal.gp import Posterior
+from possibal.pool import Pool, is_hashable, plain, pool
 from possibal.view import Strategy, View
 
-REFERENCE = 500
-"""Rows that stand for the pool while no score can tell rows apart."""
 MADE_UP = (0, 1)
 """What classes are called while fewer than two are known."""
 
@@ -48,28 +47,6 @@ class Answer:
     label: Hashable
 
 
-@dataclass(frozen=True, eq=False)
-class Pool:
-    """The rows of a campaign, checked.
-
-    Attributes:
-        X: (m, d).
-        ids: what the user calls each row.
-        reference: (r, d), rows that stand for the pool while no score can tell rows apart.
-        columns: what the user calls each column; None where X was an array.
-    """
-
-    X: Matrix
-    ids: tuple[Hashable, ...]
-    reference: Matrix
-    columns: NDArray[Any] | None = None
-
-    @functools.cached_property
-    def places(self) -> dict[Hashable, int]:
-        """Where the row of each id stands."""
-        return {row: place for place, row in enumerate(self.ids)}
-
-
 @dataclass(frozen=True)
 class Campaign:
     """Rows, settings and answers; see :meth:`start`.
@@ -80,6 +57,7 @@ class Campaign:
         model: the classifier before any answer.
         seed: of what is drawn.
         answers: in the order they were told.
+        aside: rows that are never asked about.
     """
 
     pool: Pool
@@ -87,6 +65,7 @@ class Campaign:
     model: PossibilisticGPClassifier
     seed: int = 0
     answers: tuple[Answer, ...] = ()
+    aside: frozenset[Hashable] = frozenset()
 
     @classmethod
     def start(  # noqa: PLR0913 - all but X are named
@@ -116,7 +95,7 @@ class Campaign:
             model.set_params(classes=classes)
         _named(model)
         whole = _whole("seed", seed, 0)
-        return cls(_pool(X, ids, whole), chosen, model, whole)
+        return cls(pool(X, ids, whole), chosen, model, whole)
 
     # ------------------------------------------------------------ verbs
 
@@ -136,30 +115,43 @@ class Campaign:
             raise ValueError(
                 f"n must be at most {len(left)}, the rows left; got {n}. Ask for fewer."
             )
-        rng = np.random.default_rng([self.seed, len(self.answers)])
-        foreseen, asked = Foreseen(self._posterior), list[int]()
-        while len(asked) < n:
-            place = self._next(foreseen, np.setdiff1d(left, asked), rng)
-            foreseen = foreseen.with_pick(self.pool.X[place])
-            asked.append(place)
-        return tuple(self.pool.ids[place] for place in asked)
+        return tuple(self.pool.ids[place] for place in self._picked(n, left, self._rng()))
+
+    def ranked(self, n: int = 1) -> tuple[Hashable, ...]:
+        """All rows left, the best first: n as :meth:`ask` gives them, then each on its own merit.
+
+        For people who take rows faster than answers can be learnt from.
+        """
+        left = self._places_left
+        if not len(left):
+            return ()
+        first = self._picked(min(_whole("n", n, 1), len(left)), left, self._rng())
+        merit = self._merit(Foreseen(self._posterior), self.pool.X[left], self._rng())
+        others = left[np.argsort(-merit, kind="stable")]
+        places = [*first, *others[~np.isin(others, first)]]
+        return tuple(self.pool.ids[place] for place in places)
 
     def tell(self, row: Hashable, label: Hashable) -> "Campaign":
         """The campaign with one more answer; this one stays as it is."""
-        row, label = _plain(row), _plain(label)
-        if not _is_hashable(row) or row not in self.pool.places:
-            raise ValueError(f"row must be an id of the pool; got {row!r}. Tell what was asked.")
-        if row in self._answered:
-            raise AlreadyAnsweredError(
-                f"row must not be answered yet; got {row!r}, whose label is "
-                f"{self._answered[row]!r}. Replay the answers without it to change it."
-            )
-        self._check(label)
-        return replace(self, answers=(*self.answers, Answer(row, label)))
+        return self.replay([Answer(row, label)])
 
     def replay(self, answers: Iterable[Answer]) -> "Campaign":
         """The campaign with more answers, told one after the other."""
-        return functools.reduce(lambda told, a: told.tell(a.row, a.label), answers, self)
+        told, labels = list(self.answers), dict(self._answered)
+        for answer in answers:
+            row, label = plain(answer.row), plain(answer.label)
+            self._check_row(row, labels)
+            self._check_label(label, told[0].label if told else None)
+            told.append(Answer(row, label))
+            labels[row] = label
+        return replace(self, answers=tuple(told))
+
+    def without(self, rows: Iterable[Hashable]) -> "Campaign":
+        """The campaign that never asks about these rows; their answers are welcome all the same."""
+        aside = frozenset(plain(row) for row in rows)
+        for row in aside:
+            self._check_row(row, {})
+        return replace(self, aside=self.aside | aside)
 
     # ------------------------------------------------------------ what follows
 
@@ -169,7 +161,7 @@ class Campaign:
 
     @property
     def left(self) -> tuple[Hashable, ...]:
-        """The rows without an answer, in the order of the pool."""
+        """The rows without an answer that may be asked about, in the order of the pool."""
         return tuple(self.pool.ids[place] for place in self._places_left)
 
     @functools.cached_property
@@ -203,6 +195,11 @@ class Campaign:
         return {answer.row: answer.label for answer in self.answers}
 
     @functools.cached_property
+    def _known(self) -> list[Hashable] | None:
+        """The labels there may be; None while they are learnt from the answers."""
+        return _named(self.model)
+
+    @functools.cached_property
     def _labels(self) -> set[Hashable]:
         """The labels answered so far."""
         return {answer.label for answer in self.answers}
@@ -224,8 +221,13 @@ class Campaign:
 
     @property
     def _places_left(self) -> Places:
-        """Where the rows without an answer stand, in order."""
-        return np.delete(np.arange(len(self.pool.X)), self._places)
+        """Where the rows that may be asked about stand, in order."""
+        aside = [self.pool.places[row] for row in self.aside]
+        return np.delete(np.arange(len(self.pool.X)), [*self._places, *aside])
+
+    def _rng(self) -> np.random.Generator:
+        """What a question draws from: the same whenever it is asked."""
+        return np.random.default_rng([self.seed, len(self.answers)])
 
     @functools.cached_property
     def _posterior(self) -> Posterior:
@@ -245,6 +247,15 @@ class Campaign:
             vars(fitted)["feature_names_in_"] = self.pool.columns
         return fitted
 
+    def _picked(self, n: int, left: Places, rng: np.random.Generator) -> list[int]:
+        """Where the n best rows stand, each chosen as if those before it had been answered."""
+        foreseen, asked = Foreseen(self._posterior), list[int]()
+        while len(asked) < n:
+            place = self._next(foreseen, np.setdiff1d(left, asked), rng)
+            foreseen = foreseen.with_pick(self.pool.X[place])
+            asked.append(place)
+        return asked
+
     def _next(self, foreseen: Foreseen, left: Places, rng: np.random.Generator) -> int:
         """The best of the rows left, given those that are picked already."""
         X, told = self.pool.X[left], np.zeros(len(left))
@@ -263,11 +274,21 @@ class Campaign:
             return foreseen.worth(candidates, self.pool.reference)
         return utilities(View(foreseen, candidates, rng, self.pool.X), self.strategy)
 
-    def _check(self, label: Hashable) -> None:
-        """Refuse a label that is none."""
-        known = _named(self.model)
+    def _check_row(self, row: Hashable, labels: Mapping[Hashable, Hashable]) -> None:
+        """Refuse a row that is none, or that has its label."""
+        if not is_hashable(row) or row not in self.pool.places:
+            raise ValueError(f"row must be an id of the pool; got {row!r}. Tell what was asked.")
+        if row in labels:
+            raise AlreadyAnsweredError(
+                f"row must not be answered yet; got {row!r}, whose label is "
+                f"{labels[row]!r}. Replay the answers without it to change it."
+            )
+
+    def _check_label(self, label: Hashable, first: Hashable | None) -> None:
+        """Refuse a label that is none, or of another type than the first."""
+        known = self._known
         if known is not None:
-            if not _is_hashable(label) or label not in known:
+            if not is_hashable(label) or label not in known:
                 raise ValueError(f"label must be one of {known}; got {label!r}. Correct it.")
             return
         is_text = isinstance(label, str)
@@ -276,9 +297,9 @@ class Campaign:
                 f"label must be text or a whole number; got {label!r}. "
                 "Name classes of another kind with classes=[...]."
             )
-        if self.answers and isinstance(self.answers[0].label, str) != is_text:
+        if first is not None and isinstance(first, str) != is_text:
             raise ValueError(
-                f"label must be of one type with the first, {self.answers[0].label!r}; "
+                f"label must be of one type with the first, {first!r}; "
                 f"got {label!r}. Write all as text."
             )
 
@@ -307,44 +328,6 @@ def utilities(view: View, strategy: Strategy) -> Vector:
     return given
 
 
-def _pool(X: ArrayLike, ids: Iterable[Hashable] | None, seed: int) -> Pool:
-    """The pool, or one sentence about what is wrong with it."""
-    checker = PossibilisticGPClassifier()
-    rows = frozen(inputs.rows(checker, X, reset=True, least=0))
-    if not len(rows):
-        raise ValueError("X must have at least one row; got none. Pass the rows to label.")
-    listed = range(len(rows)) if ids is None else ids
-    names = tuple(_plain(row) for row in listed)
-    if len(names) != len(rows):
-        raise ValueError(
-            f"ids must have one entry per row of X, {len(rows)}; got {len(names)}. "
-            "Leave them out to number the rows."
-        )
-    first = dict[Hashable, int]()
-    for place, row in enumerate(names):
-        if not _is_hashable(row) or row != row:  # noqa: PLR0124 - only NaN differs from itself
-            raise ValueError(
-                f"ids must hold text or numbers; got {row!r} at row {place}. Give each row a name."
-            )
-        if first.setdefault(row, place) != place:
-            raise ValueError(
-                f"ids must be unique; got {row!r} at rows {first[row]} and {place}. "
-                "Give each row a name of its own."
-            )
-    return Pool(rows, names, _reference(rows, seed), getattr(checker, "feature_names_in_", None))
-
-
-def _reference(X: Matrix, seed: int) -> Matrix:
-    """Rows that stand for a pool: all, or some that the seed draws.
-
-    They are drawn from the rows in an order of their own, so that theirs does not matter.
-    """
-    if len(X) <= REFERENCE:
-        return X
-    drawn = np.random.default_rng(seed).permutation(len(X))[:REFERENCE]
-    return X[np.lexsort(X.T)[drawn]]
-
-
 def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:
     """The labels that classes= names; None if it does not."""
     if model.classes is None:
@@ -368,17 +351,3 @@ def _whole(argument: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{argument} must be a whole number; got {value!r}. Use {least}.")
     return at_least(argument, int(value), least)
-
-
-def _plain(value: Hashable) -> Hashable:
-    """A value of Python's own, where it is one of NumPy's."""
-    return cast("Hashable", value.item()) if isinstance(value, np.generic) else value
-
-
-def _is_hashable(value: object) -> bool:
-    """Whether a value can be looked up."""
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
