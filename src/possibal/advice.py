@@ -78,7 +78,9 @@ def advise(now: Belief, before: Belief | None, answers: int) -> Advice:
     """
     sure = necessity(now)
     least, in_doubt = float(sure.min(initial=1.0)), int(np.count_nonzero(sure < DOUBTFUL))
-    moved = None if before is None else int(np.count_nonzero(_leading(now) != _leading(before)))
+    moved = None
+    if before is not None:
+        moved = int(np.count_nonzero(leading_labels(now) != leading_labels(before)))
     share = None if moved is None else moved / max(len(now), 1)
     state = _state(least, in_doubt / max(len(now), 1), share, answers)
     return Advice(state, _reason(state, len(now), in_doubt, moved, answers), least, in_doubt, share)
@@ -113,7 +115,7 @@ def _reason(state: State, left: int, in_doubt: int, moved: int | None, answers: 
     return next(reason for reason, holds in obstacles.items() if holds)
 
 
-def _leading(belief: Belief) -> NDArray[np.intp]:
+def leading_labels(belief: Belief) -> NDArray[np.intp]:
     """The label that the most credible setting holds likeliest, by its place."""
     mu = belief.mean[belief.leading]
     return (mu > 0).astype(np.intp) if belief.is_binary else mu.argmax(axis=1)

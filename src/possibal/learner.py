@@ -126,9 +126,11 @@ class Campaign:
         if not len(left):
             return ()
         first = self._picked(min(_whole("n", n, 1), len(left)), left, self._rng())
-        merit = self._merit(Foreseen(self._posterior), self.pool.X[left], self._rng())
-        others = left[np.argsort(-merit, kind="stable")]
-        places = [*first, *others[~np.isin(others, first)]]
+        judged = self._judged(left)
+        merit = self._merit(Foreseen(self._posterior), self.pool.X[judged], self._rng())
+        others = judged[np.argsort(-merit, kind="stable")]
+        unseen = self._rng().permutation(np.setdiff1d(left, judged))
+        places = dict.fromkeys([*first, *others, *unseen])
         return tuple(self.pool.ids[place] for place in places)
 
     def tell(self, row: Hashable, label: Hashable) -> "Campaign":
@@ -251,7 +253,7 @@ class Campaign:
         """Where the n best rows stand, each chosen as if those before it had been answered."""
         foreseen, asked = Foreseen(self._posterior), list[int]()
         while len(asked) < n:
-            place = self._next(foreseen, np.setdiff1d(left, asked), rng)
+            place = self._next(foreseen, self._judged(np.setdiff1d(left, asked)), rng)
             foreseen = foreseen.with_pick(self.pool.X[place])
             asked.append(place)
         return asked
@@ -267,6 +269,13 @@ class Campaign:
         merit = self._merit(foreseen, X, rng)
         best = np.flatnonzero(merit == merit.max())
         return int(left[best[told[best].argmin()]])
+
+    def _judged(self, left: Places) -> Places:
+        """The rows that are judged: all, or the pool's deputies while no score can tell apart."""
+        if not self._is_cold or self._is_random:
+            return left
+        deputies = np.intersect1d(left, self.pool.deputies)
+        return deputies if len(deputies) else left
 
     def _merit(self, foreseen: Foreseen, candidates: Matrix, rng: np.random.Generator) -> Vector:
         """What the strategy says of rows, or how many others they speak for while it cannot."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from possibal import inputs
-from possibal.arrays import Matrix, frozen
+from possibal.arrays import Matrix, Places, frozen
 from possibal.estimators import PossibilisticGPClassifier
 
 REFERENCE = 500
@@ -23,14 +23,19 @@ class Pool:
     Attributes:
         X: (m, d).
         ids: what the user calls each row.
-        reference: (r, d), rows that stand for the pool while no score can tell rows apart.
+        deputies: places of rows that stand for the pool while no score can tell rows apart.
         columns: what the user calls each column; None where X was an array.
     """
 
     X: Matrix
     ids: tuple[Hashable, ...]
-    reference: Matrix
+    deputies: Places
     columns: NDArray[Any] | None = None
+
+    @functools.cached_property
+    def reference(self) -> Matrix:
+        """The deputies as numbers, (r, d)."""
+        return self.X[self.deputies]
 
     @functools.cached_property
     def places(self) -> dict[Hashable, int]:
@@ -62,18 +67,18 @@ def pool(X: ArrayLike, ids: Iterable[Hashable] | None, seed: int) -> Pool:
                 f"ids must be unique; got {row!r} at rows {first[row]} and {place}. "
                 "Give each row a name of its own."
             )
-    return Pool(rows, names, _reference(rows, seed), getattr(checker, "feature_names_in_", None))
+    return Pool(rows, names, _deputies(rows, seed), getattr(checker, "feature_names_in_", None))
 
 
-def _reference(X: Matrix, seed: int) -> Matrix:
-    """Rows that stand for a pool: all, or some that the seed draws.
+def _deputies(X: Matrix, seed: int) -> Places:
+    """Places of rows that stand for a pool: all, or some that the seed draws.
 
     They are drawn from the rows in an order of their own, so that theirs does not matter.
     """
     if len(X) <= REFERENCE:
-        return X
+        return np.arange(len(X))
     drawn = np.random.default_rng(seed).permutation(len(X))[:REFERENCE]
-    return X[np.lexsort(X.T)[drawn]]
+    return np.lexsort(X.T)[drawn]
 
 
 def plain(value: Hashable) -> Hashable:

@@ -42,7 +42,18 @@ def folder(path: Path, argument: str) -> Path:
 
 @contextmanager
 def alone(path: Path, argument: str) -> Generator[None]:
-    """The folder to ourselves, as long as no other process of ours holds it.
+    """The folder to ourselves, as long as no other process of ours holds it."""
+    refusal = (
+        f"{argument} must not be in use; got {str(path)!r}, where another process is at "
+        "work. Wait for it, or choose another folder."
+    )
+    with locked(path / ".lock", refusal):
+        yield
+
+
+@contextmanager
+def locked(path: Path, refusal: str) -> Generator[None]:
+    """A file that only one process holds; any other gets the refusal.
 
     The system lets go of it when a process ends, however it ends. Where it knows no such locks,
     nobody is kept out.
@@ -52,12 +63,9 @@ def alone(path: Path, argument: str) -> Generator[None]:
     except ImportError:
         yield
         return
-    with (path / ".lock").open("wb") as lock:
+    with path.open("wb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ValueError(
-                f"{argument} must not be in use; got {str(path)!r}, where another process is at "
-                "work. Wait for it, or choose another folder."
-            ) from None
+            raise ValueError(refusal) from None
         yield

@@ -1,0 +1,238 @@
+"""Databases that keep campaigns: SQLite files and PostgreSQL, their tables and their versions.
+
+with database.entered(url) as engine: ...        database.TABLES
+"""
+
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    URL,
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+    text,
+)
+from sqlalchemy.exc import ArgumentError, DBAPIError
+
+from possibal.errors import MissingPackageError
+from possibal.writing import locked, part_of
+
+SCHEMA = 1
+"""The version of the tables below."""
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
+"""What brings the tables of each earlier version to the next."""
+PATIENCE = 30.0
+"""Seconds to wait for a database that is busy."""
+WAL_IS_SOUND = (3, 51, 3)
+"""The first SQLite whose write-ahead log survives two connections that write at once."""
+NUMBER = BigInteger().with_variant(Integer, "sqlite")
+TABLES = MetaData()
+
+facts = Table(
+    "facts",
+    TABLES,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+items = Table(
+    "items",
+    TABLES,
+    Column("row", Integer, primary_key=True, autoincrement=False),
+    Column("id", Text, nullable=False, unique=True),
+    Column("cells", Text, nullable=False),
+    Column("media", Text),
+)
+parts = Table(
+    "parts",
+    TABLES,
+    Column("name", Text, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("content", LargeBinary, nullable=False),
+)
+events = Table(
+    "events",
+    TABLES,
+    Column("number", NUMBER, primary_key=True, autoincrement=True),
+    Column("key", Text, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("made", BigInteger, nullable=False),
+    Column("row", Integer),
+    Column("label", Text),
+    Column("target", Text),
+    Column("necessity", Float(53)),
+    Column("thought", Text),
+    Column("at", BigInteger, nullable=False),
+)
+leases = Table(
+    "leases",
+    TABLES,
+    Column("row", Integer, primary_key=True, autoincrement=False),
+    Column("who", Text, nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Column("spare", Boolean, nullable=False),
+)
+
+
+# ---------------------------------------------------------------- addresses
+def address(db: str) -> URL:
+    """The address of a database; a plain path is a SQLite file."""
+    if "://" not in db:
+        return URL.create("sqlite+pysqlite", database=str(Path(db)))
+    try:
+        url = make_url(db)
+    except (ArgumentError, ValueError):
+        url = URL.create("none")
+    backend = url.drivername.partition("+")[0]
+    if backend == "sqlite" and url.database:
+        return url.set(drivername="sqlite+pysqlite")
+    if backend in {"postgresql", "postgres"}:
+        if find_spec("psycopg") is None:
+            raise MissingPackageError(
+                "A PostgreSQL database needs psycopg, which is not installed: "
+                "run pip install 'possibal[postgres]'."
+            )
+        return url.set(drivername="postgresql+psycopg")
+    raise ValueError(
+        "db must be the path of a file, sqlite:///FILE or postgresql://USER@HOST/NAME; "
+        f"got {db.rsplit('@', maxsplit=1)[-1]!r}. Write it like one of these."
+    )
+
+
+def file_of(url: URL) -> Path | None:
+    """The file of a SQLite database; None for a server."""
+    return Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
+
+
+def shown(url: URL) -> str:
+    """The address as people may read it: without a password."""
+    path = file_of(url)
+    return str(path) if path else url.render_as_string(hide_password=True)
+
+
+# ---------------------------------------------------------------- engines
+def engine(url: URL, *, writes: bool) -> Engine:
+    """What connects to a database; for a single writer, or for any number of readers."""
+    if file_of(url) is None:
+        pool = {"pool_size": 1, "max_overflow": 0} if writes else {"pool_size": 5}
+        return create_engine(url, pool_pre_ping=True, **pool)
+    made = create_engine(url, connect_args={"timeout": PATIENCE, "check_same_thread": False})
+    begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
+
+    def connect(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own
+        """Let transactions begin as we say, and make them durable."""
+        connection.isolation_level = None
+        for pragma in pragmas():
+            connection.execute(f"PRAGMA {pragma}")
+
+    def start(connection: Connection) -> None:
+        """Take the lock at once where we are going to write."""
+        connection.exec_driver_sql(begin)
+
+    event.listen(made, "connect", connect)
+    event.listen(made, "begin", start)
+    return made
+
+
+def pragmas(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> tuple[str, ...]:
+    """How SQLite is to write, given its version.
+
+    A write-ahead log only where it is sound. Without it, EXTRA also makes durable that the
+    journal of a commit is gone, which FULL leaves to luck.
+    """
+    if version >= WAL_IS_SOUND:
+        return "journal_mode = WAL", "synchronous = FULL"
+    return "journal_mode = DELETE", "synchronous = EXTRA"
+
+
+@contextmanager
+def held(url: URL) -> Generator[None]:
+    """A SQLite file to ourselves; a server looks after itself."""
+    path = file_of(url)
+    if path is None:
+        yield
+        return
+    refusal = (
+        f"db must not be in use; got {str(path)!r}, which another possibal has open. "
+        "Stop that one, or use its page."
+    )
+    try:
+        with locked(path.with_name(f"{path.name}.lock"), refusal):
+            yield
+    except OSError as error:
+        raise ValueError(
+            f"db must be a file that can be written; got {str(path)!r} ({error.strerror}). "
+            "Choose another with --db."
+        ) from None
+
+
+# ---------------------------------------------------------------- versions
+def version(connection: Connection) -> int | None:
+    """The version of the tables; None where there is no campaign."""
+    if not inspect(connection).has_table("facts"):
+        return None
+    found = connection.execute(text("SELECT value FROM facts WHERE name = 'schema'")).scalar()
+    return None if found is None else int(found)
+
+
+def keep(url: URL, found: int) -> None:
+    """A copy of everything before a migration: a file beside the file, or tables beside tables."""
+    path = file_of(url)
+    if path is not None:
+        copy(path, path.with_name(f"{path.name}.version{found}"))
+        return
+    made = engine(url, writes=True)
+    with made.begin() as connection:
+        for name in TABLES.tables:
+            copied = f"CREATE TABLE {name}_v{found} AS SELECT * FROM {name}"  # noqa: S608 - ours
+            connection.execute(text(copied))
+    made.dispose()
+
+
+def copy(path: Path, to: Path) -> None:
+    """A SQLite file copied as of one moment, also while it is in use."""
+    part = part_of(to)
+    try:
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(part)) as target:
+            source.backup(target)
+        part.replace(to)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def migrate(connection: Connection, found: int) -> None:
+    """Bring the tables to the version of this program."""
+    for number in range(found, SCHEMA):
+        MIGRATIONS[number](connection)
+    statement = text("UPDATE facts SET value = :value WHERE name = 'schema'")
+    connection.execute(statement, {"value": str(SCHEMA)})
+
+
+@contextmanager
+def told(url: URL) -> Generator[None]:
+    """What a database refuses, in one sentence."""
+    try:
+        yield
+    except DBAPIError as error:
+        said = str(error.orig).strip().splitlines()[:1]
+        raise ValueError(
+            f"db must be a database that possibal can open; got {shown(url)!r} "
+            f"({' '.join(said)[:160]}). Check the address, or choose another."
+        ) from None

@@ -1,0 +1,400 @@
+"""A campaign in a database: its rows, its journal, and who is at work on which row.
+
+    store = Store.create(db, setup, contents)          store = Store.open(db)
+    store.append(events)        store.events(after=n)        store.take(rows, lease)
+
+The journal is the truth. Everything else follows from it or can be made again.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, fields, replace
+from io import BytesIO
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import URL, Connection, CursorResult, delete, insert, select, text, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from possibal import database
+from possibal.database import SCHEMA, TABLES, address, held, leases, told
+from possibal.journal import Event, Kind
+from possibal.writer import Writer
+
+CHUNK = 8_000_000
+"""Bytes of an array in one cell."""
+MANY = 500
+"""Values that one statement names."""
+COLUMNS = tuple(column.name for column in fields(Event))
+LOCK = 7_263_541
+"""What PostgreSQL locks while events are added, so that their numbers follow their commits."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a campaign was begun with.
+
+    Attributes:
+        name: what it is called.
+        kind: how a row is shown: as a table, a text or an image.
+        rows: how many there are.
+        fields: names of what is shown.
+        text: which of them is the text.
+        folder: of the pictures.
+        classes: named at the start.
+        strategy: what is asked first.
+        seed: of what is drawn.
+        people: how many are to answer each row.
+        check: how many rows, drawn at random, only measure the model.
+        recipe: how rows became numbers.
+        digest: of the source's content.
+        notes: what was done to read it.
+    """
+
+    name: str
+    kind: str
+    rows: int
+    fields: tuple[str, ...] = ()
+    text: str | None = None
+    folder: str | None = None
+    classes: tuple[str, ...] = ()
+    strategy: str = "necessity"
+    seed: int = 0
+    people: int = 1
+    check: int = 0
+    recipe: dict[str, Any] = field(default_factory=dict[str, Any])
+    digest: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """A row as its source has it.
+
+    Attributes:
+        row: its place.
+        id: what the user calls it.
+        cells: what is shown, in the order of the fields.
+        media: the file of its picture.
+    """
+
+    row: int
+    id: str
+    cells: tuple[str | None, ...] = ()
+    media: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """The rows of a campaign and what is kept beside them.
+
+    Attributes:
+        items: in the order of the source.
+        arrays: by name; the rows as numbers are called X.
+        events: what is known from the start.
+    """
+
+    items: Sequence[Item]
+    arrays: dict[str, NDArray[Any]]
+    events: Sequence[Event] = ()
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A person at work on a row for a while.
+
+    Attributes:
+        who: the person.
+        now: in milliseconds, when older leases have ended.
+        until: when this one ends.
+        spare: whether the row is only kept in reserve.
+    """
+
+    who: str
+    now: int
+    until: int
+    spare: bool = False
+
+
+def clock() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+class Store:
+    """An open campaign. Close it, or use it in a ``with`` block."""
+
+    def __init__(self, url: URL, *, writes: bool) -> None:
+        """Connect; :meth:`create` and :meth:`open` check that there is a campaign."""
+        self.url, self._stack = url, ExitStack()
+        if writes:
+            self._stack.enter_context(held(url))
+        self._read = database.engine(url, writes=False)
+        self._stack.callback(self._read.dispose)
+        self._writer: Writer | None = None
+        if writes:
+            engine = database.engine(url, writes=True)
+            self._stack.callback(engine.dispose)
+            self._writer = Writer(engine)
+            self._stack.callback(self._writer.close)
+
+    # ------------------------------------------------------------ beginning
+
+    @classmethod
+    def exists(cls, db: str) -> bool:
+        """Whether there is a campaign at that address."""
+        url = address(db)
+        path = database.file_of(url)
+        if path is not None and not path.exists():
+            return False
+        store = cls(url, writes=False)
+        with store, told(url), store._read.connect() as connection:
+            return database.version(connection) is not None
+
+    @classmethod
+    def create(cls, db: str, setup: Setup, contents: Contents) -> "Store":
+        """A new campaign, all of it or nothing."""
+        if cls.exists(db):
+            shown = database.shown(address(db))
+            raise ValueError(
+                f"db must not hold a campaign yet; got {shown!r}. Choose another with --db."
+            )
+        store = cls(address(db), writes=True)
+        try:
+            with told(store.url):
+                store.writing.run(lambda connection: _begin(connection, setup, contents))
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @classmethod
+    def open(cls, db: str, *, writes: bool = True) -> "Store":
+        """A campaign that was begun before; tables of an earlier version are brought up to date."""
+        url = address(db)
+        if not cls.exists(db):
+            raise ValueError(
+                f"db must hold a campaign; got {database.shown(url)!r}, which holds none. "
+                "Begin one with possibal label FILE."
+            )
+        store = cls(url, writes=writes)
+        try:
+            store._check_version()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def _check_version(self) -> None:
+        """Refuse tables of a later version; migrate earlier ones after a backup."""
+        with told(self.url), self._read.connect() as connection:
+            found = database.version(connection) or 0
+        if found > SCHEMA:
+            raise ValueError(
+                f"db must be of version {SCHEMA} or earlier; got version {found}. "
+                "Update possibal: pip install --upgrade possibal."
+            )
+        if found < SCHEMA:
+            database.keep(self.url, found)
+            self.writing.run(lambda connection: database.migrate(connection, found))
+
+    @property
+    def writing(self) -> Writer:
+        """What writes."""
+        if self._writer is None:
+            raise ValueError("store must be open for writing; got one that only reads. Open it so.")
+        return self._writer
+
+    def close(self) -> None:
+        """Write what waits and let go of the database."""
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        """The store itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    # ------------------------------------------------------------ what does not change
+
+    def setup(self) -> Setup:
+        """What the campaign was begun with."""
+        with self._read.connect() as connection:
+            query = select(database.facts.c.value).where(database.facts.c.name == "setup")
+            given: dict[str, Any] = json.loads(connection.execute(query).scalar_one())
+        return Setup(**{name: _tuple(value) for name, value in given.items()})
+
+    def array(self, name: str) -> NDArray[Any]:
+        """What is kept under a name."""
+        table = database.parts
+        query = select(table.c.content).where(table.c.name == name).order_by(table.c.number)
+        with self._read.connect() as connection:
+            content = b"".join(connection.execute(query).scalars())
+        return np.load(BytesIO(content), allow_pickle=False)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything that is kept, by name."""
+        with self._read.connect() as connection:
+            names = connection.execute(select(database.parts.c.name).distinct()).scalars().all()
+        return {name: self.array(name) for name in sorted(names)}
+
+    def items(self, rows: Iterable[int] | None = None) -> dict[int, Item]:
+        """Rows as their source has them; all if none are named."""
+        table, found = database.items, dict[int, Item]()
+        wanted = None if rows is None else list(dict.fromkeys(rows))
+        parts = [None] if wanted is None else _parts(wanted)
+        with self._read.connect() as connection:
+            for part in parts:
+                query = select(table).order_by(table.c.row)
+                query = query if part is None else query.where(table.c.row.in_(part))
+                for row, name, cells, media in connection.execute(query):
+                    found[row] = Item(row, name, tuple(json.loads(cells)), media)
+        return found
+
+    def places(self) -> dict[str, int]:
+        """The place of each row, by its id."""
+        query = select(database.items.c.id, database.items.c.row)
+        with self._read.connect() as connection:
+            return {item.id: item.row for item in connection.execute(query)}
+
+    # ------------------------------------------------------------ the journal
+
+    def append(self, drafts: Sequence[Event]) -> list[Event]:
+        """The events as the journal has them, durable; one whose key is known is not added again.
+
+        Whoever answers a row lets go of it.
+        """
+        return self.writing.run(lambda connection: _append(connection, drafts))
+
+    def events(self, after: int = 0) -> list[Event]:
+        """What was added after an event, in the order of the journal."""
+        table = database.events
+        query = select(*(table.c[name] for name in COLUMNS))
+        query = query.where(table.c.number > after).order_by(table.c.number)
+        with self._read.connect() as connection:
+            return [_event(row) for row in connection.execute(query)]
+
+    # ------------------------------------------------------------ leases
+
+    def take(self, rows: Sequence[int], lease: Lease, most: int = 1) -> list[int]:
+        """The first rows that nobody else is at work on, now taken by this person.
+
+        A row in somebody's reserve counts as free only if this person wants it now.
+        """
+        return self.writing.run(lambda connection: _take(connection, rows, lease, most))
+
+    def renew(self, lease: Lease) -> None:
+        """Let all leases of a person last longer, if they have not ended."""
+        table = leases
+        mine = (table.c.who == lease.who) & (table.c.until > lease.now)
+        self.writing.run(
+            lambda connection: (
+                connection.execute(update(table).where(mine).values(until=lease.until)).rowcount
+            )
+        )
+
+    def leases(self, now: int) -> dict[int, tuple[str, bool]]:
+        """Who is at work on which rows, and whether they only keep them in reserve."""
+        table = leases
+        query = select(table.c.row, table.c.who, table.c.spare).where(table.c.until > now)
+        with self._read.connect() as connection:
+            return {row: (who, spare) for row, who, spare in connection.execute(query)}
+
+
+# ---------------------------------------------------------------- inside a transaction
+def _begin(connection: Connection, setup: Setup, contents: Contents) -> None:
+    """Make the tables and fill them."""
+    TABLES.create_all(connection)
+    given = {"schema": str(SCHEMA), "setup": json.dumps(asdict(setup))}
+    rows = [{"name": name, "value": value} for name, value in given.items()]
+    connection.execute(insert(database.facts), rows)
+    if contents.items:
+        listed = [{**vars(item), "cells": json.dumps(item.cells)} for item in contents.items]
+        connection.execute(insert(database.items), listed)
+    for name, array in contents.arrays.items():
+        buffer = BytesIO()
+        np.save(buffer, array, allow_pickle=False)
+        content = buffer.getvalue()
+        pieces = [content[at : at + CHUNK] for at in range(0, len(content), CHUNK)]
+        numbered = [
+            {"name": name, "number": number, "content": piece}
+            for number, piece in enumerate(pieces)
+        ]
+        connection.execute(insert(database.parts), numbered)
+    if contents.events:
+        now = clock()
+        connection.execute(
+            insert(database.events), [_values(event, now) for event in contents.events]
+        )
+
+
+def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
+    """Add events that are not there yet, and return all as they are there."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({LOCK})"))
+    table, now, stored = database.events, clock(), list[Event]()
+    adding = _inserting(connection, table).on_conflict_do_nothing().returning(table.c.number)
+    for draft in drafts:
+        number = connection.execute(adding, _values(draft, now)).scalar()
+        if number is None:
+            known = select(*(table.c[name] for name in COLUMNS)).where(table.c.key == draft.key)
+            stored.append(_event(connection.execute(known).one()))
+        else:
+            stored.append(replace(draft, number=number, at=now))
+        if draft.row is not None:
+            held_row = (leases.c.row == draft.row) & (leases.c.who == draft.who)
+            connection.execute(delete(leases).where(held_row))
+    return stored
+
+
+def _values(event: Event, now: int) -> dict[str, Any]:
+    """What the journal holds of an event that it gives a number."""
+    values = {**vars(event), "at": now}
+    del values["number"]
+    return values
+
+
+def _take(connection: Connection, rows: Sequence[int], lease: Lease, most: int) -> list[int]:
+    """Take rows one after the other until there are enough."""
+    table, taken = leases, list[int]()
+    values = {"who": lease.who, "until": lease.until, "spare": lease.spare}
+    is_free = (table.c.until <= lease.now) | (table.c.who == lease.who)
+    if not lease.spare:
+        is_free |= table.c.spare
+    for row in rows:
+        statement = _inserting(connection, table).values(row=row, **values)
+        statement = statement.on_conflict_do_update(
+            index_elements=[table.c.row], set_=values, where=is_free
+        )
+        done = cast("CursorResult[Any]", connection.execute(statement))
+        taken.extend([row] if done.rowcount else [])
+        if len(taken) >= most:
+            break
+    return taken
+
+
+def _inserting(connection: Connection, table: Any) -> Any:  # noqa: ANN401 - one of two dialects
+    """An insert that can say what to do about a row that is there."""
+    is_sqlite = connection.dialect.name == "sqlite"
+    return sqlite.insert(table) if is_sqlite else postgresql.insert(table)
+
+
+def _event(row: Any) -> Event:  # noqa: ANN401 - a row of the result
+    """An event as it was stored."""
+    event = Event(**row._mapping)  # noqa: SLF001 - SQLAlchemy's own name for it
+    return replace(event, kind=Kind(event.kind))
+
+
+def _tuple(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """A list as the tuple it was before it was written."""
+    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+
+
+def _parts(values: Sequence[Any]) -> list[Sequence[Any]]:
+    """The values, as many at a time as one statement may name."""
+    return [values[at : at + MANY] for at in range(0, len(values), MANY)]

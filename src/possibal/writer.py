@@ -1,0 +1,106 @@
+"""One writer for a database: what waits is written together, and told done once it is durable.
+
+writer.run(job)       job(connection) -> whatever it returns, after the commit
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from sqlalchemy import Connection, Engine
+
+MOST = 256
+"""Jobs that share a commit."""
+
+Result = TypeVar("Result")
+Job: TypeAlias = Callable[[Connection], Result]
+"""Something to write, inside a transaction."""
+
+
+@dataclass(frozen=True, eq=False)
+class Waiting(Generic[Result]):
+    """A job, and who waits for it."""
+
+    job: Job[Result]
+    done: "Future[Result]"
+
+
+class Writer:
+    """A thread that owns the only connection that writes.
+
+    Each job has a savepoint of its own, so that one that fails takes nothing back from the others.
+    Where the commit itself fails, or the database gave up the transaction before it, all of them
+    fail, and nothing was written.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        """Start the thread."""
+        self._engine = engine
+        self._is_open, self._door = True, Lock()
+        self._queue = SimpleQueue[Waiting[Any] | None]()
+        self._thread = Thread(target=self._work, name="possibal-writer", daemon=True)
+        self._thread.start()
+
+    def run(self, job: Job[Result]) -> Result:
+        """What the job returns, once it is durable."""
+        done = Future[Result]()
+        with self._door:  # nobody may join the queue behind the end of it
+            if not self._is_open:
+                raise RuntimeError(
+                    "the writer must be open; got one that was closed. Open the store."
+                )
+            self._queue.put(Waiting(job, done))
+        return done.result()
+
+    def close(self) -> None:
+        """Write what waits, and stop."""
+        with self._door:
+            self._is_open = False
+            self._queue.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        """Write until told to stop."""
+        is_open = True
+        while is_open:
+            taken = [self._queue.get()]
+            while len(taken) < MOST and not self._queue.empty():
+                taken.append(self._queue.get())
+            is_open = None not in taken
+            self._write([waiting for waiting in taken if waiting is not None])
+
+    def _write(self, batch: list[Waiting[Any]]) -> None:
+        """Run jobs in one transaction, and tell each how it went."""
+        if not batch:
+            return
+        outcomes = list[Callable[[], None]]()
+        try:
+            with self._engine.begin() as connection:
+                outcomes.extend(_tried(connection, waiting) for waiting in batch)
+        except BaseException as error:  # noqa: BLE001 - whoever waits must hear of it
+            outcomes = [_failure(waiting, error) for waiting in batch]
+        for tell in outcomes:
+            tell()
+
+
+def _tried(connection: Connection, waiting: Waiting[Any]) -> Callable[[], None]:
+    """How a job went, to be told after the commit.
+
+    A savepoint that is gone raises: then the database took back the whole transaction.
+    """
+    savepoint = connection.begin_nested()
+    try:
+        result = waiting.job(connection)
+    except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        savepoint.rollback()
+        return _failure(waiting, error)
+    savepoint.commit()
+    return lambda: waiting.done.set_result(result)
+
+
+def _failure(waiting: Waiting[Any], error: BaseException) -> Callable[[], None]:
+    """That a job failed."""
+    return lambda: waiting.done.set_exception(error)
