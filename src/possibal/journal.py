@@ -7,9 +7,10 @@ in which they arrived: of what a person made of a row, the latest that is not un
 event may arrive late, twice or out of turn.
 """
 
+import functools
 from bisect import bisect_right, insort
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -95,17 +96,17 @@ class Verdict:
     opinions: dict[str, Event] = field(default_factory=dict[str, Event])
     settled: Event | None = None
 
-    @property
+    @functools.cached_property
     def naming(self) -> dict[str, Event]:
         """The opinions that name a class."""
         return {who: event for who, event in self.opinions.items() if event.kind in NAMING}
 
-    @property
+    @functools.cached_property
     def is_bad(self) -> bool:
         """Whether somebody dropped the row, and nobody settled its class."""
         return self.settled is None and any(e.kind is Kind.BAD for e in self.opinions.values())
 
-    @property
+    @functools.cached_property
     def label(self) -> str | None:
         """The class settled, else that of most people; None if there is none or they are equal."""
         if self.settled is not None:
@@ -115,13 +116,13 @@ class Verdict:
             return None
         return named[0][0]
 
-    @property
+    @functools.cached_property
     def in_conflict(self) -> bool:
         """Whether people named different classes and nobody settled it."""
         named = {event.label for event in self.naming.values()}
         return self.settled is None and not self.is_bad and len(named) > 1
 
-    @property
+    @functools.cached_property
     def order(self) -> Order:
         """When the row came by its label: the last event that has a part in it."""
         events = [*self.naming.values(), *([self.settled] if self.settled else [])]
@@ -147,6 +148,8 @@ class State:
         self._on_row = defaultdict[int, list[Event]](list)
         self._of = defaultdict[str, list[Order]](list)
         self._verdicts = dict[int, Verdict]()
+        self._labelled: dict[int, str] | None = None
+        self._used: list[str] | None = None
 
     # ------------------------------------------------------------ growing
 
@@ -154,6 +157,7 @@ class State:
         """Take in one more event; one that is known already changes nothing."""
         if event.key in self.events:
             return
+        self._labelled = self._used = None
         self.events[event.key] = event
         self.people[event.who] = None
         row = event.row
@@ -191,8 +195,10 @@ class State:
 
     def labelled(self) -> dict[int, str]:
         """The label of each row that has one, in the order in which they came by it."""
-        known = [(verdict.order, row) for row, verdict in self._verdicts.items() if verdict.label]
-        return {row: self._verdicts[row].label or "" for _, row in sorted(known)}
+        if self._labelled is None:
+            named = [(v.order, row, v.label) for row, v in self._verdicts.items() if v.label]
+            self._labelled = {row: label for _, row, label in sorted(named)}
+        return self._labelled
 
     def answers(self, aside: frozenset[int] = frozenset()) -> tuple[Answer, ...]:
         """What a campaign is told, in that order; rows put aside are left out."""
@@ -203,11 +209,13 @@ class State:
         return sorted(row for row, verdict in self._verdicts.items() if verdict.in_conflict)
 
     def classes(self, named: Iterable[str] = ()) -> tuple[str, ...]:
-        """The classes there are: those named first, those added, and those in use."""
-        added = sorted(self._holding(Kind.CLASS), key=lambda event: event.order)
-        used = sorted({e.label or "" for v in self._verdicts.values() for e in v.naming.values()})
-        settled = sorted({v.settled.label or "" for v in self._verdicts.values() if v.settled})
-        return tuple(dict.fromkeys([*named, *(e.label or "" for e in added), *used, *settled]))
+        """The classes there are: those named first, those added, and those that people used."""
+        if self._used is None:
+            holding = [e for e in self.events.values() if e.kind in LABELLED and self.holds(e)]
+            added = sorted((e for e in holding if e.kind is Kind.CLASS), key=lambda e: e.order)
+            others = sorted({event.label or "" for event in holding})
+            self._used = [*(event.label or "" for event in added), *others]
+        return tuple(dict.fromkeys([*named, *self._used]))
 
     def last(self, who: str) -> Event | None:
         """The last thing this person did that can still be undone."""
@@ -239,10 +247,6 @@ class State:
         """Whether the same person did enough since a row was skipped."""
         orders = self._of[skip.who]
         return skip.kind is Kind.SKIP and len(orders) - bisect_right(orders, skip.order) >= REST
-
-    def _holding(self, kind: Kind) -> Iterator[Event]:
-        """All events of a kind that are not undone."""
-        return (e for e in self.events.values() if e.kind is kind and self.holds(e))
 
 
 def replay(events: Iterable[Event]) -> State:

@@ -208,6 +208,11 @@ class Store:
             raise ValueError("store must be open for writing; got one that only reads. Open it so.")
         return self._writer
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may write to it at the same time."""
+        return database.file_of(self.url) is None
+
     def close(self) -> None:
         """Write what waits and let go of the database."""
         self._stack.close()

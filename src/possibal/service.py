@@ -1,0 +1,294 @@
+"""The desk of a campaign: the verbs that the page, the command line and Python share.
+
+desk.ask(who) -> Question        desk.answer(event) -> Stored        desk.undo(event) -> Event
+
+An answer is durable before anybody hears that it was taken. The next question is served from the
+last ranking, while a new one is being made.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from zlib import crc32
+
+import numpy as np
+
+from possibal import reasons
+from possibal.journal import LABELLED, ON_ROWS, Event, Kind
+from possibal.reasons import Nearby, Source
+from possibal.standing import Standing
+from possibal.store import Item, Lease, clock
+from possibal.turns import Holding, Turns
+
+LEASE = 120
+"""Seconds that a person may take over a row before somebody else gets it; the page renews it."""
+TRIED = 32
+"""Rows tried at once where other processes may be faster."""
+NEAREST = 3
+"""Labelled rows shown beside a question."""
+
+
+@dataclass(frozen=True)
+class Near:
+    """A labelled row that is like the one asked about."""
+
+    item: Item
+    label: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A row to answer, and why.
+
+    Attributes:
+        item: the row.
+        source: where the question came from.
+        sentence: why it is asked, in words.
+        leaning: the label that the model holds likeliest.
+        sure: how necessary that label is.
+        near: the labelled rows most like it.
+        mine: what this person said of it before.
+    """
+
+    item: Item
+    source: Source
+    sentence: str
+    leaning: str | None
+    sure: float | None
+    near: tuple[Near, ...]
+    mine: Event | None
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An event as the journal has it, and whether it was there before."""
+
+    event: Event
+    repeated: bool
+
+
+class Desk:
+    """Where people answer."""
+
+    def __init__(self, standing: Standing) -> None:
+        """Open it; leases of an earlier time still hold."""
+        self.standing, self._turns = standing, Turns()
+        self.store, self.setup, self._lock = standing.store, standing.setup, standing.lock
+        self._learn_leases()
+
+    # ------------------------------------------------------------ asking
+
+    def ask(self, who: str) -> Question | None:
+        """The next question for a person; None where nothing is left."""
+        self.standing.catch_up()
+        self.standing.await_ranking()
+        row = self._current(who)
+        for pick in (self._open, self._put_off, self._reserved):
+            row = self._taken(who, pick) if row is None else row
+        return None if row is None else self.question(row, who)
+
+    def choose(self, who: str, row: int) -> Question:
+        """A row that a person picked, if nobody else is at it."""
+        self.standing.catch_up()
+        self.check_row(row)
+        lease = self._lease(who)
+        if not self.store.take([row], lease):
+            raise ValueError(f"row must be free; got {row}, which somebody has. Pick another.")
+        with self._lock:
+            for other in self._turns.current(who, lease.now):
+                self._turns.hold([other], Holding(who, lease.now, spare=False))
+            self._turns.hold([row], Holding(who, lease.until, spare=False))
+        return self.question(row, who, Source.CHOSEN)
+
+    def reserve(self, who: str, count: int) -> list[Question]:
+        """Questions for while the desk is out of reach."""
+        self.standing.catch_up()
+        self.standing.await_ranking()
+        with self._lock:
+            mine = self._turns.in_reserve(who, clock())
+            kept = [row for row in mine if self._may_ask(row, who)]
+            wanted = max(0, count - len(kept))
+            rows = list(islice((row for row in self._open(who) if row not in mine), wanted))
+        lease = self._lease(who, spare=True)
+        taken = self.store.take(rows, lease, wanted) if wanted else []
+        with self._lock:
+            self._turns.hold(taken, Holding(who, lease.until, spare=True))
+        return [self.question(row, who) for row in [*kept, *taken][:count]]
+
+    def renew(self, who: str) -> int:
+        """Let a person keep their rows for longer; the seconds they have."""
+        lease = self._lease(who)
+        self.store.renew(lease)
+        with self._lock:
+            self._turns.renew(who, lease.now, lease.until)
+        return LEASE
+
+    def question(self, row: int, who: str, source: Source | None = None) -> Question:
+        """A row as a question to a person."""
+        self.check_row(row)
+        source = source or self._source(row, who)
+        leaning, sure = self._thought(row)
+        near = self.standing.nearest(row, NEAREST)
+        nearby = Nearby(near[0][2], near[0][1]) if near else None
+        said = reasons.sentence(source, leaning, sure or 0.0, nearby)
+        items = self.store.items([row, *(other for other, _, _ in near)])
+        shown = tuple(Near(items[other], label) for other, label, _ in near)
+        mine = self.standing.state.verdict(row).opinions.get(who)
+        if row in self.standing.check_rows:
+            leaning, sure, shown = None, None, ()  # lest the measure be swayed
+        return Question(items[row], source, said, leaning, sure, shown, mine)
+
+    # ------------------------------------------------------------ answering
+
+    def answer(self, event: Event) -> Stored:
+        """The event, durable, with what the model thought at the time."""
+        known = self.standing.state.events.get(event.key)
+        if known is not None:
+            return Stored(known, repeated=True)
+        self._check(event)
+        if event.row is not None:
+            leaning, sure = self._thought(event.row)
+            event = replace(event, thought=leaning, necessity=sure)
+        (stored,) = self.bring([event])
+        return Stored(stored, repeated=False)
+
+    def undo(self, event: Event) -> Event | None:
+        """The event that was undone: the target, else the person's last; None if there is none.
+
+        A target that is still on its way is undone when it arrives.
+        """
+        state = self.standing.state
+        known = state.events.get(event.key)
+        if known is None and event.target is None:
+            with self._lock:
+                last = state.last(event.who)
+            if last is None:
+                return None
+            event = replace(event, target=last.key)
+        if known is None:
+            (known,) = self.bring([event])
+        return state.events.get(known.target or "")
+
+    def bring(self, events: Sequence[Event]) -> list[Event]:
+        """Many events at once, as from a file; those that are known already are not added."""
+        for event in events:
+            self._check(event)
+        stored = self.store.append(events)
+        self.standing.take_in(stored)
+        with self._lock:
+            for event in stored:
+                self._turns.release(-1 if event.row is None else event.row, event.who)
+        return stored
+
+    def check_row(self, row: int | None) -> None:
+        """Refuse a row that is none."""
+        if row is None or not 0 <= row < self.setup.rows:
+            raise ValueError(
+                f"row must be from 0 to {self.setup.rows - 1}; got {row}. Ask for a row."
+            )
+
+    def _check(self, event: Event) -> None:
+        """Refuse what makes no sense; an answer that comes late does."""
+        if event.kind in ON_ROWS:
+            self.check_row(event.row)
+        if event.kind in LABELLED and not event.label:
+            raise ValueError(f"label must name a class; got {event.label!r}. Choose one.")
+        classes = self.standing.classes
+        if event.kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} and event.label not in classes:
+            raise ValueError(
+                f"label must be one of {list(classes)}; got {event.label!r}. "
+                "Choose one of these, or add it first."
+            )
+        target = self.standing.state.events.get(event.target or "")
+        if target is not None and (target.who != event.who or target.kind is Kind.UNDO):
+            raise ValueError(
+                f"target must be an answer of {event.who}; got one of {target.who}. Undo your own."
+            )
+
+    # ------------------------------------------------------------ whose turn
+
+    def _current(self, who: str) -> int | None:
+        """The row that a person is at, if it still wants an answer."""
+        with self._lock:
+            rows = self._turns.current(who, clock())
+            return next((row for row in rows if self._may_ask(row, who)), None)
+
+    def _taken(self, who: str, pick: Callable[[str], Iterator[int]]) -> int | None:
+        """The first row that could be taken for a person, marked as theirs."""
+        most = TRIED if self.store.is_shared else 1
+        for _ in range(TRIED):
+            with self._lock:
+                rows, lease = list(islice(pick(who), most)), self._lease(who)
+                self._turns.hold(rows[:1], Holding(who, lease.until, spare=False))
+            taken = self.store.take(rows, lease) if rows else []
+            if taken or not rows:
+                with self._lock:
+                    self._turns.hold(taken, Holding(who, lease.until, spare=False))
+                return taken[0] if taken else None
+            with self._lock:
+                self._learn_leases()
+        return None
+
+    def _open(self, who: str) -> Iterator[int]:
+        """Rows for a person, the best first, that nobody holds."""
+        now = clock()
+        free = (row for row in self._ordered() if self._turns.is_free(row, who, now))
+        return (row for row in free if self._may_ask(row, who))
+
+    def _put_off(self, who: str) -> Iterator[int]:
+        """Rows that a person skipped, for when nothing else is left."""
+        now, people = clock(), self.setup.people
+        free = (row for row in self._ordered() if self._turns.is_free(row, who, now))
+        return (row for row in free if self.standing.state.is_skipped(row, who, people))
+
+    def _reserved(self, who: str) -> Iterator[int]:
+        """Rows that others keep in reserve, for when nothing else is left."""
+        now = clock()
+        spare = (row for row in self._ordered() if self._turns.is_spare(row, now))
+        return (row for row in spare if self._may_ask(row, who))
+
+    def _ordered(self) -> Iterator[int]:
+        """All rows, the best first; some come twice."""
+        ranking, check = self.standing.ranking, self.standing.check_rows
+        if check and self.standing.is_check_turn:
+            yield from check
+        if ranking is not None:
+            yield from ranking.order.tolist()
+        yield from check
+        rng = np.random.default_rng([self.setup.seed, crc32(b"order")])
+        yield from rng.permutation(self.setup.rows).tolist()
+
+    def _may_ask(self, row: int, who: str) -> bool:
+        """Whether a row wants an answer of this person."""
+        return self.standing.state.may_ask(row, who, self.setup.people)
+
+    def _source(self, row: int, who: str) -> Source:
+        """Where the question about a row comes from."""
+        ranking = self.standing.ranking
+        if row in self.standing.check_rows:
+            return Source.CHECK
+        mine = self.standing.state.verdict(row).opinions.get(who)
+        if mine is not None:
+            return Source.AGAIN
+        return Source.DIVERSE if ranking is None or ranking.is_cold else Source.MODEL
+
+    def _thought(self, row: int) -> tuple[str | None, float | None]:
+        """What the model holds likeliest of a row, and how necessary that is."""
+        ranking = self.standing.ranking
+        leaning = None if ranking is None else ranking.thought(row)
+        return leaning, None if ranking is None or not leaning else float(ranking.necessity[row])
+
+    def _lease(self, who: str, *, spare: bool = False) -> Lease:
+        """A lease from now on."""
+        now = clock()
+        return Lease(who, now, now + 1000 * LEASE, spare)
+
+    def _learn_leases(self) -> None:
+        """Read who holds what."""
+        now = clock()
+        self._turns.learn(
+            {
+                row: Holding(who, now + 1000 * LEASE, spare)
+                for row, (who, spare) in self.store.leases(now).items()
+            }
+        )

@@ -1,0 +1,238 @@
+"""Where a campaign stands: what holds after all events, and what the model makes of it.
+
+standing.state        standing.ranking        standing.take_in(events)
+
+The ranking is made beside the answers, and again whenever something changed.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from threading import Condition, RLock, Thread
+from typing import Protocol
+from zlib import crc32
+
+import numpy as np
+
+from possibal.arrays import Matrix, Places, Vector
+from possibal.checks import Saving
+from possibal.journal import Event, State, replay
+from possibal.ranking import Ranking, Task
+from possibal.store import Store
+
+PATIENCE = 0.06
+"""Seconds that a question waits for a ranking that is almost there."""
+FIRST = 3.0
+"""Seconds that the first question waits for the first ranking."""
+CROWD = 5
+"""With so many people nobody waits for a ranking: there are always other answers on their way."""
+EVERY = 5
+"""Of so many questions one is about a check row, until all are answered."""
+POINTS = 10
+"""Of the learning curve that are made again after a restart."""
+PAIRS = 500
+"""Rows whose distances say what is usual."""
+
+
+class Ranker(Protocol):
+    """What ranks: a bench here, or a worker in another process."""
+
+    def rank(self, task: Task) -> Ranking:
+        """What the model makes of the pool."""
+        ...
+
+    def predicted(self, task: Task, rows: Places) -> list[str] | None:
+        """The labels predicted for rows."""
+        ...
+
+    def measure(self, task: Task) -> Saving | None:
+        """What asking saved."""
+        ...
+
+
+class Standing:
+    """An open campaign, kept up to date."""
+
+    def __init__(self, store: Store, ranker: Ranker, *, background: bool = True) -> None:
+        """Replay the journal.
+
+        Args:
+            store: of the campaign.
+            ranker: what ranks.
+            background: whether to rank beside the answers; otherwise when a question is asked.
+        """
+        self.store, self.setup = store, store.setup()
+        self.X: Matrix = store.array("X")
+        self.state: State = replay(store.events())
+        self.ranking: Ranking | None = None
+        self.saving: Saving | None = None
+        self.trouble: str | None = None
+        self.seen = dict[int, list[str]]()
+        """Labels predicted for the check rows, in their order, after so many answers."""
+        self.lock = RLock()
+        self._number = max((event.number for event in self.state.events.values()), default=0)
+        self._ranker, self._changed = ranker, Condition(self.lock)
+        self._is_stale, self._is_measured, self._is_closed = True, False, False
+        self._thread = Thread(target=self._rank_on, name="possibal-ranking", daemon=True)
+        self._in_background = background
+        if background:
+            self._thread.start()
+
+    def close(self) -> None:
+        """Stop ranking; the store is closed by whoever opened it."""
+        with self.lock:
+            self._is_closed = True
+            self._changed.notify_all()
+
+    # ------------------------------------------------------------ events
+
+    def catch_up(self) -> None:
+        """Read what other processes wrote, where there may be others."""
+        if self.store.is_shared:
+            events = self.store.events(self._number)
+            self.take_in(events)
+            self._number = max([self._number, *(event.number for event in events)])
+
+    def take_in(self, events: Sequence[Event]) -> None:
+        """Let events hold, and have the pool ranked again."""
+        with self.lock:
+            new = [event for event in events if event.key not in self.state.events]
+            for event in new:
+                self.state.apply(event)
+            self._is_stale = self._is_stale or bool(new)
+            self._changed.notify_all()
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """All classes there are."""
+        with self.lock:
+            return self.state.classes(self.setup.classes)
+
+    # ------------------------------------------------------------ check rows
+
+    @functools.cached_property
+    def check_rows(self) -> tuple[int, ...]:
+        """The rows drawn to measure the model, which never learns from them."""
+        rng = np.random.default_rng([self.setup.seed, crc32(b"check")])
+        drawn = rng.permutation(self.setup.rows)[: self.setup.check]
+        return tuple(sorted(int(row) for row in drawn))
+
+    @property
+    def is_check_turn(self) -> bool:
+        """Whether a check row is next."""
+        with self.lock:
+            labelled = self.state.labelled()
+            checked = sum(row in labelled for row in self.check_rows)
+            return checked < (len(labelled) - checked) // (EVERY - 1)
+
+    # ------------------------------------------------------------ ranking
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the last answers are not in the ranking yet."""
+        return self._is_stale or self.ranking is None
+
+    def task(self) -> Task:
+        """What is to be ranked now."""
+        with self.lock:
+            check, labelled = frozenset(self.check_rows), self.state.labelled()
+            dropped = {row for row, verdict in self.state.verdicts.items() if verdict.is_bad}
+            undecided = {row for row in self.state.conflicts() if row not in labelled}
+            return Task(
+                self.state.answers(check),
+                self.classes,
+                frozenset(dropped | undecided | check),
+                tuple(answer for answer in self.state.answers() if answer.row in check),
+                2 + 2 * min(len(self.state.people), CROWD),
+            )
+
+    def rank(self) -> Ranking:
+        """The ranking after all answers, made now."""
+        with self.lock:
+            self._is_stale, task = False, self.task()
+        ranking = self._ranker.rank(task)
+        with self.lock:
+            self.ranking, self._is_measured = ranking, False
+            if self.check_rows and not ranking.is_cold:
+                seen = [ranking.thought(row) or "" for row in self.check_rows]
+                self.seen[ranking.answers] = seen
+            self._changed.notify_all()
+        return ranking
+
+    def measure(self) -> None:
+        """See what the check rows tell."""
+        task = self.task()
+        if task.check:
+            self._remember(task)
+            self.saving = self._ranker.measure(task)
+        self._is_measured = True
+
+    def _remember(self, task: Task) -> None:
+        """Predict again what was predicted after fewer answers, where it was not kept."""
+        n, rows = len(task.answers), np.array(self.check_rows, dtype=np.intp)
+        if len(self.seen) > 1:
+            return
+        for count in sorted({int(at) for at in np.linspace(2, n, POINTS) if at <= n}):
+            earlier = replace(task, answers=task.answers[:count])
+            predicted = self._ranker.predicted(earlier, rows)
+            if predicted is not None:
+                self.seen[count] = predicted
+
+    def await_ranking(self) -> None:
+        """Wait for the ranking, if it is nearly there or there is none yet."""
+        if not self._in_background:
+            if self.is_behind:
+                self.rank()
+            return
+        with self.lock:
+            known = self.ranking
+            is_crowd = known is not None and len(self.state.people) >= CROWD
+            if self.is_behind and not is_crowd:
+                patience = FIRST if known is None else PATIENCE
+                self._changed.wait_for(lambda: self.ranking is not known, patience)
+
+    def _rank_on(self) -> None:
+        """Rank whenever something changed, and measure when there is time."""
+        while True:
+            with self.lock:
+                self._changed.wait_for(
+                    lambda: self._is_stale or not self._is_measured or self._is_closed
+                )
+                is_stale = self._is_stale
+            if self._is_closed:
+                return
+            self._work(self.rank if is_stale else self.measure)
+
+    def _work(self, job: Callable[[], object]) -> None:
+        """Do a piece of work; where it fails, people go on answering and it is tried again."""
+        try:
+            job()
+            self.trouble = None
+        except Exception as error:  # noqa: BLE001 - as it says
+            with self.lock:
+                self.trouble = f"The model could not be fitted ({error})."
+                self._is_stale = not self._is_closed
+                self._changed.wait_for(lambda: self._is_closed, 1.0)
+
+    # ------------------------------------------------------------ likeness
+
+    def nearest(self, row: int, most: int) -> list[tuple[int, str, float]]:
+        """The labelled rows most like a row: place, label, and distance in usual ones."""
+        with self.lock:
+            known = dict(self.state.labelled())
+        known.pop(row, None)
+        rows = np.array(list(known), dtype=np.intp)
+        away = np.sqrt(((self.X[rows] - self.X[row]) ** 2).sum(axis=1)) / self._usual
+        first = rows[np.argsort(away, kind="stable")[:most]]
+        return [
+            (int(other), known[int(other)], float(distance))
+            for other, distance in zip(first, np.sort(away, kind="stable")[:most], strict=True)
+        ]
+
+    @functools.cached_property
+    def _usual(self) -> float:
+        """The usual distance between two rows: the median."""
+        rng = np.random.default_rng([self.setup.seed, crc32(b"pairs")])
+        one, other = (rng.integers(self.setup.rows, size=PAIRS) for _ in range(2))
+        away: Vector = np.sqrt(((self.X[one] - self.X[other]) ** 2).sum(axis=1))
+        return float(np.median(away)) or 1.0
