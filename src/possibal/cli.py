@@ -16,8 +16,8 @@ from rich.table import Table
 
 import possibal
 from possibal import demo as demonstration
+from possibal import labelling, studies
 from possibal import picture as drawing
-from possibal import studies
 from possibal.acquisition import STRATEGIES
 from possibal.demo import DATA, Outcome, Run, Settings
 from possibal.errors import PossibalError
@@ -119,6 +119,7 @@ def strategies() -> None:
 
 
 for _command, _example in (
+    (labelling.label, "possibal label reviews.csv --text review --classes good,bad"),
     (studies.datasets, "possibal datasets"),
     (studies.reproduce, "possibal reproduce all --quick --out again"),
     (studies.compare, "possibal compare patients.csv --label outcome"),

@@ -2,15 +2,18 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from decimal import Decimal
-from typing import Any, TypeAlias
+from difflib import get_close_matches
+from math import isnan
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from possibal.arrays import Matrix, Places
+from possibal.arrays import Array, Matrix, Places
 
+Entry = TypeVar("Entry")
 Cells: TypeAlias = Sequence[Any]
 """One cell per row: a number, a word, a date or anything else; None where it is missing."""
 
@@ -24,6 +27,10 @@ LARGEST = 1e150
 MISSING = frozenset(["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null"])
 """Texts that stand for a missing cell. None is not among them: it is often a word of its own."""
 MISSING_WORD = "missing"
+MANY_DIGITS = 16
+"""Whole numbers written with so many digits are codes: a float holds no more."""
+CODE = 3
+"""So many digits in every cell, a zero first in some, are codes: 007, or a postal code."""
 TRUTH = {"false": 0.0, "true": 1.0}
 ROW_NAMES = re.compile(r"(|id|index|row|row[ _]?(id|number)|unnamed:? ?\d+|__index_level_\d+__)")
 """Names of columns that number the rows, if their cells do."""
@@ -32,7 +39,7 @@ DATE = re.compile(
     r"|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
 )
 TRUTHS = (bool, np.bool_)
-NUMBERS = (*TRUTHS, int, float, Decimal, np.number)
+NUMBERS = (*TRUTHS, int, float, Decimal, np.integer, np.floating)
 TIMES = (dt.date, dt.time, dt.timedelta)
 
 
@@ -90,31 +97,117 @@ def typed(words: Iterable[str], decimal: str = ".") -> list[Any]:
         words: the cells as written.
         decimal: what separates the whole part of a number from the rest; a point always may.
     """
-    stripped = (word.strip() for word in words)
-    cells = [None if word in MISSING else word for word in stripped]
+    stripped = list(map(str.strip, words))
+    quick = _floats(stripped, decimal)
+    if quick is not None and not isnan(sum(quick)):  # NaN is missing, and none of them is
+        return quick
+    present = [word for word in stripped if word not in MISSING]
+    numbers = _floats(present, decimal)
+    left = iter(present if numbers is None else numbers)
+    return [None if word in MISSING else next(left) for word in stripped]
+
+
+def _floats(words: Sequence[str], decimal: str) -> list[float] | None:
+    """The numbers that all words are; None if one is not, or if they are codes."""
     try:
-        return [None if word is None else _number(word.replace(decimal, ".")) for word in cells]
+        plain = words if decimal == "." else [word.replace(decimal, ".") for word in words]
+        numbers = list(map(float, plain))
     except ValueError:
-        return cells
+        return None
+    # Python would read 1_2 as twelve.
+    return None if _are_codes(words) or "_" in "".join(words) else numbers
+
+
+def _are_codes(words: Sequence[str]) -> bool:
+    """Whether digits name things and count nothing: as a number they would lose some of them."""
+    widths = set(map(len, words))
+    if widths and max(widths) >= MANY_DIGITS:
+        return any(len(word) >= MANY_DIGITS and word.isdigit() for word in words)
+    if len(widths) != 1 or min(widths) < CODE:
+        return False
+    return any(word[0] == "0" for word in words) and all(map(str.isdigit, words))
 
 
 def is_number(word: str) -> bool:
     """Whether text is a number."""
     try:
-        _number(word)
+        float(word)
     except ValueError:
         return False
-    return True
+    return "_" not in word
 
 
-def _number(word: str) -> float:
-    """The number a word is; Python would read 1_2 as twelve, but in a table it is a code."""
-    if "_" in word:
-        raise ValueError(word)
-    return float(word)
+def named(argument: str, wanted: str, names: Sequence[str]) -> int:
+    """The place of the column that an argument names, or one sentence that offers others."""
+    if wanted in names:
+        return names.index(wanted)
+    lower = {name.lower(): name for name in names}
+    near = [lower[word] for word in get_close_matches(wanted.lower(), lower)]
+    offered = ", ".join(repr(name) for name in near or names[-3:])
+    raise ValueError(
+        f"{argument} must be a column of the data; got {wanted!r}. "
+        f"The {'nearest' if near else 'last'} columns are {offered}."
+    )
 
 
 # ---------------------------------------------------------------- inputs
+@dataclass(frozen=True)
+class Encoder:
+    """How a column becomes numbers, learnt from some rows and fit for others.
+
+    Attributes:
+        name: what the column is called.
+        kind: "numbers" or "truths", one column; "words", one column for each; or "nothing".
+        features: names of the columns it becomes; none if it is left out.
+        median: stands for a missing number.
+        words: the words that have a column, in its order.
+        note: a sentence about what was done; empty if the column stayed as it was.
+    """
+
+    name: str
+    kind: str
+    features: tuple[str, ...] = ()
+    median: float = 0.0
+    words: tuple[str, ...] = ()
+    note: str = ""
+
+    def apply(self, cells: Cells) -> Matrix:
+        """(rows, features): each cell as the rows learnt from would have it.
+
+        A cell that is no number, where numbers are meant, counts as missing. A word that was
+        never seen is zero in every column, and so is a missing cell where none was missing.
+        """
+        if self.kind == "nothing":
+            return np.empty((len(cells), 0))
+        if self.kind == "words":
+            return self._one_hot(cells)
+        values = _values(cells)
+        return np.where(np.isnan(values), self.median, values)[:, None]
+
+    def document(self) -> dict[str, Any]:
+        """The encoder as JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def restored(cls, document: Mapping[str, Any]) -> "Encoder":
+        """The encoder that a document was made of."""
+        given = dict(document)
+        lists = tuple(given.pop("features")), tuple(given.pop("words"))
+        return cls(features=lists[0], words=lists[1], **given)
+
+    def _one_hot(self, cells: Cells) -> Matrix:
+        """A one where a row has the column's word, else zeros."""
+        places: dict[Any, int] = {word: place for place, word in enumerate(self.words)}
+        # A file of new rows may have no word in the column but numbers only.
+        sizes = {float(word): place for word, place in places.items() if is_number(word)}
+
+        def place(cell: object) -> int:
+            size = sizes.get(cell, -1) if isinstance(cell, float) else -1
+            return places.get(_word(cell), size)
+
+        return np.vstack([np.eye(len(places)), np.zeros(len(places))])[mapped(cells, place)]
+
+
 def encode(name: str, cells: Cells) -> Encoded:
     """The column as numbers: numbers filled with their median, few words as one column each.
 
@@ -122,78 +215,131 @@ def encode(name: str, cells: Cells) -> Encoded:
         name: what the column is called.
         cells: one per row.
     """
-    cells = [None if is_missing(cell) else cell for cell in cells]
-    present = [cell for cell in cells if cell is not None]
-    if all(isinstance(cell, NUMBERS) for cell in present):
-        return _numbers(name, [np.nan if cell is None else float(cell) for cell in cells])
+    encoder = fitted(name, cells)
+    return Encoded(encoder.features, encoder.apply(cells), encoder.note)
+
+
+def fitted(name: str, cells: Cells) -> Encoder:
+    """How the column becomes numbers, as :func:`encode` does it, learnt from its cells."""
+    kinds = set(map(type, cells)) - {type(None)}
+    if all(issubclass(kind, NUMBERS) for kind in kinds):
+        kind = "truths" if kinds and kinds <= set(TRUTHS) else "numbers"
+        return _numbers(name, kind, cells)
+    if kinds == {str}:
+        return _text(name, cells)
+    present = [cell for cell in cells if not is_missing(cell)]
     if all(isinstance(cell, TIMES) for cell in present):
-        return _left_out(cells, f"column {name} holds dates and was left out.")
+        return _left_out(f"column {name} holds dates and was left out.", name)
     if all(isinstance(cell, (str, *NUMBERS)) for cell in present):
-        return _text(name, [None if cell is None else str(cell) for cell in cells])
-    return _left_out(cells, f"column {name} holds neither numbers nor words and was left out.")
+        return _text(name, cells)
+    return _left_out(f"column {name} holds neither numbers nor words and was left out.", name)
+
+
+def mapped(cells: Cells, function: Callable[[Any], Entry]) -> list[Entry]:
+    """What a function makes of each cell; of a word that recurs it is asked once."""
+    if not set(map(type, cells)) <= {str, type(None)}:
+        return [function(cell) for cell in cells]
+    made = {cell: function(cell) for cell in set(cells)}
+    return [made[cell] for cell in cells]
 
 
 def is_missing(cell: object) -> bool:
     """Whether a cell says nothing; an infinite number says nothing either."""
-    if isinstance(cell, float | np.floating | Decimal):
+    if isinstance(cell, int):  # it may be too long for a float
+        return not abs(cell) < LARGEST
+    if isinstance(cell, float | np.floating):
         return not abs(float(cell)) < LARGEST
+    if isinstance(cell, Decimal):
+        return not cell.is_finite() or is_missing(float(cell))
     return cell is None
 
 
-def _numbers(name: str, given: Sequence[float]) -> Encoded:
+def written(cell: object) -> str:
+    """A cell that is there as text: whole numbers without a point."""
+    if isinstance(cell, NUMBERS) and not isinstance(cell, TRUTHS):
+        return str(cell) if isinstance(cell, int) else _written(float(cell) + 0.0)  # -0 is 0
+    return str(cell)
+
+
+def _values(cells: Cells) -> Array:
+    """The cells as numbers, NaN where there is none."""
+    try:
+        # The quick way, for what tables of numbers hold.
+        quick = set(map(type, cells)) <= {float, int, bool, type(None)}
+        values = np.array(cells if quick else [_value(cell) for cell in cells], dtype=float)
+    except OverflowError:
+        values = np.array([_value(cell) for cell in cells], dtype=float)
+    values[~(np.abs(values) < LARGEST)] = np.nan
+    return values
+
+
+def _value(cell: object) -> float:
+    """The number that a cell is or says."""
+    if isinstance(cell, str):
+        word = cell.strip()
+        return TRUTH.get(word.lower(), float(word) if is_number(word) else np.nan)
+    return float(cell) if isinstance(cell, NUMBERS) and not is_missing(cell) else np.nan
+
+
+def _numbers(name: str, kind: str, cells: Cells) -> Encoder:
     """The numbers, missing ones set to the median of the others."""
-    values = np.array(given, dtype=float)
+    values = _values(cells)
     lost = np.isnan(values)
     if lost.all():
-        return _left_out(given, f"column {name} was empty and was left out.")
-    filled = np.where(lost, np.median(values[~lost]), values)
-    if filled.min() == filled.max():
-        return _left_out(given, f"column {name} was constant and was left out.")
+        return _left_out(f"column {name} was empty and was left out.", name)
+    present = values[~lost]
+    if present.min() == present.max():
+        return _left_out(f"column {name} was constant and was left out.", name)
     if ROW_NAMES.fullmatch(name.lower()) and _counts(values):
-        return _left_out(given, f"column {name} numbers the rows and was left out.")
+        return _left_out(f"column {name} numbers the rows and was left out.", name)
     count = int(lost.sum())
     note = (
-        f"{count} of {len(given)} cells of column {name} {_was(count)} missing "
+        f"{count} of {len(cells)} cells of column {name} {_was(count)} missing "
         f"and {_was(count)} set to the column's median."
     )
-    return Encoded((name,), filled[:, None], note if count else "")
+    median = float(np.median(present))
+    return Encoder(name, kind, (name,), median, note=note if count else "")
 
 
-def _counts(values: Matrix) -> bool:
+def _counts(values: Array) -> bool:
     """Whether all numbers are whole and different."""
     return bool((values == np.round(values)).all()) and len(np.unique(values)) == len(values)
 
 
-def _text(name: str, words: Sequence[str | None]) -> Encoded:
+def _text(name: str, cells: Cells) -> Encoder:
     """A column of words, unless they are truths or dates."""
-    present = [word for word in words if word is not None]
-    if all(word.lower() in TRUTH for word in present):
-        return _numbers(name, [np.nan if word is None else TRUTH[word.lower()] for word in words])
-    if all(DATE.fullmatch(word) for word in present):
-        return _left_out(words, f"column {name} holds dates and was left out.")
-    if len(set(present)) == len(present) > len(words) / 2:
-        return _left_out(words, f"column {name} has another word in every row and was left out.")
-    return _one_hot(name, [MISSING_WORD if word is None else word for word in words])
+    lost = sum(mapped(cells, is_missing))
+    different = set(mapped(cells, _word)) - ({MISSING_WORD} if lost else set())
+    if all(word.lower() in TRUTH for word in different):
+        return _numbers(name, "truths", cells)
+    if all(DATE.fullmatch(word) for word in different):
+        return _left_out(f"column {name} holds dates and was left out.", name)
+    if len(different) == len(cells) - lost > len(cells) / 2:
+        return _left_out(f"column {name} has another word in every row and was left out.", name)
+    return _words(name, sorted(different | ({MISSING_WORD} if lost else set())))
 
 
-def _one_hot(name: str, words: Sequence[str]) -> Encoded:
+def _words(name: str, values: Sequence[str]) -> Encoder:
     """One column of zeros and ones for each word, if they are few."""
-    values = sorted(set(words))
     if len(values) == 1:
-        return _left_out(words, f"column {name} was constant and was left out.")
+        return _left_out(f"column {name} was constant and was left out.", name)
     count = f"column {name} has {len(values)} different words"
     if len(values) > MANY_WORDS:
-        return _left_out(words, f"{count}, more than {MANY_WORDS}, and was left out.")
-    places = {value: place for place, value in enumerate(values)}
-    X = np.eye(len(values))[[places[word] for word in words]]
-    counted = ", missing cells counted as one," if MISSING_WORD in places else ""
+        return _left_out(f"{count}, more than {MANY_WORDS}, and was left out.", name)
+    counted = ", missing cells counted as one," if MISSING_WORD in values else ""
     note = f"{count}{counted} and became {len(values)} columns."
-    return Encoded(tuple(f"{name} = {value}" for value in values), X, note)
+    features = tuple(f"{name} = {value}" for value in values)
+    return Encoder(name, "words", features, words=tuple(values), note=note)
 
 
-def _left_out(cells: Cells, note: str) -> Encoded:
+def _word(cell: object) -> str:
+    """A cell among words as one: whole numbers without a point."""
+    return MISSING_WORD if is_missing(cell) else written(cell)
+
+
+def _left_out(note: str, name: str) -> Encoder:
     """No column at all, and why."""
-    return Encoded((), np.empty((len(cells), 0)), note)
+    return Encoder(name, "nothing", note=note)
 
 
 def _was(count: int) -> str:

@@ -1,11 +1,11 @@
 """Databases that keep campaigns: SQLite files and PostgreSQL, their tables and their versions.
 
-with database.entered(url) as engine: ...        database.TABLES
+with held(url): engine(url, writes=True)        migrate(connection)        TABLES
 """
 
 import sqlite3
 from collections.abc import Callable, Generator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,8 @@ PATIENCE = 30.0
 """Seconds to wait for a database that is busy."""
 WAL_IS_SOUND = (3, 51, 3)
 """The first SQLite whose write-ahead log survives two connections that write at once."""
+LOCK = 7_263_541
+"""What whoever writes to a PostgreSQL database locks first, so that they take turns."""
 NUMBER = BigInteger().with_variant(Integer, "sqlite")
 TABLES = MetaData()
 
@@ -94,14 +96,12 @@ leases = Table(
 # ---------------------------------------------------------------- addresses
 def address(db: str) -> URL:
     """The address of a database; a plain path is a SQLite file."""
-    if "://" not in db:
-        return URL.create("sqlite+pysqlite", database=str(Path(db)))
     try:
-        url = make_url(db)
+        url = make_url(db) if "://" in db else URL.create("sqlite", database=str(Path(db)))
     except (ArgumentError, ValueError):
         url = URL.create("none")
     backend = url.drivername.partition("+")[0]
-    if backend == "sqlite" and url.database:
+    if backend == "sqlite" and url.database not in {None, "", ":memory:"}:
         return url.set(drivername="sqlite+pysqlite")
     if backend in {"postgresql", "postgres"}:
         if find_spec("psycopg") is None:
@@ -112,7 +112,7 @@ def address(db: str) -> URL:
         return url.set(drivername="postgresql+psycopg")
     raise ValueError(
         "db must be the path of a file, sqlite:///FILE or postgresql://USER@HOST/NAME; "
-        f"got {db.rsplit('@', maxsplit=1)[-1]!r}. Write it like one of these."
+        f"got {db.rsplit('@', maxsplit=1)[-1].partition('?')[0]!r}. Write it like one of these."
     )
 
 
@@ -124,31 +124,40 @@ def file_of(url: URL) -> Path | None:
 def shown(url: URL) -> str:
     """The address as people may read it: without a password."""
     path = file_of(url)
-    return str(path) if path else url.render_as_string(hide_password=True)
+    open_url = url.difference_update_query(["password"])
+    return str(path) if path else open_url.render_as_string(hide_password=True)
 
 
 # ---------------------------------------------------------------- engines
 def engine(url: URL, *, writes: bool) -> Engine:
-    """What connects to a database; for a single writer, or for any number of readers."""
+    """What connects to a database; for a single writer, or for any number of readers.
+
+    Whoever writes takes the lock at once: nobody finds out later that somebody else was first,
+    no two wait for one another, and the journal's numbers follow its commits.
+    """
     if file_of(url) is None:
         pool = {"pool_size": 1, "max_overflow": 0} if writes else {"pool_size": 5}
-        return create_engine(url, pool_pre_ping=True, **pool)
-    made = create_engine(url, connect_args={"timeout": PATIENCE, "check_same_thread": False})
-    begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
-
-    def connect(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own
-        """Let transactions begin as we say, and make them durable."""
-        connection.isolation_level = None
-        for pragma in pragmas():
-            connection.execute(f"PRAGMA {pragma}")
+        made = create_engine(url, pool_pre_ping=True, **pool)
+        begin = f"SELECT pg_advisory_xact_lock({LOCK})" if writes else ""
+    else:
+        made = create_engine(url, connect_args={"timeout": PATIENCE, "check_same_thread": False})
+        event.listen(made, "connect", _connected)
+        begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
 
     def start(connection: Connection) -> None:
         """Take the lock at once where we are going to write."""
         connection.exec_driver_sql(begin)
 
-    event.listen(made, "connect", connect)
-    event.listen(made, "begin", start)
+    if begin:
+        event.listen(made, "begin", start)
     return made
+
+
+def _connected(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own
+    """Let SQLite's transactions begin as we say, and make them durable."""
+    connection.isolation_level = None
+    for pragma in pragmas():
+        connection.execute(f"PRAGMA {pragma}")
 
 
 def pragmas(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> tuple[str, ...]:
@@ -173,14 +182,15 @@ def held(url: URL) -> Generator[None]:
         f"db must not be in use; got {str(path)!r}, which another possibal has open. "
         "Stop that one, or use its page."
     )
-    try:
-        with locked(path.with_name(f"{path.name}.lock"), refusal):
-            yield
-    except OSError as error:
-        raise ValueError(
-            f"db must be a file that can be written; got {str(path)!r} ({error.strerror}). "
-            "Choose another with --db."
-        ) from None
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(path.with_name(f"{path.name}.lock"), refusal))
+        except OSError as error:
+            raise ValueError(
+                f"db must be a file that can be written; got {str(path)!r} ({error.strerror}). "
+                "Choose another with --db."
+            ) from None
+        yield
 
 
 # ---------------------------------------------------------------- versions
@@ -192,18 +202,15 @@ def version(connection: Connection) -> int | None:
     return None if found is None else int(found)
 
 
-def keep(url: URL, found: int) -> None:
+def keep(connection: Connection, found: int) -> None:
     """A copy of everything before a migration: a file beside the file, or tables beside tables."""
-    path = file_of(url)
+    path = file_of(connection.engine.url)
     if path is not None:
         copy(path, path.with_name(f"{path.name}.version{found}"))
         return
-    made = engine(url, writes=True)
-    with made.begin() as connection:
-        for name in TABLES.tables:
-            copied = f"CREATE TABLE {name}_v{found} AS SELECT * FROM {name}"  # noqa: S608 - ours
-            connection.execute(text(copied))
-    made.dispose()
+    for name in sorted(TABLES.tables.keys() & set(inspect(connection).get_table_names())):
+        copied = f"CREATE TABLE {name}_v{found} AS SELECT * FROM {name}"  # noqa: S608 - ours
+        connection.execute(text(copied))
 
 
 def copy(path: Path, to: Path) -> None:
@@ -217,8 +224,12 @@ def copy(path: Path, to: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def migrate(connection: Connection, found: int) -> None:
-    """Bring the tables to the version of this program."""
+def migrate(connection: Connection) -> None:
+    """Bring the tables to the version of this program after a backup, unless they are there."""
+    found = version(connection) or SCHEMA  # another process may have been first
+    if found >= SCHEMA:
+        return
+    keep(connection, found)
     for number in range(found, SCHEMA):
         MIGRATIONS[number](connection)
     statement = text("UPDATE facts SET value = :value WHERE name = 'schema'")
@@ -230,8 +241,8 @@ def told(url: URL) -> Generator[None]:
     """What a database refuses, in one sentence."""
     try:
         yield
-    except DBAPIError as error:
-        said = str(error.orig).strip().splitlines()[:1]
+    except (DBAPIError, sqlite3.Error) as error:
+        said = str(getattr(error, "orig", error)).strip().splitlines()[:1]
         raise ValueError(
             f"db must be a database that possibal can open; got {shown(url)!r} "
             f"({' '.join(said)[:160]}). Check the address, or choose another."

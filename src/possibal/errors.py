@@ -5,7 +5,8 @@
     ├── ConvergenceError(ArithmeticError)     a numerical search did not settle
     ├── MissingPackageError(ImportError)      an optional package is not installed
     ├── MistakeError                          a value on the command line was refused
-    └── StrategyError(ValueError)             a user's own strategy failed
+    ├── StrategyError(ValueError)             a user's own strategy failed
+    └── UnsavedError(OSError)                 a database did not take what it was given
 
     FlatScoresWarning(UserWarning)            scores tell few rows apart
 
@@ -36,6 +37,10 @@ class MistakeError(PossibalError):
 
 class StrategyError(PossibalError, ValueError):
     """A user's own strategy failed, or gave what cannot be ranked."""
+
+
+class UnsavedError(PossibalError, OSError):
+    """A database did not take what it was given; nothing of it was written."""
 
 
 class FlatScoresWarning(UserWarning):

@@ -105,11 +105,11 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Entry:
-    """An event in a history, with whether it holds and its row."""
+    """An event about a row, with whether it holds."""
 
     event: Event
     holds: bool
-    item: Item | None
+    item: Item
 
 
 @dataclass(frozen=True)
@@ -210,14 +210,11 @@ class Overview:
             events = sorted(state.events.values(), key=lambda event: -event.number)
         fitting = [event for event in events if _fits(event, wanted)]
         looked_at = fitting if wanted.text else fitting[: wanted.limit]
-        items = self.standing.store.items(e.row for e in looked_at if e.row is not None)
+        items = self.standing.store.items(_row(event) for event in looked_at)
         if wanted.text:
             fitting = [event for event in fitting if _mentions(items, event, wanted.text)]
         shown = fitting[: wanted.limit]
-        entries = [
-            Entry(event, state.holds(event), None if event.row is None else items[event.row])
-            for event in shown
-        ]
+        entries = [Entry(event, state.holds(event), items[_row(event)]) for event in shown]
         return entries, len(fitting) > len(shown)
 
     # ------------------------------------------------------------ people
@@ -285,9 +282,12 @@ def _fits(event: Event, wanted: Wanted) -> bool:
     )
 
 
+def _row(event: Event) -> int:
+    """The row of an event that is about one."""
+    return -1 if event.row is None else event.row
+
+
 def _mentions(items: dict[int, Item], event: Event, text: str) -> bool:
     """Whether a text occurs in an event's row."""
-    if event.row is None:
-        return False
-    item = items[event.row]
+    item = items[_row(event)]
     return any(text.lower() in (cell or "").lower() for cell in (item.id, *item.cells))

@@ -16,21 +16,21 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import URL, Connection, CursorResult, delete, insert, select, text, update
+from sqlalchemy import URL, Connection, CursorResult, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
 
 from possibal import database
-from possibal.database import SCHEMA, TABLES, address, held, leases, told
+from possibal.database import TABLES, address, held, leases, told
+from possibal.errors import UnsavedError
 from possibal.journal import Event, Kind
-from possibal.writer import Writer
+from possibal.writer import Job, Result, Writer
 
 CHUNK = 8_000_000
 """Bytes of an array in one cell."""
 MANY = 500
 """Values that one statement names."""
 COLUMNS = tuple(column.name for column in fields(Event))
-LOCK = 7_263_541
-"""What PostgreSQL locks while events are added, so that their numbers follow their commits."""
 
 
 @dataclass(frozen=True)
@@ -192,14 +192,25 @@ class Store:
         """Refuse tables of a later version; migrate earlier ones after a backup."""
         with told(self.url), self._read.connect() as connection:
             found = database.version(connection) or 0
-        if found > SCHEMA:
+        if found > database.SCHEMA:
             raise ValueError(
-                f"db must be of version {SCHEMA} or earlier; got version {found}. "
+                f"db must be of version {database.SCHEMA} or earlier; got version {found}. "
                 "Update possibal: pip install --upgrade possibal."
             )
-        if found < SCHEMA:
-            database.keep(self.url, found)
-            self.writing.run(lambda connection: database.migrate(connection, found))
+        if found < database.SCHEMA:
+            with told(self.url):
+                self.writing.run(database.migrate)
+
+    def _run(self, job: Job[Result]) -> Result:
+        """What a job returns once it is durable."""
+        try:
+            return self.writing.run(job)
+        except DBAPIError as error:
+            said = str(error.orig).strip().splitlines()[:1]
+            raise UnsavedError(
+                f"db must take what is written; got {' '.join(said)!r} from "
+                f"{database.shown(self.url)!r}. Nothing of it was kept: try again."
+            ) from error
 
     @property
     def writing(self) -> Writer:
@@ -274,7 +285,7 @@ class Store:
 
         Whoever answers a row lets go of it.
         """
-        return self.writing.run(lambda connection: _append(connection, drafts))
+        return self._run(lambda connection: _append(connection, drafts))
 
     def events(self, after: int = 0) -> list[Event]:
         """What was added after an event, in the order of the journal."""
@@ -291,17 +302,14 @@ class Store:
 
         A row in somebody's reserve counts as free only if this person wants it now.
         """
-        return self.writing.run(lambda connection: _take(connection, rows, lease, most))
+        return self._run(lambda connection: _take(connection, rows, lease, most))
 
     def renew(self, lease: Lease) -> None:
         """Let all leases of a person last longer, if they have not ended."""
-        table = leases
-        mine = (table.c.who == lease.who) & (table.c.until > lease.now)
-        self.writing.run(
-            lambda connection: (
-                connection.execute(update(table).where(mine).values(until=lease.until)).rowcount
-            )
-        )
+        living = (leases.c.who == lease.who) & (leases.c.until > lease.now)
+        sooner = update(leases).where(living, leases.c.until < lease.until)
+        later = sooner.values(until=lease.until)
+        self._run(lambda connection: connection.execute(later).rowcount)
 
     def leases(self, now: int) -> dict[int, tuple[str, bool]]:
         """Who is at work on which rows, and whether they only keep them in reserve."""
@@ -314,8 +322,8 @@ class Store:
 # ---------------------------------------------------------------- inside a transaction
 def _begin(connection: Connection, setup: Setup, contents: Contents) -> None:
     """Make the tables and fill them."""
-    TABLES.create_all(connection)
-    given = {"schema": str(SCHEMA), "setup": json.dumps(asdict(setup))}
+    TABLES.create_all(connection, checkfirst=False)  # tables of somebody else are not for us
+    given = {"schema": str(database.SCHEMA), "setup": json.dumps(asdict(setup))}
     rows = [{"name": name, "value": value} for name, value in given.items()]
     connection.execute(insert(database.facts), rows)
     if contents.items:
@@ -340,8 +348,6 @@ def _begin(connection: Connection, setup: Setup, contents: Contents) -> None:
 
 def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
     """Add events that are not there yet, and return all as they are there."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text(f"SELECT pg_advisory_xact_lock({LOCK})"))
     table, now, stored = database.events, clock(), list[Event]()
     adding = _inserting(connection, table).on_conflict_do_nothing().returning(table.c.number)
     for draft in drafts:

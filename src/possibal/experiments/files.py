@@ -1,25 +1,22 @@
-"""Any labelled data as a data set: a CSV, TSV, Parquet or ARFF file, or a set of OpenML."""
+"""Any labelled data as a data set: a file that `possibal.tables` reads, or a set of OpenML."""
 
-import csv
-import gzip
 import re
 import socket
 import warnings
-import zlib
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from io import BytesIO, StringIO
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from possibal import columns
+from possibal import columns, tables
 from possibal.arrays import Matrix
 from possibal.columns import Table, distinct, is_missing
+from possibal.content import reason
 from possibal.errors import MissingPackageError
 from possibal.experiments.datasets import Dataset, Source
 
@@ -30,14 +27,6 @@ OPENML_NUMBER = re.compile(r"0*[1-9][0-9]{0,8}")
 PATIENCE = 10.0
 """Seconds to wait for OpenML to say something; the system's own limit is minutes."""
 LABEL_NAMES = frozenset(["label", "class", "target", "y"])
-SEPARATORS = ",;\t"
-CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
-"""Characters that no text has."""
-INSTALL = "run pip install 'possibal[experiments]'."
-LONGEST = 120
-"""Characters of a reason that is not ours: some libraries tell their life."""
-UNREADABLE = (OSError, ValueError, LookupError, EOFError, csv.Error, zlib.error)
-"""What readers raise where a file is broken or beyond them."""
 
 
 # ---------------------------------------------------------------- values
@@ -73,22 +62,19 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-Reader: TypeAlias = Callable[[bytes], tuple[Table, tuple[str, ...]]]
-"""A table from the content of a file, with notes."""
-
-
 # ---------------------------------------------------------------- the face
-def read(source: str, label: str | None = None) -> Loaded:
+def read(source: str, label: str | None = None, encoding: str | None = None) -> Loaded:
     """The labelled data of a file or of OpenML, with notes on what was done to them.
 
     Args:
-        source: openml:NUMBER, or the path of a file that ends as one of `READERS`.
+        source: openml:NUMBER, or the path of a file that ends as one of `tables.READERS`.
         label: the column to predict; if left out, OpenML's default, else a column called label,
             class, target or y, else the last.
+        encoding: of a file's text; if left out, what its byte order mark says, else UTF-8.
     """
     if source.lower().startswith(OPENML):
         return loaded(_from_openml(source, label), label)
-    return loaded(_from_file(source), label)
+    return loaded(_from_file(source, encoding), label)
 
 
 def loaded(found: Found, label: str | None) -> Loaded:
@@ -109,9 +95,8 @@ def loaded(found: Found, label: str | None) -> Loaded:
         )
     labels, y = columns.classes(name, [given[row] for row in kept])
     inputs = [i for i, other in enumerate(names) if other != name]
-    table = Table(
-        tuple(names[i] for i in inputs), tuple([cells[i][row] for row in kept] for i in inputs)
-    )
+    labelled = cells if len(kept) == len(given) else [[one[row] for row in kept] for one in cells]
+    table = Table(tuple(names[i] for i in inputs), tuple(labelled[i] for i in inputs))
     X, features, done = _inputs(table)
     notes = (*found.notes, why, _unlabelled(len(given) - len(kept)), *done)
     dataset = Dataset(found.name, X, y, labels, features, found.source)
@@ -161,179 +146,23 @@ def _label(found: Found, label: str | None) -> tuple[str, str]:
 
 
 # ---------------------------------------------------------------- files
-def _from_file(source: str) -> Found:
+def _from_file(source: str, encoding: str | None) -> Found:
     """The table of a file, read by the reader of its ending."""
     path = Path(source)
-    if _is_folder(path):
-        raise ValueError(f"source must be a file; got the folder {source!r}. Name a file in it.")
-    ending = next((ending for ending in READERS if path.name.lower().endswith(ending)), None)
+    ending = tables.ending(path)
     if ending is None:
         raise ValueError(
-            f"source must be {OPENML}NUMBER or a file that ends in {', '.join(READERS)}; "
+            f"source must be {OPENML}NUMBER or a file that ends in {', '.join(tables.READERS)}; "
             f"got {source!r}. Save it as one of these."
         )
-    try:
-        table, notes = READERS[ending](_content(path))
-    except FileNotFoundError:
-        raise ValueError(
-            f"source must be a file that exists; got {source!r}. Check its name and folder."
-        ) from None
-    except UNREADABLE as error:
-        raise ValueError(
-            f"source must be a file that can be read; got {source!r} ({_reason(error)}). "
-            f"Check that it is a sound {ending} file."
-        ) from None
+    done = tables.read(path, encoding)
     name = path.name[: -len(ending)] or path.name
-    return Found(name, table, _source(f"the user's file {path.name}"), notes=notes)
-
-
-def _is_folder(path: Path) -> bool:
-    """Whether there is a folder of that name; a name too long for the system is none."""
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
-
-
-def _content(path: Path) -> bytes:
-    """What the file holds, unpacked."""
-    content = path.read_bytes()
-    if path.name.lower().endswith(".gz"):
-        content = gzip.decompress(content)
-    if not content.strip():
-        raise ValueError("it is empty")
-    return content
-
-
-def _reason(error: BaseException | None) -> str:
-    """Why something failed, in the first sentence of who found out."""
-    inner = getattr(error, "reason", error)
-    said = str(getattr(inner, "strerror", None) or inner).strip()
-    return re.split(r"\.\s|\n", said)[0].rstrip(".")[:LONGEST] or type(error).__name__
+    return Found(name, done.table, _source(f"the user's file {path.name}"), notes=done.notes)
 
 
 def _source(citation: str, openml: int | None = None) -> Source:
     """Where data come from of which no more is known."""
     return Source(citation, "unknown", openml, None)
-
-
-def _text(content: bytes) -> tuple[str, tuple[str, ...]]:
-    """The content as text, with a note if it is not UTF-8."""
-    try:
-        text, notes = content.decode("utf-8-sig"), ()
-    except UnicodeDecodeError:
-        text, notes = content.decode("latin-1"), ("the file is not UTF-8 and was read as Latin-1.",)
-    if not text.strip():
-        raise ValueError("it is empty")
-    if CONTROL.search(text):
-        raise ValueError("it holds binary data, not text")
-    return text, notes
-
-
-# ---------------------------------------------------------------- CSV
-def _csv(content: bytes) -> tuple[Table, tuple[str, ...]]:
-    """A table of text, its separator guessed: the one that its first line has most of."""
-    text, notes = _text(content)
-    first = text.lstrip().splitlines()[:1]
-    separator = max(SEPARATORS, key=lambda s: max(map(len, csv.reader(first, delimiter=s))))
-    return _separated(text, separator, notes)
-
-
-def _tsv(content: bytes) -> tuple[Table, tuple[str, ...]]:
-    """A table of text separated by tabs."""
-    text, notes = _text(content)
-    return _separated(text, "\t", notes)
-
-
-def _separated(text: str, separator: str, notes: tuple[str, ...]) -> tuple[Table, tuple[str, ...]]:
-    """The table of a text whose first line has the names."""
-    names, *rows = _lines(text, separator)
-    # Where a semicolon separates cells, a comma may separate decimals.
-    decimal = "," if separator == ";" else "."
-    cells = tuple(columns.typed([row[i] for row in rows], decimal) for i in range(len(names)))
-    if sum(columns.is_number(name) for name in names) > len(names) / 2:
-        note = "the first line was taken as the names of the columns, though most are numbers."
-        notes = (*notes, note)
-    return Table(distinct(names), cells), notes
-
-
-def _lines(text: str, separator: str) -> list[list[str]]:
-    """The cells of each line, all lines of one length; blank lines do not count."""
-    # Strict, lest a quotation mark that is never closed swallow the rest of the file.
-    reader = csv.reader(
-        StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True
-    )
-    lines = list[list[str]]()
-    try:
-        for line in reader:
-            lines.extend([line] if line else [])
-            if line and len(line) != len(lines[0]):
-                raise ValueError(
-                    f"line {reader.line_num} has {len(line)} cells, the first has {len(lines[0])}"
-                )
-    except csv.Error as error:
-        raise ValueError(f"line {reader.line_num} is no CSV, {error}") from None
-    return lines
-
-
-# ---------------------------------------------------------------- ARFF
-def _arff(content: bytes) -> tuple[Table, tuple[str, ...]]:
-    """A table in Weka's format, as far as SciPy reads it."""
-    text, notes = _text(content)
-    try:
-        data, meta = import_module("scipy.io.arff").loadarff(StringIO(text))
-    except NotImplementedError:
-        raise ValueError("SciPy reads no text attributes in ARFF, save it as CSV") from None
-    except (StopIteration, IndexError, re.error):
-        raise ValueError("it is no ARFF, or a line of it is too short") from None
-    except ValueError as error:
-        if re.search(r"^\s*\{", text, re.MULTILINE):
-            raise ValueError("SciPy reads no sparse ARFF, save it as CSV") from None
-        raise ValueError(f"SciPy cannot read it, {error}") from None
-    cells = tuple([_decoded(cell) for cell in data[name].tolist()] for name in meta.names())
-    return Table(distinct(meta.names()), cells), notes
-
-
-def _decoded(cell: Any) -> Any:  # noqa: ANN401 - a cell is anything
-    """A cell of an ARFF file, its words as text."""
-    if isinstance(cell, bytes):
-        return None if cell == b"?" else cell.decode()
-    return cell
-
-
-# ---------------------------------------------------------------- Parquet
-def _parquet(content: bytes) -> tuple[Table, tuple[str, ...]]:
-    """A table in Parquet, by polars or else by pandas with pyarrow."""
-    try:
-        polars = import_module("polars")
-    except ImportError:
-        return _parquet_by_pandas(content), ()
-    broken = (polars.exceptions.PolarsError, polars.exceptions.PanicException)
-    try:
-        frame = polars.read_parquet(content)
-    except broken as error:
-        raise ValueError(_reason(error)) from None
-    return Table(distinct(frame.columns), tuple(column.to_list() for column in frame)), ()
-
-
-def _parquet_by_pandas(content: bytes) -> Table:
-    """The same where polars is missing."""
-    try:
-        return columns.from_pandas(import_module("pandas").read_parquet(BytesIO(content)))
-    except ImportError:
-        raise MissingPackageError(
-            "Reading Parquet needs polars, or pandas with pyarrow, and neither is installed: "
-            + INSTALL
-        ) from None
-
-
-READERS: dict[str, Reader] = {
-    ".csv": _csv,
-    ".csv.gz": _csv,
-    ".tsv": _tsv,
-    ".parquet": _parquet,
-    ".arff": _arff,
-}
 
 
 # ---------------------------------------------------------------- OpenML
@@ -365,7 +194,7 @@ def _fetched(number: int, label: str | None) -> tuple[Any, tuple[str, ...]]:
         import_module("pandas")
     except ImportError:
         raise MissingPackageError(
-            f"Reading {OPENML}{number} needs pandas, which is not installed: {INSTALL}"
+            f"Reading {OPENML}{number} needs pandas, which is not installed: {tables.INSTALL}"
         ) from None
     # A default target must be complete; a label that is given may be missing here and there.
     target = "default-target" if label is None else None
@@ -381,7 +210,7 @@ def _fetched(number: int, label: str | None) -> tuple[Any, tuple[str, ...]]:
     except Exception as error:  # noqa: BLE001 - its parser and its network have errors of their own
         cause = error.__context__ if isinstance(error, UserWarning) else error
         raise ValueError(
-            f"source must be a set that can be fetched; got {OPENML}{number} ({_reason(cause)}). "
+            f"source must be a set that can be fetched; got {OPENML}{number} ({reason(cause)}). "
             "Check the number and the connection, or give a file instead."
         ) from None
     texts = [" ".join(str(one.message).split()) for one in said if one.category is UserWarning]

@@ -1,0 +1,219 @@
+"""Pictures as numbers: their layout of light, their colours, and the directions of their edges.
+
+The description is small and needs no trained network: it tells pictures apart by what the eye sees
+at a glance. Whoever has features of a network hands them in as an array instead.
+"""
+
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias, cast
+
+import numpy as np
+from joblib import Parallel, delayed
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from possibal.arrays import Array, Matrix, Vector
+
+Progress: TypeAlias = Callable[[float], None]
+"""Told the share that is done, from 0 to 1."""
+
+TYPES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".bmp": "image/bmp",
+}
+"""What pictures end in, and how a browser calls them."""
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
+MOST_BYTES = 50_000_000
+MOST_PIXELS = 40_000_000
+"""Larger pictures are refused: unpacked, one could fill the memory."""
+UNREADABLE = (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError)
+"""What Pillow raises where a file is broken."""
+LONGEST = 120
+"""Characters of a reason that is not ours."""
+
+SIDE, CELLS = 64, 8
+"""Points along the side of the picture that is described, and of its thumbnail."""
+GRID, DIRECTIONS, SHADES = 4, 8, 4
+"""Parts along a side in which edges are counted, their directions, and steps of each colour."""
+GREY = np.array([0.299, 0.587, 0.114])
+FAINT = 0.05
+"""Edges of a part that are weaker than this in all hardly count: noise has directions too."""
+BLOCKS = (CELLS**2, SHADES**3, GRID**2 * DIRECTIONS)
+"""How many numbers say where light is, which colours there are, and which edges."""
+WEIGHTS = (0.5, 2.0, 0.5)
+"""What each of the three counts, so that none drowns the others out."""
+
+
+# ---------------------------------------------------------------- files
+@dataclass(frozen=True)
+class Folder:
+    """The pictures of a folder and of all folders in it.
+
+    Attributes:
+        names: paths from the folder, with forward slashes, in order.
+        others: how many files are no pictures by their ending.
+        leaving: how many pictures are links that lead out of the folder.
+    """
+
+    names: tuple[str, ...]
+    others: int
+    leaving: int
+
+
+def listed(folder: Path) -> Folder:
+    """What a folder holds; hidden files and folders do not count."""
+    names, others, leaving = list[str](), 0, 0
+    root = folder.resolve()
+    for at, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for file in (name for name in files if not name.startswith(".")):
+            path = Path(at, file)
+            if path.suffix.lower() not in TYPES:
+                others += 1
+            elif not _is_within(root, path):
+                leaving += 1
+            else:
+                names.append(path.relative_to(root).as_posix())
+    return Folder(tuple(sorted(names)), others, leaving)
+
+
+def _is_within(root: Path, path: Path) -> bool:
+    """Whether a path stays in a folder when links are followed; links in circles lead nowhere."""
+    try:
+        return path.resolve().is_relative_to(root)
+    except (OSError, RuntimeError):
+        return False
+
+
+def inside(folder: Path, name: str, where: str = "") -> Path:
+    """The path of a picture in a folder, or one sentence if it is none or leads out of it.
+
+    Args:
+        folder: where pictures may be.
+        name: the path from there.
+        where: who asks for it, to be said in the sentence.
+    """
+    root, got = folder.resolve(), f"{name!r}{where and f' in {where}'}"
+    try:
+        path = (root / name).resolve()
+        found = path.is_file()
+    except (OSError, ValueError, RuntimeError):  # a name too long, or links that go in circles
+        path, found = root, False
+    if Path(name).is_absolute() or not path.is_relative_to(root):
+        raise ValueError(
+            f"image must be a path inside the folder {folder.name!r}; got {got}. "
+            "Move the picture there, and write its path from that folder."
+        )
+    if not found:
+        raise ValueError(
+            f"image must be a file in the folder {folder.name!r}; got {got}, which is none. "
+            "Check its name."
+        )
+    if path.suffix.lower() not in TYPES or Path(name).suffix.lower() not in TYPES:
+        raise ValueError(
+            f"image must be a file that ends in {', '.join(TYPES)}; got {got}. "
+            "Save it as one of these."
+        )
+    return path
+
+
+# ---------------------------------------------------------------- numbers
+def described(folder: Path, names: Sequence[str], progress: Progress) -> Matrix:
+    """(pictures, numbers): one line for each picture, by all cores.
+
+    Args:
+        folder: where the pictures are.
+        names: their paths from the folder.
+        progress: told the share that is done.
+    """
+    lines = list[Vector]()
+    # Threads are enough: Pillow unpacks and shrinks without holding the others up.
+    work = Parallel(n_jobs=-1, prefer="threads", return_as="generator")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what matters is refused, with its file's name
+        for line in work(delayed(_described)(folder, name) for name in names):
+            lines.append(cast("Vector", line))
+            progress(len(lines) / len(names))
+    return np.array(lines).reshape(len(names), sum(BLOCKS))
+
+
+def _described(folder: Path, name: str) -> Vector:
+    """The numbers of one picture."""
+    points = _points(inside(folder, name), name)
+    parts = _light(points), _colours(points), _edges(points)
+    return np.concatenate([weight * part for weight, part in zip(WEIGHTS, parts, strict=True)])
+
+
+def _points(path: Path, name: str) -> Array:
+    """(SIDE, SIDE, 3): the picture, upright, shrunk, with values from 0 to 1."""
+    if path.stat().st_size > MOST_BYTES:
+        raise _refused(f"of at most {MOST_BYTES // 10**6} MB", name, f"{path.stat().st_size} bytes")
+    try:
+        with Image.open(path, formats=FORMATS) as picture:
+            width, height = picture.size
+            if width * height <= MOST_PIXELS:
+                return _shrunk(picture)
+    except Image.DecompressionBombError:
+        width = height = 0
+    except UnidentifiedImageError:
+        raise _refused("that can be read", name, "it is no picture") from None
+    except UNREADABLE as error:
+        reason = str(error).split("\n")[0][:LONGEST].rstrip(".") or type(error).__name__
+        raise _refused("that can be read", name, reason) from None
+    size = f"{width} x {height}" if width else "many times more"
+    raise _refused(f"of at most {MOST_PIXELS // 10**6} million points", name, size)
+
+
+def _refused(rule: str, name: str, reason: str) -> ValueError:
+    """The sentence about a picture that cannot be used."""
+    return ValueError(
+        f"image must be a picture {rule}; got {name!r} ({reason}). Replace it, or take it out."
+    )
+
+
+def _shrunk(picture: Image.Image) -> Array:
+    """The picture at the size that is described; what is see-through is white."""
+    picture.draft("RGB", (2 * SIDE, 2 * SIDE))  # JPEG alone can: it unpacks fewer points
+    upright = ImageOps.exif_transpose(picture)
+    if upright.mode.startswith("I"):  # 16 bits of grey
+        values = np.asarray(upright, dtype=float)
+        upright = Image.fromarray((values.clip(0, 65535) / 257).astype(np.uint8))
+    if upright.has_transparency_data:
+        clear = upright.convert("RGBA")
+        white = Image.new("RGBA", clear.size, "white")
+        upright = Image.alpha_composite(white, clear)
+    small = upright.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR, reducing_gap=2.0)
+    return np.asarray(small, dtype=float) / 255
+
+
+def _light(points: Array) -> Vector:
+    """How light each part of the picture is."""
+    part = SIDE // CELLS
+    return (points @ GREY).reshape(CELLS, part, CELLS, part).mean(axis=(1, 3)).ravel()
+
+
+def _colours(points: Array) -> Vector:
+    """Square roots of the shares of colours: their distance is that of distributions."""
+    steps = np.minimum((points * SHADES).astype(np.intp), SHADES - 1)
+    places = np.ravel_multi_index(tuple(steps.reshape(-1, 3).T), (SHADES,) * 3)
+    return np.sqrt(np.bincount(places, minlength=SHADES**3) / SIDE**2)
+
+
+def _edges(points: Array) -> Vector:
+    """How strong edges of each direction are in each part, against the others of that part."""
+    down, right = np.gradient(points @ GREY)
+    turn = np.arctan2(down, right) % np.pi / np.pi
+    direction = np.minimum((turn * DIRECTIONS).astype(np.intp), DIRECTIONS - 1)
+    part = np.arange(SIDE) // (SIDE // GRID)
+    places = (part[:, None] * GRID + part) * DIRECTIONS + direction
+    strength = np.hypot(down, right) / (SIDE // GRID) ** 2
+    sums = np.bincount(places.ravel(), strength.ravel(), GRID**2 * DIRECTIONS)
+    parts = sums.reshape(GRID**2, DIRECTIONS)
+    return (parts / np.hypot(np.linalg.norm(parts, axis=1, keepdims=True), FAINT)).ravel()

@@ -1,0 +1,134 @@
+"""A labelling campaign from its file to its page: read, begin or go on, serve."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from possibal import builtin
+from possibal.campaigns import Options, begin
+from possibal.database import address, file_of, shown
+from possibal.intake import Intake, Wanted, digest, take_in
+from possibal.service import Desk
+from possibal.standing import Standing
+from possibal.store import Setup, Store
+from possibal.terminal import bar, console, mistakes
+from possibal.web.serve import Address, Server
+from possibal.worker import Worker
+
+ENDING = ".possibal.db"
+"""Of the file that keeps a campaign, beside the file that it is about."""
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """What to label, as a user asks for it.
+
+    Attributes:
+        wanted: the file and what its columns are; None for the built-in pictures.
+        options: how to run a new campaign.
+        db: where it is kept; beside the file if left out.
+        address: of the page.
+        browser: whether to open it.
+    """
+
+    wanted: Wanted | None
+    options: Options
+    db: str | None
+    address: Address
+    browser: bool
+
+
+def label(asked: Labelling) -> None:
+    """Serve the page of a campaign until somebody stops it."""
+    with mistakes():
+        wanted = asked.wanted or _built_in()
+        db = asked.db or beside(wanted.source)
+        store = _opened(db, wanted, asked.options)
+    with store, desk(store) as at:
+        with mistakes():
+            server = Server(at, asked.address)
+        say = console()
+        say.print(f"Label at {server.url}", soft_wrap=True)
+        say.print(f"Answers are kept in {shown(store.url)}. Stop with Ctrl-C.", soft_wrap=True)
+        say.file.flush()
+        server.run(browser=asked.browser)
+        say.print(_ending(at, db), soft_wrap=True)
+
+
+@contextmanager
+def desk(store: Store) -> Generator[Desk]:
+    """A desk with a process of its own that ranks."""
+    setup = store.setup()
+    with Worker(store.array("X"), setup.strategy, setup.seed) as worker:
+        standing = Standing(store, worker)
+        try:
+            yield Desk(standing)
+        finally:
+            standing.close()
+
+
+def beside(source: Path) -> str:
+    """Where the campaign of a file is kept if nobody says otherwise."""
+    return str(source.with_name(f"{source.name}{ENDING}"))
+
+
+def _built_in() -> Wanted:
+    """The built-in pictures, in the folder we are in."""
+    return Wanted(builtin.digits(Path()), classes=builtin.CLASSES)
+
+
+def _opened(db: str, wanted: Wanted, options: Options) -> Store:
+    """The campaign of a file: gone on with, or begun."""
+    if not Store.exists(db):
+        _check_folder(db)
+        intake = _taken_in(wanted)
+        for note in intake.notes:
+            console().print(note, soft_wrap=True)
+        return begin(db, intake, options)
+    store = Store.open(db)
+    try:
+        _check_same(store.setup(), wanted, db)
+    except BaseException:
+        store.close()
+        raise
+    console().print(f"Going on with {len(store.events())} actions so far.", soft_wrap=True)
+    return store
+
+
+def _check_folder(db: str) -> None:
+    """Refuse a file in a folder that is not there, before anything is read."""
+    path = file_of(address(db))
+    if path is not None and not path.absolute().parent.is_dir():
+        raise ValueError(f"db must be in a folder that exists; got {db!r}. Make the folder first.")
+
+
+def _check_same(setup: Setup, wanted: Wanted, db: str) -> None:
+    """Refuse to go on with the campaign of another file."""
+    if digest(wanted.source) != setup.digest:
+        raise ValueError(
+            f"file must be the one that the campaign in {db!r} was begun with; got "
+            f"{str(wanted.source)!r}, which differs. Choose another place with --db."
+        )
+
+
+def _taken_in(wanted: Wanted) -> Intake:
+    """What the file holds, with a bar while it is read."""
+    done = 0.0
+    with bar(1.0) as show:
+
+        def progress(words: str, share: float) -> None:
+            nonlocal done
+            show(words.capitalize(), share - done)
+            done = share
+
+        return take_in(wanted, progress)
+
+
+def _ending(at: Desk, db: str) -> str:
+    """What to do with the answers."""
+    labelled = len(at.standing.state.labelled())
+    return (
+        f"{labelled} of {at.setup.rows} rows have a label. Export them with "
+        f"possibal export {db} --to labels.csv, or go on with the same command as before."
+    )

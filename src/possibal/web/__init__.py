@@ -1,0 +1,1 @@
+"""The labelling page: what the desk offers, over HTTP."""

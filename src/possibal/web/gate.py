@@ -1,0 +1,162 @@
+"""Who may come in: the outermost layer, before anything else sees a request.
+
+A request must be for a host that we serve, come from our own page, and carry the cookie that the
+address with the token is exchanged for. Everything else is turned away here.
+"""
+
+import hmac
+from collections.abc import Iterable
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BYTES = 64_000
+"""Of a request: an answer is a few hundred."""
+LOOPBACK = frozenset(["127.0.0.1", "localhost", "[::1]"])
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+FOREIGN = frozenset(["cross-site", "same-site"])
+"""What browsers say of requests that another site's page makes."""
+
+
+class TooLargeError(Exception):
+    """A request went on beyond what is read."""
+
+
+class Gate:
+    """An application behind a gate."""
+
+    def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str], cookie: str) -> None:
+        """Let in whoever has the token, under one of these host names."""
+        self._app, self._token, self._cookie = app, token, cookie
+        self._hosts = LOOPBACK | {host.lower() for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or turn it away."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, _with_headers(send, scope))
+            return
+        await self._let_in(scope, receive, send)
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on, as long as it is not too large."""
+        shown, read, has_begun = _with_headers(send, scope), 0, False
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > MOST_BYTES:
+                raise TooLargeError
+            return message
+
+        async def noted(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await shown(message)
+
+        try:
+            await self._app(scope, counted, noted)
+        except TooLargeError:
+            if not has_begun:
+                await _too_large()(scope, receive, shown)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Why a request is turned away; None if it may come in."""
+        headers = Headers(scope=scope)
+        if _name(headers.get("host", "")) not in self._hosts:
+            return _problem(403, "Host must be one that this server knows. Use --allow-host NAME.")
+        if self._is_foreign(scope, headers):
+            return _problem(403, "Requests must come from this page. Open its address yourself.")
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > MOST_BYTES:
+            return _too_large()
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
+        if given and scope["path"] == "/" and scope["method"] == "GET" and self._is_token(given[0]):
+            return self._welcome()
+        if not self._is_token(_cookie(headers, self._cookie)):
+            return _problem(401, "Open the address that possibal printed: it lets you in.")
+        return None
+
+    def _is_foreign(self, scope: Scope, headers: Headers) -> bool:
+        """Whether another site's page made the request; following a link to the page is fine."""
+        origin = headers.get("origin")
+        if origin is not None and origin not in {
+            f"{scheme}://{headers.get('host', '')}" for scheme in ("http", "https")
+        }:
+            return True
+        is_link = (
+            scope["method"] == "GET"
+            and scope["path"] == "/"
+            and headers.get("sec-fetch-mode") == "navigate"
+            and headers.get("sec-fetch-dest") == "document"
+        )
+        return headers.get("sec-fetch-site") in FOREIGN and not is_link
+
+    def _is_token(self, given: str) -> bool:
+        """Whether somebody knows the token, told in the same time whether they do or not."""
+        return hmac.compare_digest(given.encode(), self._token.encode())
+
+    def _welcome(self) -> Response:
+        """The page without the token in its address, and a cookie in its place."""
+        answer = RedirectResponse("/", status_code=303)
+        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="lax", path="/")
+        return answer
+
+
+def _name(host: str) -> str:
+    """The host without its port."""
+    bare = host.lower()
+    return bare if bare.endswith("]") else bare.rpartition(":")[0] or bare
+
+
+def _cookie(headers: Headers, name: str) -> str:
+    """The value of a cookie; empty if there is none."""
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(name)
+    except CookieError:
+        return ""
+    return found.value if found else ""
+
+
+def _problem(status: int, sentence: str) -> Response:
+    """A refusal in one sentence."""
+    return JSONResponse({"detail": sentence}, status_code=status)
+
+
+def _too_large() -> Response:
+    """That a request is too large."""
+    return _problem(413, f"A request must be at most {MOST_BYTES} bytes. Send less.")
+
+
+def _with_headers(send: Send, scope: Scope) -> Send:
+    """The same, with what keeps browsers from doing more than the page needs."""
+
+    async def shown(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.update(HEADERS)
+            kept = "no-cache" if scope["path"].startswith("/static/") else "no-store"
+            headers.setdefault("cache-control", kept)
+        await send(message)
+
+    return shown

@@ -1,0 +1,327 @@
+"""What travels between page and server, as strict models."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+WORDS = r"^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$"
+"""Text without control characters that neither begins nor ends with a space."""
+Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=60, pattern=WORDS)]
+"""A person's name."""
+Label: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=WORDS)]
+"""A class."""
+Key: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+"""What makes an action the same when it is sent again."""
+Made: TypeAlias = Annotated[int, Field(ge=0, le=2**53)]
+"""When an action was made, in milliseconds."""
+Row: TypeAlias = Annotated[int, Field(ge=0, le=2**31 - 1)]
+"""The place of a row."""
+
+
+class Strict(BaseModel):
+    """Nothing but what is named, of the very type that is named."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Ask(Strict):
+    """A person wants a question, or a row of their choice."""
+
+    who: Name
+    row: Row | None = None
+
+
+class Spare(Strict):
+    """A person wants questions in reserve."""
+
+    who: Name
+    count: Annotated[int, Field(ge=1, le=50)] = 25
+
+
+class Renew(Strict):
+    """A person is still there."""
+
+    who: Name
+
+
+class Answer(Strict):
+    """What a person says of a row."""
+
+    key: Key
+    who: Name
+    made: Made
+    row: Row
+    kind: Literal["label", "skip", "unsure", "bad", "edit", "settle"]
+    label: Label | None = None
+    next: bool = True
+
+
+class Undo(Strict):
+    """A person takes an action back."""
+
+    key: Key
+    who: Name
+    made: Made
+    target: Key | None = None
+
+
+class NewClass(Strict):
+    """A person adds a class."""
+
+    key: Key
+    who: Name
+    made: Made
+    label: Label
+
+
+# ---------------------------------------------------------------- answers
+class Problem(BaseModel):
+    """What is wrong, in one sentence."""
+
+    detail: str
+
+
+class FieldOut(BaseModel):
+    """A cell and what it is called."""
+
+    name: str
+    value: str | None
+
+
+class ItemOut(BaseModel):
+    """A row as people read it."""
+
+    row: int
+    id: str
+    fields: list[FieldOut]
+    text: str | None
+    image: str | None
+
+
+class NearOut(BaseModel):
+    """A labelled row that is like the one asked about."""
+
+    item: ItemOut
+    label: str
+
+
+class WhyOut(BaseModel):
+    """Why a row is asked about."""
+
+    sentence: str
+    leaning: str | None
+    certainty: float | None
+    near: list[NearOut]
+
+
+class MineOut(BaseModel):
+    """What a person said of a row before."""
+
+    kind: str
+    label: str | None
+
+
+class QuestionOut(BaseModel):
+    """A question."""
+
+    item: ItemOut
+    source: str
+    lease: int
+    why: WhyOut
+    mine: MineOut | None
+
+
+class Asked(BaseModel):
+    """The next question, or why there is none."""
+
+    question: QuestionOut | None
+    reason: str | None
+
+
+class Answered(Asked):
+    """That an answer is kept, and the next question."""
+
+    repeated: bool
+
+
+class Spares(BaseModel):
+    """Questions in reserve."""
+
+    questions: list[QuestionOut]
+
+
+class Undone(BaseModel):
+    """What was taken back, and its row to be answered anew."""
+
+    target: str | None
+    question: QuestionOut | None
+
+
+class Classes(BaseModel):
+    """The classes there are."""
+
+    classes: list[str]
+
+
+class Renewed(BaseModel):
+    """How long rows are kept for a person."""
+
+    seconds: int
+
+
+class CampaignOut(BaseModel):
+    """What a campaign is."""
+
+    name: str
+    kind: str
+    classes: list[str]
+    strategy: str
+    answers_per_row: int
+    check: int
+    rows: int
+    notes: list[str]
+    people: list[str]
+
+
+class ShareOut(BaseModel):
+    """How often a class was given."""
+
+    label: str
+    count: int
+
+
+class AdviceOut(BaseModel):
+    """Whether to go on."""
+
+    state: str
+    reason: str
+
+
+class PointOut(BaseModel):
+    """A point of the learning curve."""
+
+    answers: int
+    accuracy: float
+    low: float
+    high: float
+
+
+class CheckOut(BaseModel):
+    """How many check rows are answered."""
+
+    answered: int
+    size: int
+
+
+class SavingOut(BaseModel):
+    """What was saved against asking at random."""
+
+    sentence: str
+
+
+class PersonOut(BaseModel):
+    """A person and their answers."""
+
+    who: str
+    answers: int
+
+
+class ProgressOut(BaseModel):
+    """How far a campaign is."""
+
+    rows: int
+    answered: int
+    left: int
+    unsure: int
+    bad: int
+    balance: list[ShareOut]
+    advice: AdviceOut
+    curve: list[PointOut]
+    check: CheckOut
+    saving: SavingOut | None
+    fitting: bool
+    trouble: str | None
+    people: list[PersonOut]
+
+
+class SpotOut(BaseModel):
+    """A row on the map."""
+
+    row: int
+    x: float
+    y: float
+    certainty: float
+    label: str | None
+
+
+class MapOut(BaseModel):
+    """The map."""
+
+    points: list[SpotOut]
+    classes: list[str]
+
+
+class EntryOut(BaseModel):
+    """An event in the history."""
+
+    key: str
+    number: int
+    at: int
+    who: str
+    kind: str
+    row: int | None
+    id: str
+    label: str | None
+    holds: bool
+    preview: str
+
+
+class HistoryOut(BaseModel):
+    """Events, the latest first."""
+
+    entries: list[EntryOut]
+    more: bool
+
+
+class RowOut(BaseModel):
+    """A row that somebody looks at."""
+
+    question: QuestionOut
+
+
+class PairOut(BaseModel):
+    """How far two people agree."""
+
+    one: str
+    other: str
+    rows: int
+    kappa: float | None
+
+
+class AgreementOut(BaseModel):
+    """How far people agree."""
+
+    pairs: list[PairOut]
+    alpha: float | None
+    rows: int
+
+
+class OpinionOut(BaseModel):
+    """What somebody said."""
+
+    who: str
+    label: str
+
+
+class ConflictOut(BaseModel):
+    """A row of which people said different things."""
+
+    item: ItemOut
+    opinions: list[OpinionOut]
+    settled: str | None
+
+
+class ConflictsOut(BaseModel):
+    """All such rows."""
+
+    rows: list[ConflictOut]

@@ -1,0 +1,198 @@
+// The flow of questions and answers, apart from how they look.
+
+import { Refused, connection, post } from "./api.js";
+import { Reserve } from "./reserve.js";
+
+const TRAIL = 200;
+const SLOW = 400;
+const DOUBLE_CLICK = 250;
+const OUT_OF_SPARES =
+  "The spare questions in this browser are used up. New ones come when the server is back.";
+
+const SAYINGS = { skip: "skipped for now", unsure: "somebody else will be asked", bad: "row dropped" };
+
+/** What the status line says of an action. */
+export const saidOf = (kind, label) => SAYINGS[kind] ?? label;
+
+/** One person's desk: the question on it, and what was answered in this page. */
+export class Desk {
+  #page;
+  #view;
+  #reserve;
+  #trail = [];
+  #turn = 0;
+  #open = false;
+  #shownAt = 0;
+  #slow = null;
+  #renewal = null;
+  #starved = false;
+
+  /** `view` shows: show(question, reason) -> promise, waiting(bool). */
+  constructor(page, view) {
+    this.#page = page;
+    this.#view = view;
+    this.#reserve = new Reserve(page.memory, page.who);
+    this.question = null;
+    page.outbox.makeRoom = () => this.#reserve.unload();
+  }
+
+  /** The server's next question, or the one about `row`. */
+  async ask(row = null) {
+    const turn = this.#close();
+    try {
+      const reply = await post("ask", { who: this.#page.who, row });
+      await this.#show(turn, reply.question, reply.reason);
+    } catch (error) {
+      await this.#without(turn, error);
+    }
+    this.#reserve.refill();
+  }
+
+  /** Keeps and sends an answer to the question seen; `event` is the press that made it. */
+  async answer(kind, label, event) {
+    if (!this.question || !this.#meant(event)) return false;
+    const { question } = this;
+    const turn = this.#close();
+    const key = this.note(kind, label, question, true);
+    this.#reserve.drop(question.item.row);
+    await this.#follow(turn, key, saidOf(kind, label));
+    this.#reserve.refill();
+    return true;
+  }
+
+  /** Keeps an answer to any row and remembers it for undo; the key of the action. */
+  note(kind, label, question, next = false) {
+    const body = { who: this.#page.who, row: question.item.row, kind, label, next };
+    const key = this.#page.outbox.put("answer", body);
+    const entry = { key, question, said: saidOf(kind, label), undone: false };
+    this.#trail = [...this.#trail.slice(1 - TRAIL), entry];
+    return key;
+  }
+
+  /** Takes back the last action and puts its question on the desk again. */
+  async undo(event) {
+    if (!this.#meant(event)) return;
+    const last = this.#trail.findLast(({ undone }) => !undone) ?? null;
+    if (connection.state !== "connected") await this.#undoHere(last);
+    else await this.#undoThere(last);
+  }
+
+  /** Asks again if the spares were used up and the server is back. */
+  wake() {
+    if (this.#open && this.#starved && connection.state === "connected") this.ask();
+    this.#reserve.refill();
+  }
+
+  leave() {
+    this.#close();
+    clearTimeout(this.#slow);
+    clearInterval(this.#renewal);
+  }
+
+  /** Whether the question was in sight at the press, which is no second half of a double click. */
+  #meant(event) {
+    const since = event.timeStamp - this.#shownAt;
+    return this.#open && since >= 0 && !(event.detail > 1 && since < DOUBLE_CLICK);
+  }
+
+  async #follow(turn, key, said) {
+    const { outbox } = this.#page;
+    if (connection.state !== "connected" && this.#reserve.size) {
+      outbox.nudge();
+      return this.#spare(turn, said);
+    }
+    try {
+      const reply = await outbox.deliver(key);
+      if (reply === null) return await this.ask();
+      this.#page.saved(`Saved: ${said}.`);
+      await this.#show(turn, reply.question, reply.reason);
+    } catch (error) {
+      if (error instanceof Refused) this.#trail = this.#trail.filter((entry) => entry.key !== key);
+      await this.#without(turn, error, said);
+    }
+  }
+
+  /** Goes on when the server gave no question: a refusal is said and another row asked for. */
+  async #without(turn, error, said = null) {
+    if (!(error instanceof Refused)) return this.#spare(turn, said);
+    this.#page.tell(error.message);
+    if (said === null) return this.#show(turn, this.question, error.message);
+    return this.ask();
+  }
+
+  #spare(turn, said) {
+    if (said !== null) this.#page.saved(`Kept in this browser: ${said}.`);
+    const answered = this.#trail.filter(({ undone }) => !undone);
+    const rows = new Set(answered.map(({ question }) => question.item.row));
+    return this.#show(turn, this.#reserve.take(rows), OUT_OF_SPARES);
+  }
+
+  async #undoHere(last) {
+    if (last === null) return this.#page.tell("Nothing was answered in this page yet.");
+    this.#page.outbox.put("undo", { who: this.#page.who, target: last.key });
+    this.#page.outbox.nudge();
+    await this.#goBack(this.#close(), last);
+  }
+
+  async #undoThere(last) {
+    const turn = this.#close();
+    const { outbox, who } = this.#page;
+    try {
+      const reply = await outbox.deliver(outbox.put("undo", { who, target: last?.key ?? null }));
+      if (last) last.undone = true;
+      if (reply === null) return await this.ask();
+      const done = last ? `Undone: ${last.said}.` : "Undone.";
+      this.#page.tell(reply.target === null ? "Nothing to undo." : done);
+      await this.#show(turn, reply.question ?? this.question, null);
+    } catch (error) {
+      await this.#undoFailed(turn, last, error);
+    }
+    this.#page.refresh();
+  }
+
+  async #undoFailed(turn, last, error) {
+    if (!(error instanceof Refused) && last) return this.#goBack(turn, last);
+    this.#page.tell(error instanceof Refused ? error.message : "Kept in this browser: undo.");
+    if (last) last.undone = true;
+    return this.#show(turn, this.question, null);
+  }
+
+  /** Puts an earlier question on the desk; the one that lies there is not lost. */
+  #goBack(turn, last) {
+    if (this.question) this.#reserve.giveBack(this.question);
+    last.undone = true;
+    this.#page.tell(`Undone: ${last.said}.`);
+    return this.#show(turn, last.question, null);
+  }
+
+  #close() {
+    this.#open = false;
+    clearTimeout(this.#slow);
+    this.#slow = setTimeout(() => this.#view.waiting(true), SLOW);
+    return ++this.#turn;
+  }
+
+  async #show(turn, question, reason) {
+    if (turn !== this.#turn) return;
+    this.question = question;
+    this.#starved = reason === OUT_OF_SPARES && !question;
+    if (question) this.#reserve.drop(question.item.row);
+    await this.#view.show(question, reason);
+    if (turn !== this.#turn) return;
+    clearTimeout(this.#slow);
+    this.#view.waiting(false);
+    this.#shownAt = performance.now();
+    this.#open = true;
+    this.#renewEvery(question?.lease);
+  }
+
+  /** Keeps the row reserved for this person while the page is in sight. */
+  #renewEvery(lease) {
+    clearInterval(this.#renewal);
+    if (!lease) return;
+    const { who } = this.#page;
+    const renew = () =>
+      document.visibilityState === "visible" && post("renew", { who }).catch(() => null);
+    this.#renewal = setInterval(renew, (1000 * lease) / 3);
+  }
+}

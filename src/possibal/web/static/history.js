@@ -1,0 +1,108 @@
+// What was answered so far, and changing it.
+
+import { get } from "./api.js";
+import { button, el, openDialog, select } from "./dom.js";
+import { saidOf } from "./desk.js";
+import { showItem } from "./item.js";
+import { classButtons } from "./question.js";
+
+const PAGE = 50;
+const TYPING = 250;
+const KINDS = {
+  label: "Label", skip: "Skipped", unsure: "Not sure", bad: "Bad item", edit: "Changed",
+  settle: "Settled",
+};
+const COLUMNS = ["Row", "Answer", "Person", "When", "What it is"];
+
+function when(at) {
+  const time = new Date(typeof at === "number" && at < 1e11 ? 1000 * at : at);
+  if (Number.isNaN(time.getTime())) return String(at);
+  return time.toLocaleString([], { dateStyle: "short", timeStyle: "short" });
+}
+
+function answerWords({ kind, label }) {
+  const name = KINDS[kind] ?? kind;
+  return kind === "label" ? label : label === null ? name : `${name}: ${label}`;
+}
+
+/** A dialog with the row and buttons to answer it anew. */
+async function change(page, row, done) {
+  const { question } = await page.rowOf(row);
+  const give = async (kind, label) => {
+    box.close();
+    await page.give(kind, label, question);
+    done();
+  };
+  const { item, mine } = question;
+  const said = mine ? `You said: ${saidOf(mine.kind, mine.label)}.` : "You have not answered this row.";
+  const box = openDialog(`Row ${item.id}`, showItem(item).node,
+    el("p.muted", said, " Choose your answer:"),
+    el("div.classes", classButtons(page.classes, (label) => give("edit", label), false)),
+    el("div.others",
+      ["unsure", "bad"].map((kind) =>
+        button(".other", { click: () => give(kind, null), test: `edit-${kind}` }, KINDS[kind]))));
+}
+
+/** The view of all answers. */
+export async function historyView(page) {
+  const wanted = { who: "", kind: "", label: "", text: "" };
+  const body = el("tbody");
+  const more = button("", { click: () => load(), test: "history-more" }, "Show more");
+  const empty = el("p.muted", { hidden: true }, "Nothing fits.");
+  let before = "";
+  let turn = 0;
+
+  const line = (entry) => el("tr", {
+    class: entry.holds ? null : "undone", test: "history-row", "data-key": entry.key,
+  },
+  el("td", entry.row !== null && button(".link", {
+    click: () => page.attempt(() => change(page, entry.row, reload)), test: "history-open",
+    "aria-label": `Open row ${entry.id}`,
+  }, entry.id)),
+  el("td", entry.holds
+    ? answerWords(entry) : [el("s", answerWords(entry)), el("span.tag", "undone")]),
+  el("td", { dir: "auto" }, entry.who),
+  el("td", el("time", when(entry.at))),
+  el("td.preview", { dir: "auto" }, entry.preview));
+
+  const load = async () => {
+    const asked = ++turn;
+    const query = new URLSearchParams({ ...wanted, before, limit: PAGE });
+    for (const [name, value] of [...query]) if (value === "") query.delete(name);
+    const reply = await page.attempt(() => get(`history?${query}`));
+    if (!reply || asked !== turn) return;
+    if (before === "") body.replaceChildren();
+    body.append(...reply.entries.map(line));
+    before = reply.entries.at(-1)?.number ?? before;
+    more.hidden = !reply.more;
+    empty.hidden = body.children.length > 0;
+  };
+  const reload = () => {
+    before = "";
+    return load();
+  };
+  const choose = (name) => (value) => {
+    wanted[name] = value;
+    reload();
+  };
+
+  let typing = null;
+  const search = el("input", {
+    type: "search", test: "filter-text",
+    input: () => {
+      clearTimeout(typing);
+      typing = setTimeout(() => choose("text")(search.value), TYPING);
+    },
+  });
+  const among = (all, values) => [["", all], ...values.map((value) => [value, value])];
+  const filters = el("div.filters",
+    select("Person", "filter-who", among("Everybody", page.people()), choose("who")),
+    select("Kind", "filter-kind", [["", "All kinds"], ...Object.entries(KINDS)], choose("kind")),
+    select("Class", "filter-label", among("All classes", page.classes), choose("label")),
+    el("label.field", el("span", "Search"), search));
+  const head = COLUMNS.map((name) => el("th", { scope: "col" }, name));
+  await reload();
+  return el("section.card", el("h1", "History"), filters,
+    el("div.scroll", { tabindex: 0, role: "region", "aria-label": "Answers" },
+      el("table.list", el("thead", el("tr", head)), body)), empty, more);
+}

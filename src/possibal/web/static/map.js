@@ -1,0 +1,217 @@
+// All rows as points: alike ones lie close together, colours say how certain the model is.
+
+import { get } from "./api.js";
+import { button, count, el, percent, svg } from "./dom.js";
+import { words } from "./item.js";
+
+const MARGIN = 14;
+const REACH = 14;
+const LISTED = 10;
+const PAUSE = 120;
+
+// Outlines on [-1, 1]^2, one per class; further classes are drawn as their place in the list.
+const SHAPES = [
+  "M-1 0A1 1 0 1 1 1 0A1 1 0 1 1 -1 0Z", "M-.9-.9H.9V.9H-.9Z", "M0-1.1L1.1.9H-1.1Z",
+  "M0-1.2L1.2 0L0 1.2L-1.2 0Z", "M0 1.1L1.1-.9H-1.1Z", "M-.4-1H.4V-.4H1V.4H.4V1H-.4V.4H-1V-.4H-.4Z",
+  "M-.6-1H.6L1.1 0L.6 1H-.6L-1.1 0Z",
+];
+const PATHS = SHAPES.map((shape) => new Path2D(shape));
+const MANY = 5_000;
+
+const channels = (colour) => colour.trim().slice(1).match(/../g).map((hex) => parseInt(hex, 16));
+
+/** The colours of the page as they are now, light or dark. */
+function palette() {
+  const style = getComputedStyle(document.documentElement);
+  const [from, to] = ["--unsure", "--sure"].map((name) => channels(style.getPropertyValue(name)));
+  const between = (share) => from.map((start, i) => Math.round(start + share * (to[i] - start)));
+  return {
+    ink: style.getPropertyValue("--ink"),
+    at: (share) => `rgb(${between(share).join(" ")})`,
+  };
+}
+
+function drawMark(pen, place, size) {
+  if (place >= SHAPES.length) return pen.fillText(String(place + 1), 0, 0);
+  pen.save();
+  pen.scale(size, size);
+  pen.lineWidth = 2 / size;
+  pen.stroke(PATHS[place]);
+  pen.restore();
+}
+
+function legend(classes) {
+  const box = { viewBox: "-1.6 -1.6 3.2 3.2", "aria-hidden": "true", class: "mark" };
+  const mark = (place) => (place < SHAPES.length
+    ? svg("svg", box, svg("path", { d: SHAPES[place] })) : el("b", String(place + 1)));
+  const chip = (label, place) => el("li", mark(place), el("span", { dir: "auto" }, label));
+  return el("div.legend",
+    el("div.ramp", el("span", "unsure"), el("i", { "aria-hidden": "true" }), el("span", "certain")),
+    el("ul.chips", classes.map(chip)));
+}
+
+/** The drawing: a canvas that knows which point lies under the pointer. */
+class Chart {
+  constructor({ points, classes }) {
+    this.points = points;
+    this.classes = classes;
+    this.canvas = el("canvas", {
+      test: "map-canvas", role: "img",
+      "aria-label": `Map of ${count(points.length)} rows. The list beside it works by keyboard.`,
+    });
+    this.aim = el("span.aim", { hidden: true });
+    this.node = el("div.chart", this.canvas, this.aim);
+    this.chosen = null;
+    this.span = 0;
+  }
+
+  #place({ x, y }) {
+    return [MARGIN + x * this.span, MARGIN + (1 - y) * this.span];
+  }
+
+  draw() {
+    const side = this.canvas.clientWidth;
+    this.span = side - 2 * MARGIN;
+    const ratio = window.devicePixelRatio || 1;
+    this.canvas.width = this.canvas.height = side * ratio;
+    const pen = this.canvas.getContext("2d");
+    const colours = palette();
+    pen.scale(ratio, ratio);
+    pen.strokeStyle = pen.fillStyle = colours.ink;
+    pen.font = "bold 11px system-ui";
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    const size = this.points.length > MANY ? 1.6 : 3.6;
+    const labelledLast = [...this.points].sort((a, b) => (a.label !== null) - (b.label !== null));
+    for (const point of labelledLast) this.#point(pen, point, size, colours);
+  }
+
+  #point(pen, point, size, colours) {
+    const [x, y] = this.#place(point);
+    pen.save();
+    pen.translate(x, y);
+    pen.fillStyle = colours.at(point.certainty);
+    pen.beginPath();
+    pen.arc(0, 0, size, 0, 2 * Math.PI);
+    pen.fill();
+    pen.fillStyle = colours.ink;
+    if (point.label !== null) drawMark(pen, Math.max(0, this.classes.indexOf(point.label)), 6);
+    pen.restore();
+  }
+
+  /** Rings a point, or none. */
+  choose(point) {
+    this.chosen = point;
+    this.aim.hidden = point === null;
+    this.node.classList.toggle("aimed", point !== null);
+    const [x, y] = point ? this.#place(point) : [0, 0];
+    this.aim.style.left = `${x}px`;
+    this.aim.style.top = `${y}px`;
+  }
+
+  /** The point nearest to the pointer, if it is close. */
+  under({ offsetX, offsetY }) {
+    let best = null;
+    let least = REACH ** 2;
+    for (const point of this.points) {
+      const [x, y] = this.#place(point);
+      const distance = (x - offsetX) ** 2 + (y - offsetY) ** 2;
+      if (distance < least) [best, least] = [point, distance];
+    }
+    return best;
+  }
+}
+
+const nameOf = (point, item) => (item ? `Row ${item.id}` : `Row no. ${point.row}`);
+
+function about(point) {
+  const said = point.label === null ? "not labelled" : `labelled ${point.label}`;
+  return `${said}, certainty ${percent(point.certainty)}`;
+}
+
+const HINT = "Point at a row to see which it is; click it to label it.";
+
+/** The panel that says which row is meant; `pinned` adds a button to label it. */
+function infoBox(page) {
+  const known = new Map();
+  const box = el("div.info", { test: "map-info" });
+  let timer = null;
+  const rest = () => box.replaceChildren(el("p.muted", HINT));
+  const ask = (row) =>
+    button(".main", { click: () => page.label(row), test: "map-ask" }, "Label this row");
+  const write = (point, item, pinned) => box.replaceChildren(
+    el("p", el("strong", nameOf(point, item)), ` ${about(point)}`),
+    el("p.muted", { dir: "auto" }, item ? words(item) : ""),
+    pinned ? ask(point.row) : "");
+  const fetchItem = async (point, pinned) => {
+    const reply = await page.rowOf(point.row).catch(() => null);
+    if (!reply) return;
+    known.set(point.row, reply.question.item);
+    if (box.dataset.row === String(point.row)) write(point, reply.question.item, pinned);
+  };
+  const show = (point, pinned) => {
+    clearTimeout(timer);
+    box.dataset.row = point?.row ?? "";
+    if (!point) return rest();
+    write(point, known.get(point.row), pinned);
+    if (!known.has(point.row)) timer = setTimeout(() => fetchItem(point, pinned), PAUSE);
+  };
+  rest();
+  return { box, show };
+}
+
+function goForm(page, rows) {
+  const range = { type: "number", min: 0, max: rows - 1, required: true };
+  const input = el("input", { ...range, test: "go-row" });
+  const submit = (event) => {
+    event.preventDefault();
+    page.label(Number(input.value));
+  };
+  return el("form.inline", { submit },
+    el("label.field", el("span", `Go to row no. (the first is 0, the last ${rows - 1})`), input),
+    el("button", { test: "go-submit" }, "Go"));
+}
+
+function unsureList(page, points) {
+  const open = points.filter(({ label }) => label === null);
+  const least = open.sort((a, b) => a.certainty - b.certainty).slice(0, LISTED);
+  const line = (point) => el("li",
+    button(".link", { click: () => page.label(point.row), test: "map-row" }, nameOf(point)),
+    el("span.muted", ` ${percent(point.certainty)}`));
+  return [el("h2", "Rows the model is least certain of"),
+    least.length ? el("ol.columns", least.map(line)) : el("p.muted", "Every row has a label.")];
+}
+
+/** The view of the map. */
+export async function mapView(page) {
+  const reply = await page.attempt(() => get("map"));
+  const head = [el("h1", "Map"), el("p.muted", "Rows that are alike lie close together.")];
+  if (!reply) return el("section.card", head);
+  if (!reply.points.length)
+    return el("section.card", head, el("p", "The map comes once the model has some labels."));
+  const chart = new Chart(reply);
+  const { box, show } = infoBox(page);
+  const choose = (point, pinned) => {
+    if (point === chart.chosen && !pinned) return;
+    chart.choose(point);
+    show(point, pinned);
+  };
+  chart.canvas.addEventListener("pointermove", (event) => {
+    if (event.pointerType === "mouse") choose(chart.under(event), false);
+  });
+  chart.canvas.addEventListener("click", (event) => {
+    const point = chart.under(event);
+    // A finger cannot point without tapping, so its first tap only shows the row.
+    if (event.pointerType !== "mouse") choose(point, point !== null);
+    else if (point) page.label(point.row);
+  });
+  new ResizeObserver(() => chart.draw()).observe(chart.canvas);
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const redraw = () => {
+    if (chart.canvas.isConnected) chart.draw();
+    else scheme.removeEventListener("change", redraw);
+  };
+  scheme.addEventListener("change", redraw);
+  return el("section.card", head, el("div.map", el("div", chart.node, legend(reply.classes)),
+    el("div.stack", box, goForm(page, page.campaign.rows), unsureList(page, reply.points))));
+}

@@ -1,0 +1,135 @@
+// Actions are kept in the browser first, then sent in order; only what the server took is removed.
+
+import { Away, Refused, post } from "./api.js";
+
+const FIRST_WAIT = 1_000;
+const LONGEST_WAIT = 15_000;
+
+/** 32 hex characters that no other action has. */
+function newKey() {
+  const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
+  return bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** One tab at a time sends; without the Web Locks API the keys alone make repeats harmless. */
+function alone(name, work) {
+  return navigator.locks ? navigator.locks.request(name, work) : work();
+}
+
+/** The actions that wait for the server, and those it refused; has a "change" event. */
+export class Outbox extends EventTarget {
+  #memory;
+  #lock;
+  #waiters = new Map();
+  #sending = false;
+  #timer = null;
+  #wait = FIRST_WAIT;
+
+  constructor(memory, lock) {
+    super();
+    this.#memory = memory;
+    this.#lock = `possibal/${lock}/outbox`;
+    this.safe = true;
+    this.makeRoom = () => {};
+  }
+
+  /** The key of an action for `path`, now kept; an entry of its own, so that no tab loses it. */
+  put(path, body) {
+    const key = newKey();
+    const made = Math.max(Date.now(), this.#memory.read("made", 0) + 1);
+    this.#memory.write("made", made);
+    const entry = { path, body: { key, made, ...body } };
+    const keep = () => this.#memory.write(`outbox/${String(made).padStart(15, "0")}-${key}`, entry);
+    this.safe = keep() || (this.makeRoom(), keep());
+    this.#changed();
+    return key;
+  }
+
+  /** The entries that wait, oldest first. */
+  pending() {
+    const entries = this.#memory.names("outbox/").map((name) => ({ name, ...this.#memory.read(name) }));
+    return entries.filter(({ body }) => body);
+  }
+
+  /** Entries that the server refused, each with its sentence. */
+  refused() {
+    return this.#memory.read("refused", []);
+  }
+
+  forgetRefused() {
+    this.#memory.remove("refused");
+    this.#changed();
+  }
+
+  /** The reply to the action with this key, sent now; null if another tab sent it. */
+  deliver(key) {
+    return new Promise((resolve, reject) => {
+      this.#waiters.set(key, { resolve, reject });
+      this.send();
+    });
+  }
+
+  /** Sends unless a later try is already planned. */
+  nudge() {
+    if (this.#timer === null) this.send();
+  }
+
+  /** Sends all that waits, now. */
+  async send() {
+    if (this.#sending) return;
+    this.#sending = true;
+    this.#plan(null);
+    try {
+      await alone(this.#lock, () => this.#drain());
+      this.#wait = FIRST_WAIT;
+    } catch (error) {
+      this.#giveUp(error);
+    } finally {
+      this.#sending = false;
+    }
+    // An action may have come between the last look and now.
+    if (this.#timer === null && this.pending().length) this.send();
+  }
+
+  async #drain() {
+    for (let [entry] = this.pending(); entry; [entry] = this.pending()) await this.#post(entry);
+    for (const key of [...this.#waiters.keys()]) this.#settle(key, "resolve", null);
+  }
+
+  async #post({ name, path, body }) {
+    // A next question is of use only to a page that still waits for it.
+    const sent = body.next ? { ...body, next: this.#waiters.has(body.key) } : body;
+    try {
+      const reply = await post(path, sent);
+      this.#memory.remove(name);
+      this.#settle(body.key, "resolve", reply);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.#memory.write("refused", [...this.refused(), { path, body, sentence: error.message }]);
+      this.#memory.remove(name);
+      this.#settle(body.key, "reject", error);
+    }
+    this.#changed();
+  }
+
+  #settle(key, how, value) {
+    this.#waiters.get(key)?.[how](value);
+    this.#waiters.delete(key);
+  }
+
+  #giveUp(error) {
+    const away = error instanceof Away ? error : new Away(error.message);
+    for (const key of [...this.#waiters.keys()]) this.#settle(key, "reject", away);
+    this.#plan(this.#wait);
+    this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT);
+  }
+
+  #plan(wait) {
+    clearTimeout(this.#timer);
+    this.#timer = wait === null ? null : setTimeout(() => this.send(), wait);
+  }
+
+  #changed() {
+    this.dispatchEvent(new Event("change"));
+  }
+}

@@ -1,0 +1,167 @@
+// What the views share: the campaign, the person, the outbox, and what is said to the person.
+
+import { Refused, get } from "./api.js";
+import { startBanners } from "./banners.js";
+import { Desk, saidOf } from "./desk.js";
+import { el } from "./dom.js";
+import { Memory } from "./memory.js";
+import { Outbox } from "./outbox.js";
+import { progressPanel } from "./progress.js";
+import { QuestionView } from "./question.js";
+
+const SOON = 700;
+const AGAIN = 3_000;
+
+const own = new Memory("browser");
+const byId = (id) => document.getElementById(id);
+
+/** Everything the views share. */
+export class Page {
+  #pollTimer = null;
+  #polledAt = -SOON;
+  #saying = "";
+
+  constructor(campaign) {
+    // Answers kept for one file must never reach another that is served at the same address later.
+    const scope = `${campaign.name}/${campaign.rows}`;
+    this.campaign = campaign;
+    this.memory = new Memory(scope);
+    this.outbox = new Outbox(this.memory, scope);
+    this.who = own.read("who", "");
+    this.progress = null;
+    this.banners = startBanners(byId("banners"), this.outbox);
+    this.statusLine = el("p.status", { test: "status" });
+    const named = { test: "progress", "aria-label": "Progress" };
+    this.panel = el("aside.card.progress", named, el("h2", "Progress"));
+    this.#setClasses(campaign.classes);
+    this.view = new QuestionView(this);
+    this.labelNode = el("div.label-view", this.statusLine, this.view.node, this.panel);
+  }
+
+  /** Puts a fresh desk before the person named. */
+  sit(who) {
+    own.write("who", who);
+    this.who = who;
+    byId("who-button").textContent = who;
+    byId("who-button").setAttribute("aria-label", `You are ${who}. Change the name`);
+    this.desk?.leave();
+    this.desk = new Desk(this, this.view);
+    this.view.attach(this.desk);
+    this.started = false;
+  }
+
+  people() {
+    const names = [...this.campaign.people, ...(this.progress?.people ?? []).map(({ who }) => who)];
+    return [...new Set(names.map((name) => name.who ?? name))];
+  }
+
+  /** Says a sentence in the status line and to screen readers. */
+  tell(sentence) {
+    this.statusLine.textContent = sentence;
+    this.announce(sentence);
+  }
+
+  /** Says what became of an answer. */
+  saved(sentence) {
+    const hint = this.labelNode.isConnected ? " Undo with Backspace." : "";
+    this.statusLine.textContent = sentence + hint;
+    this.#saying = sentence;
+    this.refresh();
+  }
+
+  /** Speaks to screen readers: what was saved, then what is new. */
+  announce(sentence) {
+    byId("live").textContent = `${this.#saying} ${sentence}`.trim();
+    this.#saying = "";
+  }
+
+  /** The result of `work`, or null with the reason said to the person. */
+  async attempt(work) {
+    try {
+      return await work();
+    } catch (error) {
+      const away = "Not connected: this can be shown when the server is back.";
+      this.tell(error instanceof Refused ? error.message : away);
+      return null;
+    }
+  }
+
+  /** A row by its place in the file, as a question to this person. */
+  rowOf(row) {
+    return get(`rows/${row}?who=${encodeURIComponent(this.who)}`);
+  }
+
+  /** Answers a row outside of the flow of questions; done when it is taken or safely kept. */
+  async give(kind, label, question) {
+    const said = saidOf(kind, label);
+    const key = this.desk.note(kind, label, question);
+    try {
+      await this.outbox.deliver(key);
+      this.saved(`Saved: ${said}.`);
+      this.announce("");
+    } catch (error) {
+      this.tell(error instanceof Refused ? error.message : `Kept in this browser: ${said}.`);
+    }
+  }
+
+  /** Goes to the labelling view with this row. */
+  label(row) {
+    this.started = true;
+    location.hash = "#label";
+    this.desk.ask(row);
+  }
+
+  async addClass(label) {
+    const key = this.outbox.put("classes", { who: this.who, label });
+    this.#classesChanged([...this.classes, label]);
+    try {
+      const reply = await this.outbox.deliver(key);
+      if (reply) this.#classesChanged(reply.classes);
+    } catch (error) {
+      if (!(error instanceof Refused)) return;
+      this.tell(error.message);
+      this.#classesChanged(this.classes.filter((name) => name !== label));
+    }
+  }
+
+  /** Fetches progress soon, but not more often than the server likes. */
+  refresh() {
+    if (this.#pollTimer !== null) return;
+    const wait = Math.max(0, SOON - (performance.now() - this.#polledAt));
+    this.#pollTimer = setTimeout(() => this.#poll(), wait);
+  }
+
+  async #poll() {
+    this.#polledAt = performance.now();
+    this.#pollTimer = null;
+    const progress = await get("progress").catch(() => null);
+    if (!progress) return void (this.#pollTimer = setTimeout(() => this.#poll(), AGAIN));
+    if (this.outbox.pending().length) this.outbox.send();
+    this.#notice(progress.advice);
+    this.progress = progress;
+    this.panel.replaceChildren(...progressPanel(progress));
+    if (this.started) this.desk.wake();
+    if (progress.balance.some(({ label }) => !this.classes.includes(label)))
+      this.#classesChanged((await get("campaign").catch(() => this)).classes);
+  }
+
+  /** Tells once when the advice turns to stopping; labelling goes on being possible. */
+  #notice({ state, reason }) {
+    if (state === this.memory.read("advice", "go on")) return;
+    this.memory.write("advice", state);
+    if (state === "go on") return this.banners.notice(null);
+    const advice = state === "stop" ? "It is time to stop." : "You may stop now.";
+    this.banners.notice(`${advice} ${reason} You can still go on labelling.`);
+  }
+
+  #setClasses(classes) {
+    const waiting = this.outbox.pending().filter(({ path }) => path === "classes");
+    this.classes = [...new Set([...classes, ...waiting.map(({ body }) => body.label)])];
+  }
+
+  #classesChanged(classes) {
+    const before = this.classes.join("\n");
+    this.#setClasses(classes);
+    if (this.classes.join("\n") !== before) this.view.renderClasses();
+  }
+}

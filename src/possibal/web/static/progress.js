@@ -1,0 +1,61 @@
+// How far the labelling is, and whether it may stop.
+
+import { bar, count, el, plural, svg } from "./dom.js";
+import { curve } from "./curve.js";
+
+const ADVICE = {
+  "go on": ["Go on", "M8 5l12 7-12 7z"],
+  "may stop": ["You may stop", "M7 5h4v14H7zM13 5h4v14h-4z"],
+  stop: ["Stop", "M6 6h12v12H6z"],
+};
+
+function fact(number, words, testid) {
+  const figure = el("strong", { test: testid, "data-value": number }, count(number));
+  return el("div.fact", figure, el("span", words));
+}
+
+/** The advice as icon, word and reason. */
+export function adviceBox({ state, reason }) {
+  const [word, shape] = ADVICE[state] ?? [state, ADVICE["go on"][1]];
+  const box = { viewBox: "0 0 24 24", "aria-hidden": "true" };
+  const icon = svg("svg", box, svg("path", { d: shape }));
+  return el("div.advice", { test: "advice", "data-state": state }, icon,
+    el("div", el("strong", word), el("p", reason)));
+}
+
+function balance(counts) {
+  const most = Math.max(1, ...counts.map((entry) => entry.count));
+  const line = (entry) => el("li",
+    el("span.label", { dir: "auto", title: entry.label }, entry.label),
+    bar(entry.count / most), el("span.number", count(entry.count)));
+  return el("ul.balance", { test: "balance" }, counts.map(line));
+}
+
+function curvePart({ curve: points, check }) {
+  if (points.length) return curve(points);
+  const words = check.size
+    ? `The learning curve starts with the check rows (${check.answered} of ${check.size} answered).`
+    : "A learning curve needs some rows set aside to check the model: start the page with --check.";
+  return el("p.muted", { test: "no-curve" }, words);
+}
+
+/** The panel of all figures in `progress`. */
+export function progressPanel(progress) {
+  const { answered, rows, left, unsure, bad, check, saving, fitting } = progress;
+  return [
+    el("header", el("h2", "Progress"),
+      fitting && el("span.tag", { test: "fitting" }, "The model is learning…")),
+    el("div.facts",
+      fact(answered, answered === 1 ? "label so far" : "labels so far", "count-answers"),
+      fact(left, "rows left", "count-left"), unsure > 0 && fact(unsure, "not sure", "count-unsure"),
+      bad > 0 && fact(bad, "dropped", "count-bad")),
+    el("p.muted", `${plural(rows, "row")} in all.`,
+      check.size > 0 && ` Check rows: ${check.answered} of ${check.size}.`),
+    adviceBox(progress.advice),
+    el("h3", "Labels by class"),
+    progress.balance.length ? balance(progress.balance) : el("p.muted", "No labels yet."),
+    el("h3", "How well the model does"),
+    curvePart(progress),
+    saving && el("p.saving", { test: "saving" }, saving.sentence),
+  ].filter(Boolean);
+}

@@ -1,0 +1,204 @@
+// The labelling view: the row, its buttons, and why it was chosen.
+
+import { saidOf } from "./desk.js";
+import { bar, button, count, el, keycap, openDialog, percent } from "./dom.js";
+import { showItem, smallCard, words } from "./item.js";
+import { classKey } from "./keys.js";
+
+const FLASH = 220;
+const TAGS = { again: "Asked again", chosen: "You chose this row" };
+
+const OTHERS = [
+  ["skip", "S", "Skip", "come back later"],
+  ["unsure", "U", "Not sure", "ask somebody else"],
+  ["bad", "B", "Bad item", "drop it"],
+];
+
+function flash(node) {
+  node?.classList.add("flash");
+  setTimeout(() => node?.classList.remove("flash"), FLASH);
+}
+
+/** The list of buttons for classes; `choose(label, event, node)` when one is pressed. */
+export function classButtons(classes, choose, keyed) {
+  return classes.map((label, place) => {
+    const key = keyed ? classKey(place) : null;
+    const node = button(".class", {
+      test: "class-button", "data-label": label, click: (event) => choose(label, event, node),
+      "aria-keyshortcuts": key,
+    }, key && keycap(key.toUpperCase()), el("span", { dir: "auto" }, label));
+    return node;
+  });
+}
+
+/** The view of one question at a time. */
+export class QuestionView {
+  #page;
+  #desk = null;
+  #question = null;
+  #card = el("section.card.row", { test: "question", "aria-label": "The row to label" });
+  #classes = el("div.classes", { role: "group", "aria-label": "Classes" });
+  #others = el("div.others", { role: "group", "aria-label": "Other answers" });
+  #why = el("section.why.card", { test: "why", "aria-labelledby": "why-title" });
+  #answers = el("div.answers", this.#classes, this.#others);
+
+  constructor(page) {
+    this.#page = page;
+    const others = OTHERS.map(([kind, key, name, meaning]) =>
+      button(".other", {
+        test: kind, "aria-keyshortcuts": key, click: (event) => this.#give(kind, null, event),
+      }, keycap(key), el("span", name, el("small", meaning))));
+    const undo = button(".other", {
+      test: "undo", "aria-keyshortcuts": "Backspace", click: (event) => this.#desk.undo(event),
+    }, keycap("Bksp"), el("span", "Undo", el("small", "the last answer")));
+    this.#others.append(...others, undo);
+    this.node = el("div.desk", this.#card, this.#answers, this.#why);
+    this.renderClasses();
+  }
+
+  /** Lets the buttons act on this desk. */
+  attach(desk) {
+    this.#desk = desk;
+  }
+
+  /** Acts on a key; whether the key means something here. */
+  press({ act, place }, event) {
+    if (act === "undo") this.#desk.undo(event);
+    else if (act === "why") this.toggleWhy();
+    else if (act) this.#give(act, null, event);
+    else if (place < this.#page.classes.length) this.#give("label", this.#page.classes[place], event);
+    else return false;
+    return true;
+  }
+
+  renderClasses() {
+    const add = button(".add", { test: "add-class", click: () => this.#addClass() }, "+ Add a class");
+    const give = (label, event) => this.#give("label", label, event);
+    this.#classes.replaceChildren(...classButtons(this.#page.classes, give, true), add);
+  }
+
+  /** Shows a question, or why there is none; the promise is kept when it can be seen. */
+  async show(question, reason) {
+    this.#question = question;
+    this.#answers.classList.toggle("idle", !question);
+    if (!question) return this.#showNone(reason);
+    const { item, mine, source } = question;
+    const { node, ready } = showItem(item);
+    this.#card.dataset.row = item.row;
+    this.#card.replaceChildren(
+      el("header",
+        el("h1", "Row ", el("span", { test: "row-id", dir: "auto" }, item.id)),
+        TAGS[source] && el("span.tag", TAGS[source]),
+        mine && el("span.tag", { test: "mine" }, `You said before: ${saidOf(mine.kind, mine.label)}`)),
+      node);
+    this.#renderWhy();
+    if (ready) await ready;
+    this.#page.announce(`Row ${item.id}. ${words(item)}`);
+  }
+
+  /** Marks that the next question is slow to come. */
+  waiting(is) {
+    this.#card.classList.toggle("waiting", is);
+    this.#card.setAttribute("aria-busy", String(is));
+  }
+
+  toggleWhy() {
+    this.#page.memory.write("why", !this.#whyShown());
+    this.#renderWhy();
+  }
+
+  #whyShown() {
+    return this.#page.memory.read("why", true);
+  }
+
+  #give(kind, label, event) {
+    const node = label === null
+      ? this.#others.querySelector(`[data-testid=${kind}]`)
+      : [...this.#classes.children].find(({ dataset }) => dataset.label === label);
+    this.#desk.answer(kind, label, event);
+    flash(node);
+  }
+
+  #showNone(reason) {
+    delete this.#card.dataset.row;
+    this.#card.replaceChildren(el("div.none", { test: "no-question" },
+      el("h1", "No row to label right now"),
+      el("p", reason ?? "There is nothing more to ask."),
+      el("p.links",
+        el("a", { href: "#history" }, "See what was answered"),
+        el("a", { href: "#map" }, "Choose a row on the map"),
+        el("a", { href: "/api/labels.csv", download: true }, "Download the labels")),
+      button("", { click: () => this.#desk.ask(), test: "ask-again" }, "Look again")));
+    this.#renderWhy();
+    this.#page.announce(reason ?? "No row to label right now");
+  }
+
+  #renderWhy() {
+    const shown = this.#whyShown();
+    const toggle = button(".quiet", {
+      test: "why-toggle", "aria-expanded": String(shown), "aria-keyshortcuts": "W",
+      click: () => this.toggleWhy(),
+    }, shown ? "Hide" : "Show", " ", keycap("W"));
+    const focused = this.#why.contains(document.activeElement);
+    this.#why.hidden = !this.#question;
+    this.#why.replaceChildren(el("header", el("h2", { id: "why-title" }, "Why this one?"), toggle));
+    if (shown && this.#question) this.#why.append(...this.#reasons(this.#question.why));
+    if (focused) toggle.focus();
+  }
+
+  /** The sentence, the model's leaning and the labelled rows most like this one. */
+  #reasons({ sentence, leaning, certainty, near }) {
+    const lean = ["The model leans to ", el("strong", { dir: "auto" }, leaning), ", certainty"];
+    const sure = certainty !== null && el("p.certainty", { test: "certainty" },
+      el("span", leaning === null ? "Certainty" : lean),
+      bar(certainty), el("span.number", percent(certainty)));
+    const alike = near.length > 0 && [
+      el("h3", "Labelled rows most like it"),
+      el("ul.near", near.map(({ item, label }) => smallCard(item, label))),
+    ];
+    return [el("p", { test: "why-sentence" }, sentence), sure, alike].flat().filter(Boolean);
+  }
+
+  #addClass() {
+    const box = openDialog("Add a class", classForm(this.#page, () => box.close()));
+    box.querySelector("input").focus();
+  }
+}
+
+/** A form that adds one class; `done` is called after. */
+export function classForm(page, done) {
+  const rules = { maxlength: 80, required: true, autocomplete: "off" };
+  const input = el("input", { ...rules, test: "class-input" });
+  const problem = el("p.problem", { role: "alert" });
+  const submit = (event) => {
+    event.preventDefault();
+    const label = input.value.trim();
+    if (!label) return;
+    const twice = page.classes.includes(label);
+    problem.textContent = twice ? `There is already a class “${label}”.` : "";
+    if (twice) return;
+    input.value = "";
+    page.addClass(label);
+    done();
+  };
+  return el("form.inline", { submit }, el("label.field", el("span", "Name of the class"), input),
+    el("button.main", { test: "class-save" }, "Add"), problem);
+}
+
+/** Asks for the classes of a campaign that has fewer than two. */
+export function classesView(page, start) {
+  const list = el("ul.chips", { test: "class-list" });
+  const go = button(".main", { click: start, test: "classes-done" }, "Start labelling");
+  const hint = el("p.muted");
+  const render = () => {
+    const missing = Math.max(0, 2 - page.classes.length);
+    list.replaceChildren(...page.classes.map((label) => el("li", { dir: "auto" }, label)));
+    go.disabled = missing > 0;
+    hint.textContent = missing
+      ? `At least two are needed: ${count(missing)} to go.` : "More can be added at any time.";
+  };
+  render();
+  return el("section.card.welcome", { test: "classes-setup" }, el("h1", "Which classes are there?"),
+    el("p", "A class is what you will say about each row, such as “spam” or “not spam”."),
+    classForm(page, render), list, hint, go);
+}
