@@ -236,14 +236,19 @@ def migrate(connection: Connection) -> None:
     connection.execute(statement, {"value": str(SCHEMA)})
 
 
+def reason(error: Exception) -> str:
+    """What a database said, in one line."""
+    said = str(getattr(error, "orig", error)).strip().splitlines()
+    return said[0][:300] if said else "no reason"
+
+
 @contextmanager
 def told(url: URL) -> Generator[None]:
     """What a database refuses, in one sentence."""
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:
-        said = str(getattr(error, "orig", error)).strip().splitlines()[:1]
         raise ValueError(
             f"db must be a database that possibal can open; got {shown(url)!r} "
-            f"({' '.join(said)[:160]}). Check the address, or choose another."
+            f"({reason(error)}). Check the address, or choose another."
         ) from None

@@ -5,6 +5,7 @@
     ├── ConvergenceError(ArithmeticError)     a numerical search did not settle
     ├── MissingPackageError(ImportError)      an optional package is not installed
     ├── MistakeError                          a value on the command line was refused
+    ├── RefusedError(ValueError)              a person's action makes no sense
     ├── StrategyError(ValueError)             a user's own strategy failed
     └── UnsavedError(OSError)                 a database did not take what it was given
 
@@ -33,6 +34,10 @@ class MissingPackageError(PossibalError, ImportError):
 
 class MistakeError(PossibalError):
     """A value on the command line that the library refused."""
+
+
+class RefusedError(PossibalError, ValueError):
+    """An action of a person that makes no sense; nothing was changed."""
 
 
 class StrategyError(PossibalError, ValueError):

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, cast
-from zipfile import BadZipFile
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -349,7 +348,7 @@ def _loaded(path: Path) -> object:
         raise ValueError(
             f"features must be a file that exists; got {str(path)!r}. Check its name and folder."
         ) from None
-    except (OSError, ValueError, EOFError, SyntaxError, TypeError, OverflowError, BadZipFile):
+    except Exception:  # noqa: BLE001 - headers are parsed as Python, and fail in as many ways
         raise ValueError(
             "features must be a .npy file of numbers, as numpy.save writes it; "
             f"got {path.name!r}, which is none. Save the array again."

@@ -2,7 +2,7 @@
 
 import functools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -250,15 +250,16 @@ class Overview:
 
     # ------------------------------------------------------------ fields
 
-    def fields(self, owners: Iterable[int]) -> list[int]:
+    def fields(self, owners: Sequence[int]) -> list[int]:
         """The places of the fields, those that go most closely with the labels first.
 
         Args:
-            owners: the field that each column of numbers was made of.
+            owners: the field that each column of numbers was made of; none if they were made of
+                something else.
         """
         ranking, count = self.standing.ranking, len(self.standing.setup.fields)
         weight = np.zeros(count)
-        if ranking is not None and not ranking.is_cold:
+        if owners and ranking is not None and not ranking.is_cold:
             np.maximum.at(weight, list(owners), ranking.relevance)
         return np.argsort(-weight, kind="stable").tolist()
 

@@ -14,6 +14,7 @@ from zlib import crc32
 import numpy as np
 
 from possibal import reasons
+from possibal.errors import RefusedError
 from possibal.journal import LABELLED, ON_ROWS, Event, Kind
 from possibal.reasons import Nearby, Source
 from possibal.standing import Standing
@@ -93,7 +94,7 @@ class Desk:
         self.check_row(row)
         lease = self._lease(who)
         if not self.store.take([row], lease):
-            raise ValueError(f"row must be free; got {row}, which somebody has. Pick another.")
+            raise RefusedError(f"row must be free; got {row}, which somebody has. Pick another.")
         with self._lock:
             for other in self._turns.current(who, lease.now):
                 self._turns.hold([other], Holding(who, lease.now, spare=False))
@@ -183,7 +184,7 @@ class Desk:
     def check_row(self, row: int | None) -> None:
         """Refuse a row that is none."""
         if row is None or not 0 <= row < self.setup.rows:
-            raise ValueError(
+            raise RefusedError(
                 f"row must be from 0 to {self.setup.rows - 1}; got {row}. Ask for a row."
             )
 
@@ -192,16 +193,16 @@ class Desk:
         if event.kind in ON_ROWS:
             self.check_row(event.row)
         if event.kind in LABELLED and not event.label:
-            raise ValueError(f"label must name a class; got {event.label!r}. Choose one.")
+            raise RefusedError(f"label must name a class; got {event.label!r}. Choose one.")
         classes = self.standing.classes
         if event.kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} and event.label not in classes:
-            raise ValueError(
+            raise RefusedError(
                 f"label must be one of {list(classes)}; got {event.label!r}. "
                 "Choose one of these, or add it first."
             )
         target = self.standing.state.events.get(event.target or "")
         if target is not None and (target.who != event.who or target.kind is Kind.UNDO):
-            raise ValueError(
+            raise RefusedError(
                 f"target must be an answer of {event.who}; got one of {target.who}. Undo your own."
             )
 

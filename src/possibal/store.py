@@ -16,7 +16,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import URL, Connection, CursorResult, delete, insert, select, update
+from sqlalchemy import URL, Connection, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
@@ -206,9 +206,8 @@ class Store:
         try:
             return self.writing.run(job)
         except DBAPIError as error:
-            said = str(error.orig).strip().splitlines()[:1]
             raise UnsavedError(
-                f"db must take what is written; got {' '.join(said)!r} from "
+                f"db must take what is written; got {database.reason(error)!r} from "
                 f"{database.shown(self.url)!r}. Nothing of it was kept: try again."
             ) from error
 
@@ -262,8 +261,7 @@ class Store:
     def items(self, rows: Iterable[int] | None = None) -> dict[int, Item]:
         """Rows as their source has them; all if none are named."""
         table, found = database.items, dict[int, Item]()
-        wanted = None if rows is None else list(dict.fromkeys(rows))
-        parts = [None] if wanted is None else _parts(wanted)
+        parts = [None] if rows is None else _parts(list(dict.fromkeys(rows)))
         with self._read.connect() as connection:
             for part in parts:
                 query = select(table).order_by(table.c.row)
@@ -307,14 +305,12 @@ class Store:
     def renew(self, lease: Lease) -> None:
         """Let all leases of a person last longer, if they have not ended."""
         living = (leases.c.who == lease.who) & (leases.c.until > lease.now)
-        sooner = update(leases).where(living, leases.c.until < lease.until)
-        later = sooner.values(until=lease.until)
+        later = update(leases).where(living, leases.c.until < lease.until).values(until=lease.until)
         self._run(lambda connection: connection.execute(later).rowcount)
 
     def leases(self, now: int) -> dict[int, tuple[str, bool]]:
         """Who is at work on which rows, and whether they only keep them in reserve."""
-        table = leases
-        query = select(table.c.row, table.c.who, table.c.spare).where(table.c.until > now)
+        query = select(leases.c.row, leases.c.who, leases.c.spare).where(leases.c.until > now)
         with self._read.connect() as connection:
             return {row: (who, spare) for row, who, spare in connection.execute(query)}
 
@@ -333,17 +329,14 @@ def _begin(connection: Connection, setup: Setup, contents: Contents) -> None:
         buffer = BytesIO()
         np.save(buffer, array, allow_pickle=False)
         content = buffer.getvalue()
-        pieces = [content[at : at + CHUNK] for at in range(0, len(content), CHUNK)]
         numbered = [
-            {"name": name, "number": number, "content": piece}
-            for number, piece in enumerate(pieces)
+            {"name": name, "number": number, "content": content[at : at + CHUNK]}
+            for number, at in enumerate(range(0, len(content), CHUNK))
         ]
         connection.execute(insert(database.parts), numbered)
     if contents.events:
-        now = clock()
-        connection.execute(
-            insert(database.events), [_values(event, now) for event in contents.events]
-        )
+        known = [_values(event, clock()) for event in contents.events]
+        connection.execute(insert(database.events), known)
 
 
 def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
@@ -365,9 +358,7 @@ def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
 
 def _values(event: Event, now: int) -> dict[str, Any]:
     """What the journal holds of an event that it gives a number."""
-    values = {**vars(event), "at": now}
-    del values["number"]
-    return values
+    return {name: value for name, value in vars(event).items() if name != "number"} | {"at": now}
 
 
 def _take(connection: Connection, rows: Sequence[int], lease: Lease, most: int) -> list[int]:
@@ -382,8 +373,7 @@ def _take(connection: Connection, rows: Sequence[int], lease: Lease, most: int) 
         statement = statement.on_conflict_do_update(
             index_elements=[table.c.row], set_=values, where=is_free
         )
-        done = cast("CursorResult[Any]", connection.execute(statement))
-        taken.extend([row] if done.rowcount else [])
+        taken.extend(connection.execute(statement.returning(table.c.row)).scalars())
         if len(taken) >= most:
             break
     return taken

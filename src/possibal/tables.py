@@ -251,14 +251,14 @@ def _json_lines(content: Content) -> Read:
             lines.append(number)
     keys = list(dict.fromkeys(key for row in rows for key in row))
     names = _names(content, keys)
-    cells = tuple([_plain(row.get(key)) for row in rows] for key in keys)
+    cells = tuple(_plain_all([row.get(key) for row in rows]) for key in keys)
     return _checked(content, Table(names, cells), lines)
 
 
 def _object(content: Content, line: str, number: int) -> dict[str, Any]:
     """The object that a line holds."""
     try:
-        value = json.loads(line, object_pairs_hook=_unique, parse_constant=_no_number)
+        value = JSON.decode(line)
         why = "" if isinstance(value, dict) else brief(value)
     except json.JSONDecodeError as error:
         value, why = {}, f"no JSON ({error.msg}, character {error.colno})"
@@ -272,17 +272,29 @@ def _object(content: Content, line: str, number: int) -> dict[str, Any]:
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The object of keys and values, no key twice."""
-    places = dict[str, int]()
-    for place, (key, _) in enumerate(pairs, start=1):
-        if key in places:
-            raise ValueError(f"{brief(key)} for keys {places[key]} and {place}")
-        places[key] = place
-    return dict(pairs)
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        again = next(place for place, key in enumerate(keys) if key in keys[:place])
+        first = keys.index(keys[again])
+        raise ValueError(f"{brief(keys[again])} for keys {first + 1} and {again + 1}")
+    return found
 
 
 def _no_number(word: str) -> None:
     """Refuse what JSON does not have and Python's reader takes."""
     raise ValueError(f"{word}, which JSON does not have,")
+
+
+# One for all lines: to make it takes as long as to read a line.
+JSON = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number)
+
+
+def _plain_all(values: list[Any]) -> Cells:
+    """The cells of a column; most hold only what is plain."""
+    return (
+        [_plain(value) for value in values] if {*map(type, values)} & {dict, list, int} else values
+    )
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON holds anything

@@ -89,12 +89,14 @@ class Writer:
 def _tried(connection: Connection, waiting: Waiting[Any]) -> Callable[[], None]:
     """How a job went, to be told after the commit.
 
-    A savepoint that is gone raises: then the database took back the whole transaction.
+    Raises where the connection or the savepoint is gone: the database took all of them back.
     """
     savepoint = connection.begin_nested()
     try:
         result = waiting.job(connection)
     except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        if connection.invalidated:
+            raise
         savepoint.rollback()
         return _failure(waiting, error)
     savepoint.commit()

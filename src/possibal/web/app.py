@@ -12,7 +12,7 @@ from starlette.staticfiles import StaticFiles
 
 import possibal
 from possibal import images
-from possibal.errors import UnsavedError
+from possibal.errors import RefusedError, UnsavedError
 from possibal.journal import Event, Kind
 from possibal.overview import Overview, Wanted
 from possibal.service import Desk
@@ -45,7 +45,7 @@ def application(desk: Desk) -> FastAPI:
     )
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(ValueError, _refused)
+    app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(UnsavedError, _unsaved)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     views = Views(desk, Overview(desk.standing))
