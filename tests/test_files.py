@@ -4,19 +4,24 @@ import json
 import socket
 import sys
 import time
+from io import BytesIO
+from pathlib import Path
 from urllib.request import install_opener
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from possibal import columns, tables
 from possibal.columns import Table
 from possibal.errors import MissingPackageError
 from possibal.experiments import files
-from possibal.experiments.files import READERS, Found, loaded, read
+from possibal.experiments.files import Found, loaded, read
+from possibal.tables import READERS
 
 COLOURS = ["red", "blue", "", "red", "green", "blue", "red", "blue", "red", "green", "red", "red"]
 AGES = ["31", "", "45", "52", "?", "28", "39", "41", "inf", "33", "60", "47"]
@@ -37,7 +42,7 @@ def put(folder, name, content):
 
 def complaint(source, label=None):
     """The sentence that a bad source gets, after a check that it is one or two sentences."""
-    with pytest.raises(ValueError, match=r"^(source|label) must [^\n]*; got [^\n]*\.$") as e:
+    with pytest.raises(ValueError, match=r"^(source|label|file) must [^\n]*; got [^\n]*\.$") as e:
         read(source, label)
     assert len(str(e.value)) < 400 + len(source)
     return str(e.value)
@@ -103,13 +108,15 @@ def bytes_of(ending):
     if ending == ".arff":
         head = "@relation r\n@attribute a real\n@attribute b real\n@attribute y {no,yes}\n@data\n"
         return (head + PLAIN.partition("\n")[2]).encode()
+    if ending in {".jsonl", ".ndjson"}:
+        return pl.read_csv(PLAIN.encode()).write_ndjson().encode()
     text = PLAIN.replace(",", "\t") if ending == ".tsv" else PLAIN
     return gzip.compress(text.encode()) if ending.endswith(".gz") else text.encode()
 
 
 def parquet(frame):
     """A polars frame as Parquet."""
-    frame.write_parquet(buffer := files.BytesIO())
+    frame.write_parquet(buffer := BytesIO())
     return buffer.getvalue()
 
 
@@ -149,10 +156,10 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
     assert data.labels == ("no", "öfter")
 
 
-def test_latin_1_is_read_and_said(tmp_path):
-    got = read(put(tmp_path, "a.csv", PLAIN.replace("yes", "öfter").encode("latin-1")))
-    assert got.dataset.labels == ("no", "öfter")
-    assert got.notes[0] == "the file is not UTF-8 and was read as Latin-1."
+def test_another_encoding_is_read_if_it_is_named_and_else_refused(tmp_path):
+    path = put(tmp_path, "a.csv", PLAIN.replace("yes", "öfter").encode("latin-1"))
+    assert read(path, encoding="latin-1").dataset.labels == ("no", "öfter")
+    assert "got the byte 0xF6 at line 2, character 7, in" in complaint(path)
 
 
 def test_a_first_line_of_numbers_is_taken_for_names_and_that_is_said(tmp_path):
@@ -161,9 +168,9 @@ def test_a_first_line_of_numbers_is_taken_for_names_and_that_is_said(tmp_path):
     assert len(got.dataset.y) == 11
 
 
-def test_columns_may_share_a_name(tmp_path):
-    got = read(put(tmp_path, "a.csv", PLAIN.replace("a,b,y", "a,a,y")))
-    assert got.dataset.features == ("a", "a (2)")
+def test_a_second_column_with_the_name_of_the_label_is_refused(tmp_path):
+    path = put(tmp_path, "a.csv", PLAIN.replace("a,b,y", "y,b,y"))
+    assert "file must name each column once; got 'y' for columns 1 and 3 in" in complaint(path, "y")
 
 
 def test_an_index_that_pandas_wrote_is_left_out(tmp_path):
@@ -246,19 +253,256 @@ def test_arff_may_have_gaps_and_spaces_in_names(tmp_path):
     assert got.dataset.labels == ("p", "q")
 
 
+# ---------------------------------------------------------------- a file as a table
+def table_of(path, **more):
+    """The table of a file, as a dict."""
+    found = tables.read(Path(path), **more).table
+    return dict(zip(found.names, found.columns, strict=True))
+
+
+def refusal(path, **more):
+    """The one line that is said of a file that is no table."""
+    with pytest.raises(ValueError, match=r"^(file|encoding) must [^\n]*; got [^\n]*\.$") as e:
+        tables.read(Path(path), **more)
+    assert len(str(e.value)) < 400 + len(path)
+    return str(e.value)
+
+
+def test_a_table_has_numbers_where_all_cells_are_numbers_and_else_words(tmp_path):
+    path = put(tmp_path, "a.csv", "a,b, c ,\n1,x,0.5,\nNA,2, ,7\n")
+    expected = {"a": [1, None], "b": ["x", "2"], "c": [0.5, None], "unnamed 4": [None, 7]}
+    assert table_of(path) == expected
+    assert tables.read(Path(path)).notes == ()
+
+
+@given(
+    words=st.lists(
+        st.floats().map(repr) | st.sampled_from(["", " ", "NA", ".", "1_2.0", "007", "1.5 ", "x"])
+    ),
+    decimal=st.sampled_from([".", ","]),
+)
+def test_the_short_way_to_numbers_gives_what_the_long_one_gives(words, decimal):
+    assert repr(tables._typed(words, decimal)) == repr(columns.typed(words, decimal))  # noqa: SLF001
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "a,b,a \n1,2,3\n"),
+        ("a.tsv", "a\tb\ta\n1\t2\t3\n"),
+        ("a.jsonl", '{"a": 1, "b": 2}\n{" a": 3}\n'),
+        ("a.parquet", parquet(pl.DataFrame({"a": [1], "b": [2], "a ": [3]}))),
+    ],
+)
+def test_a_name_that_comes_twice_is_refused_with_both_places(tmp_path, name, text):
+    assert "file must name each column once; got 'a' for columns 1 and 3 in" in refusal(
+        put(tmp_path, name, text)
+    )
+
+
+def test_blank_names_are_numbered_and_may_come_twice(tmp_path):
+    assert list(table_of(put(tmp_path, "a.csv", "a,, \n1,2,3\n"))) == [
+        "a",
+        "unnamed 2",
+        "unnamed 3",
+    ]
+
+
+def test_a_parquet_file_that_spells_a_name_twice_is_refused(tmp_path):
+    content = parquet(pl.DataFrame({"aa": [1], "ab": [2]})).replace(b"ab", b"aa")
+    assert "'aa' has more than one occurrence" in refusal(put(tmp_path, "a.parquet", content))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_2000_columns_are_read_and_one_more_is_refused(tmp_path, ending):
+    def content(count):
+        frame = pl.DataFrame({f"c{i}": [i] for i in range(count)})
+        if ending == ".parquet":
+            return parquet(frame)
+        return (frame.write_csv() if ending == ".csv" else frame.write_ndjson()).encode()
+
+    assert len(table_of(put(tmp_path, f"a{ending}", content(2000)))) == 2000
+    said = refusal(put(tmp_path, f"b{ending}", content(2001)))
+    assert "file must have at most 2000 columns; got 2001 in" in said
+    assert said.endswith("or give the numbers as a .npy file with --features.")
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (ARFF.replace("{x,y,z}", "string") + "1,x,p\n", "no text attributes in ARFF, save it as"),
-        (ARFF + "{0 1, 2 p}\n", "no sparse ARFF, save it as CSV"),
-        (ARFF + "1,q,p\n", r"SciPy cannot read it, q value not in"),
-        (ARFF + "1\n", "a line of it is too short"),
-        ("some words", "it is no ARFF"),
-        ("@relation r\n@attribute a nonsense\n@data\n1\n", "a.arff"),
+        ("a,b,y\n\n1,2,3\n1,2\n", "as in the first, 3; got 2 at line 4, none for column 'y', in"),
+        ("a,b\n1,2,3\n", "as in the first, 2; got 3 at line 2 in"),
+        ('a,b\n"1\n2",3\n"4\n5"\n', "got 1 at line 4, none for column 'b', in"),
+        (
+            'a,b\n1,"2,yes\n3,4\n',
+            "close each quotation mark; got one left open at line 2, column 2",
+        ),
+        ('a,b\n1,2\n"3\n4","5\n', "got one left open at line 4, column 2, in"),
+        ('a,"b\n1,2\n', "got one left open at line 1, column 2, in"),
+        ('a,b\n"1"2,3\n', "got other text at line 2, in a row that begins at line 2, in"),
+        ('a,b\n1,"2\n3,"4"\n', "got other text at line 3, in a row that begins at line 2, in"),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_csv_that_is_not_a_table_is_refused_with_line_and_column(tmp_path, text, why, end):
+    assert why in refusal(put(tmp_path, "a.csv", text.replace("\n", end)))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_a_cell_of_a_million_characters_is_read_and_one_more_is_refused(tmp_path, ending):
+    def content(length):
+        frame = pl.DataFrame({"a": [1, 2], "t": ["short", "x" * length]})
+        if ending == ".parquet":
+            return parquet(frame)
+        if ending == ".jsonl":
+            return b"\n" + frame.write_ndjson().encode()  # a blank line does not count as a row
+        return b"\n" + frame.write_csv(separator="\t" if ending == ".tsv" else ",").encode()
+
+    assert len(table_of(put(tmp_path, f"a{ending}", content(1_000_000)))["t"][1]) == 1_000_000
+    said = refusal(put(tmp_path, f"b{ending}", content(1_000_001)))
+    place = {".parquet": "row 2", ".jsonl": "line 3"}.get(ending, "line 4")
+    assert f"1000000 characters in a cell; got 1000001 at {place}, column 't', in" in said
+
+
+@pytest.mark.parametrize("content", ["a,b\n", "a,b", parquet(pl.DataFrame({"a": []}))])
+def test_names_without_rows_are_no_table(tmp_path, content):
+    path = put(tmp_path, "a.csv" if isinstance(content, str) else "a.parquet", content)
+    assert "file must have rows; got none in" in refusal(path)
+
+
+def test_an_ending_without_a_reader_is_refused_with_the_others(tmp_path):
+    said = refusal(put(tmp_path, "a.xlsx", PLAIN))
+    assert said.startswith(
+        "file must end in .csv, .csv.gz, .tsv, .parquet, .jsonl, .ndjson, .arff;"
+    )
+    assert "file must be no folder" in refusal(str(tmp_path))
+
+
+def test_a_named_encoding_reaches_the_reader(tmp_path):
+    path = put(tmp_path, "a.csv", "größe\n1\n".encode("cp1252"))
+    assert table_of(path, encoding="cp1252") == {"größe": [1]}
+    assert "encoding must be one that Python knows; got 'cp0'" in refusal(path, encoding="cp0")
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_progress_grows_to_one_in_many_steps(tmp_path, ending):
+    rows = 2000 if ending != ".parquet" else 200
+    frame = pl.DataFrame({f"c{i}": range(rows) for i in range(100)})
+    content = {
+        ".parquet": lambda: parquet(frame),
+        ".jsonl": lambda: frame.write_ndjson().encode(),
+        ".ndjson": lambda: frame.write_ndjson().encode(),
+        ".tsv": lambda: frame.write_csv(separator="\t").encode(),
+        ".csv.gz": lambda: gzip.compress(frame.write_csv().encode()),
+        ".arff": lambda: arff(frame),
+    }.get(ending, lambda: frame.write_csv().encode())()
+    told = []
+    tables.read(Path(put(tmp_path, f"a{ending}", content)), progress=told.append)
+    assert 40 <= len(told) <= 101
+    assert told == sorted(set(told))
+    assert 0 < told[0] < 0.1
+    assert told[-1] == 1
+
+
+def arff(frame):
+    """A frame of numbers as ARFF."""
+    head = "".join(f"@attribute {name} real\n" for name in frame.columns)
+    return f"@relation r\n{head}@data\n{frame.write_csv(include_header=False)}".encode()
+
+
+# ---------------------------------------------------------------- JSON lines
+def test_json_lines_have_the_keys_of_all_objects_in_the_order_of_their_coming(tmp_path):
+    lines = [
+        '{"b": 1, "a": "x"}',
+        "",
+        '{"c": {"d": [1, "é"], "e": null}, "b": null}',
+        '{"a": true}',
+    ]
+    assert table_of(put(tmp_path, "a.ndjson", "\r\n".join(lines))) == {
+        "b": [1, None, None],
+        "a": ["x", None, True],
+        "c": [None, '{"d":[1,"é"],"e":null}', None],
+    }
+
+
+def test_a_whole_number_beyond_all_floats_counts_as_infinite(tmp_path):
+    path = put(tmp_path, "a.jsonl", f'{{"a": {10**400}, "b": {10**30}}}\n{{"a": -{10**400}}}')
+    assert table_of(path) == {"a": [float("inf"), float("-inf")], "b": [10**30, None]}
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("[1, 2]", "got [1, 2] at line 3 in"),
+        ("7", "got 7 at line 3 in"),
+        ("[]", "got [] at line 3 in"),
+        ("null", "got None at line 3 in"),
+        ('{"a": }', "got no JSON (Expecting value, character 7) at line 3 in"),
+        ('{"a": 1} {"a": 2}', "got no JSON (Extra data, character 10) at line 3 in"),
+        ('{"a": NaN}', "got NaN, which JSON does not have, at line 3 in"),
+        ('{"a": [-Infinity]}', "got -Infinity, which JSON does not have, at line 3 in"),
+        ('{"a": 1, "b": 2, "a": 3}', "got 'a' for keys 1 and 3 at line 3 in"),
+        (f'{{"a": {"[" * 100_000}', "at line 3 in"),
+        (f'{{"a": {"1" * 5000}}}', "at line 3 in"),
+    ],
+)
+def test_a_line_that_is_no_json_object_is_refused_with_its_number(tmp_path, line, why):
+    said = refusal(put(tmp_path, "a.jsonl", f'{{"a": 1}}\n\n{line}\n'))
+    assert said.startswith("file must hold a JSON object in each line; got ")
+    assert why in said
+
+
+@pytest.mark.parametrize(
+    ("escape", "code"), [("\\u0000", "0000"), ("\\b", "0008"), ("\\ud800", "D800")]
+)
+def test_a_control_character_that_json_spells_is_refused_with_its_place(tmp_path, escape, code):
+    said = refusal(put(tmp_path, "a.jsonl", f'{{"a": 1}}\n\n{{"a": "x{escape}"}}\n'))
+    assert f"got the control character U+{code} at line 3, column 'a', in" in said
+
+
+def test_objects_without_keys_are_no_table(tmp_path):
+    assert "file must have rows; got none in" in refusal(put(tmp_path, "a.jsonl", "{}\n{}\n"))
+
+
+# ---------------------------------------------------------------- ARFF and Parquet that fail
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            ARFF.replace("{x,y,z}", "string") + "1,x,p\n",
+            "got text attributes, which SciPy does not",
+        ),
+        (ARFF + "{0 1, 2 p}\n", "got sparse lines, which SciPy does not read, in"),
+        (ARFF + "1,q,p\n", "got what cannot be read (q value not in"),
+        (ARFF + "1\n", "got no ARFF, or a line too short, in"),
+        ("some words", "got no ARFF, or"),
+        ("@relation r\n@attribute a nonsense\n@data\n1\n", "got what cannot be read ("),
+        (ARFF.replace("kind", "w"), "got what cannot be read ("),
     ],
 )
 def test_an_arff_beyond_scipy_is_refused(tmp_path, text, why):
-    assert why in complaint(put(tmp_path, "a.arff", text))
+    said = refusal(put(tmp_path, "a.arff", text))
+    assert said.startswith("file must be sound ARFF; got ")
+    assert why in said
+    assert said.endswith("Save it as CSV.")
+
+
+def test_a_broken_parquet_file_is_refused(tmp_path):
+    content = bytes_of(".parquet")
+    content = content[:40] + content[-8:]
+    assert "file must be sound Parquet; got" in refusal(put(tmp_path, "a.parquet", content))
+
+
+def test_without_polars_pandas_is_asked_and_held_to_the_same_rules(tmp_path, monkeypatch):
+    path = put(tmp_path, "a.parquet", bytes_of(".parquet"))
+    monkeypatch.setitem(sys.modules, "polars", None)
+    frame = pd.DataFrame([[1, "x"], [None, "y"]], columns=["a", "b"])
+    monkeypatch.setattr(pd, "read_parquet", lambda _: frame)  # its engine is not always there
+    assert table_of(path) == {"a": [1, None], "b": ["x", "y"]}
+    frame.columns = ["a", "a"]
+    assert "got 'a' for columns 1 and 2 in" in refusal(path)
+    monkeypatch.setattr(pd, "read_parquet", lambda _: int("none"))
+    assert "file must be sound Parquet; got what cannot be read (invalid literal" in refusal(path)
 
 
 # ---------------------------------------------------------------- bad files
@@ -266,58 +510,27 @@ def test_an_arff_beyond_scipy_is_refused(tmp_path, text, why):
 @pytest.mark.parametrize("content", [b"", b"  \n", b"\xef\xbb\xbf", bytes(range(256)) * 9, b"PAR1"])
 def test_empty_and_binary_files_get_one_sentence(tmp_path, ending, content):
     packed = gzip.compress(content) if ending.endswith("gz") else content
-    assert complaint(put(tmp_path, f"a{ending}", packed)).startswith("source must ")
-
-
-def test_why_a_file_cannot_be_read_is_said(tmp_path):
-    assert "(it is empty)" in complaint(put(tmp_path, "a.csv", ""))
-    assert "(it is empty)" in complaint(put(tmp_path, "a.csv", "\ufeff\n"))
-    assert "(it holds binary data, not text)" in complaint(put(tmp_path, "a.tsv", b"a\0b"))
-    assert "Not a gzipped file" in complaint(put(tmp_path, "a.csv.gz", PLAIN))
-
-
-def test_a_gzip_file_cut_short_is_refused(tmp_path):
-    packed = gzip.compress(PLAIN.encode())
-    assert "(Compressed file ended" in complaint(put(tmp_path, "a.csv.gz", packed[:-20]))
-    broken = packed[:12] + bytes(8) + packed[20:]
-    assert complaint(put(tmp_path, "b.csv.gz", broken)).startswith("source must be a file that can")
-
-
-def test_a_broken_parquet_file_is_refused(tmp_path):
-    content = bytes_of(".parquet")
-    content = content[:40] + content[-8:]
-    assert "must be a file that can be read" in complaint(put(tmp_path, "a.parquet", content))
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (PLAIN + "1,2\n", "line 14 has 2 cells, the first has 3"),
-        (PLAIN + '1,"2,yes\n', "line 14 is no CSV, unexpected end of data"),
-    ],
-)
-def test_a_csv_that_is_not_a_table_is_refused_with_the_line(tmp_path, text, why):
-    assert why in complaint(put(tmp_path, "a.csv", text))
+    assert complaint(put(tmp_path, f"a{ending}", packed)).startswith("file must ")
 
 
 def test_other_endings_are_refused_with_the_known_ones(tmp_path):
     said = complaint(put(tmp_path, "a.xlsx", PLAIN))
-    assert "openml:NUMBER or a file that ends in .csv, .csv.gz, .tsv, .parquet, .arff; got" in said
+    assert "source must be openml:NUMBER or a file that ends in .csv, .csv.gz, .tsv," in said
 
 
 def test_a_folder_is_no_file(tmp_path):
     (tmp_path / "a.csv").mkdir()
-    assert "must be a file; got the folder" in complaint(str(tmp_path / "a.csv"))
+    assert "file must be no folder; got" in complaint(str(tmp_path / "a.csv"))
 
 
 @pytest.mark.parametrize("name", ["none.csv", "none/none.csv"])
 def test_a_file_that_is_not_there_is_refused(tmp_path, name):
-    assert "must be a file that exists; got" in complaint(str(tmp_path / name))
+    assert "file must exist; got" in complaint(str(tmp_path / name))
 
 
 @pytest.mark.parametrize("name", ["a" * 5000 + ".csv", "a\0.csv"])
 def test_a_name_that_no_file_can_have_is_refused(name):
-    assert "must be a file that can be read; got" in complaint(name)
+    assert "file must be sound; got" in complaint(name)
 
 
 # ---------------------------------------------------------------- bad tables
@@ -350,7 +563,7 @@ def test_nine_labelled_rows_are_too_few_and_ten_are_enough(tmp_path):
 
 
 def test_names_without_rows_are_no_data(tmp_path):
-    assert "got 0. Add rows." in complaint(put(tmp_path, "a.csv", "a,b,y\n"))
+    assert "file must have rows; got none in" in complaint(put(tmp_path, "a.csv", "a,b,y\n"))
 
 
 def test_a_single_column_is_no_data(tmp_path):
