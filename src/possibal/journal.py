@@ -148,7 +148,8 @@ class State:
         self._on_row = defaultdict[int, list[Event]](list)
         self._of = defaultdict[str, list[Order]](list)
         self._verdicts = dict[int, Verdict]()
-        self._labelled: dict[int, str] | None = None
+        self.labels = dict[int, str]()
+        """The label of each row that has one, in no order that means anything."""
         self._used: list[str] | None = None
 
     # ------------------------------------------------------------ growing
@@ -157,7 +158,8 @@ class State:
         """Take in one more event; one that is known already changes nothing."""
         if event.key in self.events:
             return
-        self._labelled = self._used = None
+        if event.target is not None or event.label not in (self._used or ()):
+            self._used = None
         self.events[event.key] = event
         self.people[event.who] = None
         row = event.row
@@ -169,7 +171,14 @@ class State:
             self._on_row[row].append(event)
             insort(self._of[event.who], event.order)
         if row is not None:
-            self._verdicts[row] = self._judged(row)
+            self._judge(row)
+
+    def _judge(self, row: int) -> None:
+        """See anew what holds of a row."""
+        verdict = self._verdicts[row] = self._judged(row)
+        self.labels.pop(row, None)
+        if verdict.label is not None:
+            self.labels[row] = verdict.label
 
     def _judged(self, row: int) -> Verdict:
         """What holds of a row, from all that was done about it."""
@@ -195,10 +204,7 @@ class State:
 
     def labelled(self) -> dict[int, str]:
         """The label of each row that has one, in the order in which they came by it."""
-        if self._labelled is None:
-            named = [(v.order, row, v.label) for row, v in self._verdicts.items() if v.label]
-            self._labelled = {row: label for _, row, label in sorted(named)}
-        return self._labelled
+        return dict(sorted(self.labels.items(), key=lambda one: self._verdicts[one[0]].order))
 
     def answers(self, aside: frozenset[int] = frozenset()) -> tuple[Answer, ...]:
         """What a campaign is told, in that order; rows put aside are left out."""

@@ -141,7 +141,7 @@ class Overview:
         """How far the campaign is."""
         standing, ranking = self.standing, self.standing.ranking
         with standing.lock:
-            labelled = standing.state.labelled()
+            labelled = standing.state.labels
             verdicts = standing.state.verdicts.values()
             counts = Counter(labelled.values())
             said = Counter(who for verdict in verdicts for who in verdict.naming)
@@ -178,7 +178,7 @@ class Overview:
         """Rows in the plane in which they differ most: a sample, and all that have a label."""
         ranking = self.standing.ranking
         with self.standing.lock:
-            labelled = dict(self.standing.state.labelled())
+            labelled = dict(self.standing.state.labels)
         rows = dict.fromkeys([*self._sample, *labelled])
         sure = np.zeros(len(self._plane)) if ranking is None else ranking.necessity
         x, y = self._plane.T.tolist()

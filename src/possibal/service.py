@@ -250,11 +250,10 @@ class Desk:
 
     def _ordered(self) -> Iterator[int]:
         """All rows, the best first; some come twice."""
-        ranking, check = self.standing.ranking, self.standing.check_rows
+        check = self.standing.check_rows
         if check and self.standing.is_check_turn:
             yield from check
-        if ranking is not None:
-            yield from ranking.order.tolist()
+        yield from self.standing.order
         yield from check
         rng = np.random.default_rng([self.setup.seed, crc32(b"order")])
         yield from rng.permutation(self.setup.rows).tolist()

@@ -67,6 +67,8 @@ class Standing:
         self.ranking: Ranking | None = None
         self.saving: Saving | None = None
         self.trouble: str | None = None
+        self.order = dict[int, None]()
+        """Rows of the ranking that still want answers, the best first."""
         self.seen = dict[int, list[str]]()
         """Labels predicted for the check rows, in their order, after so many answers."""
         self.lock = RLock()
@@ -99,8 +101,14 @@ class Standing:
             new = [event for event in events if event.key not in self.state.events]
             for event in new:
                 self.state.apply(event)
+                if event.row is not None and not self._wants(event.row):
+                    self.order.pop(event.row, None)
             self._is_stale = self._is_stale or bool(new)
             self._changed.notify_all()
+
+    def _wants(self, row: int) -> bool:
+        """Whether a row wants answers, of whomever."""
+        return self.state.verdict(row).wants(self.setup.people)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -121,9 +129,9 @@ class Standing:
     def is_check_turn(self) -> bool:
         """Whether a check row is next."""
         with self.lock:
-            labelled = self.state.labelled()
-            checked = sum(row in labelled for row in self.check_rows)
-            return checked < (len(labelled) - checked) // (EVERY - 1)
+            labels = self.state.labels
+            checked = sum(row in labels for row in self.check_rows)
+            return checked < (len(labels) - checked) // (EVERY - 1)
 
     # ------------------------------------------------------------ ranking
 
@@ -135,9 +143,9 @@ class Standing:
     def task(self) -> Task:
         """What is to be ranked now."""
         with self.lock:
-            check, labelled = frozenset(self.check_rows), self.state.labelled()
+            check, labels = frozenset(self.check_rows), self.state.labels
             dropped = {row for row, verdict in self.state.verdicts.items() if verdict.is_bad}
-            undecided = {row for row in self.state.conflicts() if row not in labelled}
+            undecided = {row for row in self.state.conflicts() if row not in labels}
             return Task(
                 self.state.answers(check),
                 self.classes,
@@ -153,6 +161,7 @@ class Standing:
         ranking = self._ranker.rank(task)
         with self.lock:
             self.ranking, self._is_measured = ranking, False
+            self.order = dict.fromkeys(row for row in ranking.order.tolist() if self._wants(row))
             if self.check_rows and not ranking.is_cold:
                 seen = [ranking.thought(row) or "" for row in self.check_rows]
                 self.seen[ranking.answers] = seen
@@ -219,7 +228,7 @@ class Standing:
     def nearest(self, row: int, most: int) -> list[tuple[int, str, float]]:
         """The labelled rows most like a row: place, label, and distance in usual ones."""
         with self.lock:
-            known = dict(self.state.labelled())
+            known = dict(self.state.labels)
         known.pop(row, None)
         rows = np.array(list(known), dtype=np.intp)
         away = np.sqrt(((self.X[rows] - self.X[row]) ** 2).sum(axis=1)) / self._usual
