@@ -1,4 +1,5 @@
 import datetime as dt
+import json
 from decimal import Decimal
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from possibal import columns
-from possibal.columns import classes, distinct, encode, typed
+from possibal.columns import Encoder, classes, distinct, encode, fitted, mapped, named, typed
 
 WORDS = [f"w{i:02d}" for i in range(21)]
 
@@ -45,6 +46,49 @@ def test_a_code_with_an_underscore_is_a_word():
 def test_a_comma_may_separate_decimals():
     assert typed(["1,5", "2.5"], ",") == [1.5, 2.5]
     assert typed(["1,5", "2.5"]) == ["1,5", "2.5"]
+
+
+@pytest.mark.parametrize("words", [["007", "012", "345"], ["01234", "99999", ""]])
+def test_digits_of_one_width_that_begin_with_zero_are_codes(words):
+    assert typed(words) == [word or None for word in words]
+
+
+@pytest.mark.parametrize("words", [["0", "1"], ["01", "12"], ["010", "9"], ["0.5", "1.5"]])
+def test_other_digits_that_begin_with_zero_are_numbers(words):
+    assert typed(words) == [float(word) for word in words]
+
+
+def test_whole_numbers_too_long_for_a_float_are_codes():
+    long = ["12345678901234567", "12345678901234568"]
+    assert typed(long) == long
+    assert typed(["0.12345678901234567", "2"]) == [0.12345678901234567, 2]
+
+
+def test_infinite_numbers_of_both_signs_are_still_numbers():
+    assert typed(["inf", "-inf", "1"]) == [np.inf, -np.inf, 1]
+
+
+@given(st.lists(st.sampled_from(["1", " 2.5", "", "nan", "NA", "1e3"])))
+def test_gaps_stay_in_their_places(words):
+    gaps = [word.strip() in columns.MISSING for word in words]
+    assert [cell is None for cell in typed(words)] == gaps
+    assert all(isinstance(cell, float) for cell in typed(words) if cell is not None)
+
+
+def test_a_column_is_found_by_its_name():
+    assert named("label", "kind", ("age", "kind")) == 1
+
+
+def test_a_column_that_is_not_there_gets_the_nearest_or_the_last_offered():
+    with pytest.raises(ValueError, match=r"^id must be .*; got 'Kinds'\. The nearest .* 'kind'\.$"):
+        named("id", "Kinds", ("age", "kind"))
+    with pytest.raises(ValueError, match=r"The last columns are 'b', 'c', 'd'\.$"):
+        named("id", "zzz", tuple("abcd"))
+
+
+@given(st.lists(st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["a", "1"])))
+def test_mapping_cells_is_a_call_for_each(cells):
+    assert mapped(cells, repr) == [repr(cell) for cell in cells]
 
 
 # ---------------------------------------------------------------- numbers
@@ -174,6 +218,70 @@ def test_whatever_the_cells_what_comes_out_is_finite_and_has_a_line_for_each(cel
     made = encode("a", cells)
     assert made.X.shape == (len(cells), len(made.features))
     assert np.isfinite(made.X).all()
+
+
+@pytest.mark.parametrize("cell", [10**400, -(10**400), Decimal("sNaN"), Decimal("1e999")])
+def test_numbers_that_no_float_holds_are_missing(cell):
+    assert encode("age", [1, 2, cell, 10]).X.ravel().tolist() == [1, 2, 2, 10]
+
+
+# ---------------------------------------------------------------- new rows
+CELLS = st.lists(
+    st.none() | st.floats() | st.integers(-9, 9) | st.sampled_from(WORDS[:4]) | st.booleans()
+)
+
+
+@given(CELLS, CELLS)
+def test_an_encoder_that_was_written_and_restored_does_the_same(cells, new):
+    encoder = fitted("a", cells)
+    again = Encoder.restored(json.loads(json.dumps(encoder.document())))
+    assert again == encoder
+    assert again.apply(new).tolist() == encoder.apply(new).tolist()
+    assert encoder.apply(new).shape == (len(new), len(encoder.features))
+    assert np.isfinite(encoder.apply(new)).all()
+
+
+@given(CELLS)
+def test_the_rows_learnt_from_are_encoded_as_new_ones_are(cells):
+    assert fitted("a", cells).apply(cells).tolist() == encode("a", cells).X.tolist()
+
+
+def test_new_numbers_stay_and_new_gaps_get_the_old_median():
+    encoder = fitted("age", [1, 2, 10])
+    assert encoder.apply([7, None, np.nan]).ravel().tolist() == [7, 2, 2]
+    assert encoder.note == ""
+
+
+def test_new_words_where_numbers_are_meant_are_read_as_numbers_or_missing():
+    assert fitted("age", [1, 2, 10]).apply([" 7 ", "old", "1_2"]).ravel().tolist() == [7, 2, 2]
+
+
+def test_a_word_never_seen_is_zero_everywhere():
+    encoder = fitted("colour", ["red", "blue", "red"])
+    assert encoder.apply(["green", "blue", None]).tolist() == [[0, 0], [1, 0], [0, 0]]
+
+
+def test_a_gap_among_new_words_is_a_word_if_it_was_one():
+    encoder = fitted("colour", ["red", None, "red"])
+    assert encoder.apply([None, "red", "blue"]).tolist() == [[1, 0], [0, 1], [0, 0]]
+
+
+def test_new_rows_that_are_all_numbers_still_find_their_words():
+    encoder = fitted("size", ["1", "2.50", "big", "big"])
+    assert encoder.features == ("size = 1", "size = 2.50", "size = big")
+    assert encoder.apply([1.0, 2.5, 3.0]).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("cells", [[True, False], ["true", "FALSE"]])
+def test_truths_are_read_in_either_way(cells):
+    encoder = fitted("smokes", cells)
+    assert encoder.kind == "truths"
+    assert encoder.apply([True, "false", None, "maybe"]).ravel().tolist() == [1, 0, 0.5, 0.5]
+
+
+def test_whole_numbers_are_written_without_a_point():
+    written = [columns.written(cell) for cell in (2.0, -0.0, 1.5, 10**20, True, "2.0", Decimal(3))]
+    assert written == ["2", "0", "1.5", str(10**20), "True", "2.0", "3"]
 
 
 # ---------------------------------------------------------------- pandas

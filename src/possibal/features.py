@@ -148,7 +148,7 @@ def of_table(table: Table) -> Made:
     features = distinct(feature for encoder in encoders for feature in encoder.features)
     if not features:
         raise ValueError(
-            "source must have a column that helps to tell rows apart; got none, for "
+            "file must have a column that helps to tell rows apart; got none, for "
             f"{' '.join(notes[:3]).removesuffix('.') or 'all belong to labels and names'}. "
             "Add columns of numbers, or name a column of texts."
         )
@@ -298,8 +298,7 @@ def of_images(pictures: Pictures, column: str | None = None, progress: Progress 
     kept = axes.T[::-1][:DIMENSIONS][lengths[::-1][:DIMENSIONS] > NOTHING]
     if not len(kept):
         raise ValueError(
-            f"source must have pictures that differ; got {len(found)} that look the same. "
-            "Add others."
+            f"file must have pictures that differ; got {len(found)} that look the same. Add others."
         )
     # An axis may point either way: its largest entry is made positive.
     kept *= np.sign(np.take_along_axis(kept, np.abs(kept).argmax(axis=1)[:, None], axis=1))
@@ -332,7 +331,7 @@ def of_file(path: Path, rows: int) -> Made:
     X = _matrix(_loaded(path))
     if len(X) != rows:
         raise ValueError(
-            f"features must have one line per row of the source, {rows}; got {len(X)}. "
+            f"features must have one line per row of the file, {rows}; got {len(X)}. "
             "Make the array from the same file, in its order."
         )
     recipe = Recipe("own", tuple(f"feature {i + 1}" for i in range(X.shape[1])))

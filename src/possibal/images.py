@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 from joblib import Parallel, delayed
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, UnidentifiedImageError
 
 from possibal.arrays import Array, Matrix, Vector
 
@@ -33,10 +33,20 @@ FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 MOST_BYTES = 50_000_000
 MOST_PIXELS = 40_000_000
 """Larger pictures are refused: unpacked, one could fill the memory."""
-UNREADABLE = (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError)
-"""What Pillow raises where a file is broken."""
 LONGEST = 120
 """Characters of a reason that is not ours."""
+
+ORIENTATION = 0x0112
+TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+"""What makes a picture upright, by what its camera noted under that number."""
 
 SIDE, CELLS = 64, 8
 """Points along the side of the picture that is described, and of its thumbnail."""
@@ -59,7 +69,7 @@ class Folder:
     Attributes:
         names: paths from the folder, with forward slashes, in order.
         others: how many files are no pictures by their ending.
-        leaving: how many pictures are links that lead out of the folder.
+        leaving: how many are links that lead out of the folder, or nowhere.
     """
 
     names: tuple[str, ...]
@@ -85,9 +95,9 @@ def listed(folder: Path) -> Folder:
 
 
 def _is_within(root: Path, path: Path) -> bool:
-    """Whether a path stays in a folder when links are followed; links in circles lead nowhere."""
+    """Whether a path is a file in a folder also when links are followed."""
     try:
-        return path.resolve().is_relative_to(root)
+        return path.resolve().is_relative_to(root) and path.is_file()
     except (OSError, RuntimeError):
         return False
 
@@ -164,7 +174,7 @@ def _points(path: Path, name: str) -> Array:
         width = height = 0
     except UnidentifiedImageError:
         raise _refused("that can be read", name, "it is no picture") from None
-    except UNREADABLE as error:
+    except Exception as error:  # noqa: BLE001 - decoders fail in as many ways as files
         reason = str(error).split("\n")[0][:LONGEST].rstrip(".") or type(error).__name__
         raise _refused("that can be read", name, reason) from None
     size = f"{width} x {height}" if width else "many times more"
@@ -181,16 +191,25 @@ def _refused(rule: str, name: str, reason: str) -> ValueError:
 def _shrunk(picture: Image.Image) -> Array:
     """The picture at the size that is described; what is see-through is white."""
     picture.draft("RGB", (2 * SIDE, 2 * SIDE))  # JPEG alone can: it unpacks fewer points
-    upright = ImageOps.exif_transpose(picture)
-    if upright.mode.startswith("I"):  # 16 bits of grey
-        values = np.asarray(upright, dtype=float)
-        upright = Image.fromarray((values.clip(0, 65535) / 257).astype(np.uint8))
-    if upright.has_transparency_data:
-        clear = upright.convert("RGBA")
+    turn, whole = _turn(picture), picture
+    if picture.mode.startswith("I"):  # 16 bits of grey
+        values = np.asarray(picture, dtype=float)
+        whole = Image.fromarray((values.clip(0, 65535) / 257).astype(np.uint8))
+    if picture.has_transparency_data:
+        clear = picture.convert("RGBA")
         white = Image.new("RGBA", clear.size, "white")
-        upright = Image.alpha_composite(white, clear)
-    small = upright.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR, reducing_gap=2.0)
-    return np.asarray(small, dtype=float) / 255
+        whole = Image.alpha_composite(white, clear)
+    small = whole.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR, reducing_gap=2.0)
+    upright = small if turn is None else small.transpose(turn)
+    return np.asarray(upright, dtype=float) / 255
+
+
+def _turn(picture: Image.Image) -> Image.Transpose | None:
+    """What makes a picture upright, if its camera noted that; broken notes say nothing."""
+    try:
+        return TURNS.get(picture.getexif().get(ORIENTATION, 1))
+    except Exception:  # noqa: BLE001 - notes fail in as many ways as files, and spoil no picture
+        return None
 
 
 def _light(points: Array) -> Vector:

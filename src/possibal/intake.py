@@ -138,7 +138,7 @@ def digest(source: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ValueError(
-            f"source must be a file that can be read; got {str(source)!r} ({error.strerror}). "
+            f"file must be one that can be read; got {str(source)!r} ({error.strerror}). "
             "Check its name and folder."
         ) from None
 
@@ -153,7 +153,7 @@ def _check_source(recipe: Recipe, wanted: Wanted, *, folder: bool) -> None:
         )
     if not own and folder != (recipe.kind == "image" and recipe.column is None):
         raise ValueError(
-            f"source must be a {'file' if folder else 'folder of pictures'}, as the pool was; "
+            f"file must be a {'table' if folder else 'folder of pictures'}, as for the pool; "
             f"got {str(wanted.source)!r}. Name another one."
         )
 
@@ -218,17 +218,25 @@ def _pictures(wanted: Wanted) -> tuple[Pictures, tuple[str, ...]]:
     found = images.listed(folder)
     if not found.names:
         raise ValueError(
-            f"source must be a folder with files that end in {', '.join(images.TYPES)}; "
-            f"got {str(wanted.source)!r} with none. Name another folder."
+            f"file must be a table, or a folder of pictures that end in {', '.join(images.TYPES)}; "
+            f"got the folder {str(wanted.source)!r} without any. Name another one."
         )
     odd = next((name for name in found.names if clean(name) != name), None)
     if odd is not None:
         raise ValueError(
-            f"source must be a folder with file names in UTF-8; got {odd!r}. Rename the file."
+            f"file must be a folder of pictures with names in UTF-8; got {odd!r}. Rename it."
         )
-    notes = [f"{found.others} files are no pictures and were left out."] * (found.others > 0)
-    notes += [f"{found.leaving} links out of the folder were left out."] * (found.leaving > 0)
-    return Pictures(folder, found.names), tuple(notes)
+    others = _counted(found.others, "file is no picture", "files are no pictures")
+    links = "lead nowhere, or out of the folder,"
+    leaving = _counted(found.leaving, f"link {links.replace('lead', 'leads')}", f"links {links}")
+    return Pictures(folder, found.names), (*others, *leaving)
+
+
+def _counted(count: int, one: str, many: str) -> tuple[str, ...]:
+    """The note on what was left out, if anything was."""
+    if count < 2:  # noqa: PLR2004 - one, or none at all
+        return (f"1 {one} and was left out.",) if count else ()
+    return (f"{count} {many} and were left out.",)
 
 
 # ---------------------------------------------------------------- files
@@ -281,7 +289,7 @@ def _read(wanted: Wanted, progress: Progress, least: int) -> tuple[Table, tuple[
 def _check_rows(rows: int, least: int) -> None:
     """Refuse a pool that leaves no choice."""
     if rows < least:
-        raise ValueError(f"source must have at least {least} rows; got {rows}. Add rows.")
+        raise ValueError(f"file must have at least {least} rows; got {rows}. Add rows.")
 
 
 def _made(

@@ -136,7 +136,9 @@ def _prose(table: Table, taken: set[int | None]) -> tuple[int | None, list[str]]
 
 def _is_prose(cells: Cells) -> bool:
     """Whether cells are texts of several words that seldom recur."""
-    if set(map(type, cells)) - {type(None)} != {str} or len(set(cells)) <= len(cells) / 2:
+    if set(map(type, cells)) - {type(None)} != {str}:
+        return False
+    if len(set(cells) - {None}) <= len(cells) / 2:
         return False
     return median(len(text.split()) for text in cells if text is not None) >= WORDY
 
