@@ -3,7 +3,6 @@ import json
 from decimal import Decimal
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -285,24 +284,6 @@ def test_whole_numbers_are_written_without_a_point():
 
 
 # ---------------------------------------------------------------- pandas
-def test_a_frame_of_every_type_gives_plain_cells():
-    frame = pd.DataFrame(
-        {
-            "number": [1.5, np.nan],
-            "whole": pd.array([1, None], dtype="Int64"),
-            "truth": pd.array([True, None], dtype="boolean"),
-            "object": pd.Series(["x", None], dtype=object),
-            "string": pd.array(["x", None], dtype="string"),
-            "category": pd.Categorical(["x", None], categories=["x", "y"]),
-            "date": pd.to_datetime(["2024-02-29", None]),
-            7: [1, 2],
-        }
-    )
-    table = columns.from_pandas(frame)
-    assert table.names[-1] == "7"
-    assert [cells[0] for cells in table.columns[:6]] == [1.5, 1, True, "x", "x", "x"]
-    assert [cells[1] for cells in table.columns] == [None] * 7 + [2]
-    assert isinstance(table.columns[6][0], dt.date)
 
 
 # ---------------------------------------------------------------- labels

@@ -262,7 +262,7 @@ def test_own_strategies_are_compared_too(tmp_path, monkeypatch):
             {},
             "data must have at least 14 r",
         ),
-        ("\x00\x01", {}, "source must be a file that can be read; got "),
+        ("\x00\x01", {}, "file must hold text, no binary data; got "),
     ],
 )
 def test_data_that_cannot_be_compared_are_refused_before_anything_is_written(
@@ -283,7 +283,7 @@ def test_a_set_that_is_named_has_its_labels(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(MistakeError, match=r"^source must be a file that exists"):
+    with pytest.raises(MistakeError, match=r"^file must exist; got"):
         compared(tmp_path / "out", comparison(str(tmp_path / "no.csv")))
     assert not (tmp_path / "out").exists()
 

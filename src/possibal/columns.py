@@ -68,16 +68,6 @@ class Encoded:
 
 
 # ---------------------------------------------------------------- tables
-def from_pandas(frame: Any) -> Table:  # noqa: ANN401 - pandas is not always there
-    """The table of a pandas frame, whatever its types of columns."""
-    columns = list[Cells]()
-    for place in range(frame.shape[1]):
-        series = frame.iloc[:, place]
-        cells = zip(series.astype(object).tolist(), series.isna().tolist(), strict=True)
-        columns.append([None if lost else cell for cell, lost in cells])
-    return Table(distinct(str(name) for name in frame.columns), tuple(columns))
-
-
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
     """The names, each given once: one that is blank or taken is numbered."""
     found = dict[str, None]()  # a set that keeps its order

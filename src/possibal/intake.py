@@ -16,6 +16,7 @@ from possibal import features, images, roles, tables
 from possibal.arrays import Matrix
 from possibal.columns import LARGEST, Cells, Table, is_missing, mapped, named
 from possibal.features import Made, Pictures, Recipe
+from possibal.frames import from_frame
 from possibal.roles import Labels, clean, texts
 
 Progress: TypeAlias = Callable[[str, float], None]
@@ -109,6 +110,16 @@ def take_in(wanted: Wanted, progress: Progress) -> Intake:
     intake = (_from_folder if _is_folder(wanted.source) else _from_file)(wanted, progress)
     progress("done", 1.0)
     return intake
+
+
+def take_frame(frame: object, wanted: Wanted) -> Intake:
+    """The same of a pandas or polars frame, or of a two-dimensional array."""
+    roles.check_classes(wanted.classes)
+    table = from_frame(frame)
+    _check_rows(len(table.columns[0]) if table.columns else 0, LEAST_ROWS)
+    intake = _from_table(table, wanted, lambda _words, _share: None)
+    said = repr((intake.ids, intake.fields, intake.cells)).encode(errors="surrogatepass")
+    return replace(intake, name="pool", digest=hashlib.sha256(said).hexdigest())
 
 
 def take_new(recipe: Recipe, wanted: Wanted, progress: Progress) -> NewRows:
@@ -241,8 +252,15 @@ def _counted(count: int, one: str, many: str) -> tuple[str, ...]:
 
 # ---------------------------------------------------------------- files
 def _from_file(wanted: Wanted, progress: Progress) -> Intake:
-    """The rows of a table."""
+    """The rows of a file."""
     table, notes = _read(wanted, progress, LEAST_ROWS)
+    intake = _from_table(table, wanted, progress)
+    name, content = _stem(wanted.source.name), digest(wanted.source)
+    return replace(intake, name=name, digest=content, notes=(*notes, *intake.notes))
+
+
+def _from_table(table: Table, wanted: Wanted, progress: Progress) -> Intake:
+    """The rows of a table that has no name yet."""
     asked = {role: getattr(wanted, role) for role in ("label", "id", "text", "image")}
     role = roles.assigned(table, asked)
     ids = roles.ids(table, role.id)
@@ -255,7 +273,7 @@ def _from_file(wanted: Wanted, progress: Progress) -> Intake:
     progress("preparing rows", MADE)
     cells = [_shown(table.columns[i], whole=i == role.text) for i in shown]
     return Intake(
-        name=_stem(wanted.source.name),
+        name="",
         kind="image" if pictures else "table" if name is None else "text",
         ids=ids,
         fields=fields.names,
@@ -267,8 +285,8 @@ def _from_file(wanted: Wanted, progress: Progress) -> Intake:
         labels=labels,
         classes=classes,
         recipe=made.recipe,
-        digest=digest(wanted.source),
-        notes=(*notes, *role.notes, *made.notes),
+        digest="",
+        notes=(*role.notes, *made.notes),
     )
 
 

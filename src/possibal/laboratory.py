@@ -82,6 +82,7 @@ class Comparison:
         questions: of a run; None means 50, or as many as there is room for.
         hyperparameters: one of those of spec.py.
         seed: where every draw comes from.
+        encoding: of the file, if it is not UTF-8.
     """
 
     data: str
@@ -91,6 +92,7 @@ class Comparison:
     questions: int | None
     hyperparameters: str
     seed: int
+    encoding: str | None = None
 
 
 def compare(asked: Comparison, workplace: Workplace) -> None:
@@ -118,7 +120,7 @@ def compare(asked: Comparison, workplace: Workplace) -> None:
 def _read(asked: Comparison) -> tuple[Dataset, tuple[str, ...]]:
     """The set to compare on, and what was done to it."""
     if asked.data not in DATASETS:
-        loaded = files.read(asked.data, asked.label)
+        loaded = files.read(asked.data, asked.label, asked.encoding)
         data, notes = comparison.few_enough(loaded.dataset, asked.seed)
         return data, (*loaded.notes, *notes)
     if asked.label is not None:

@@ -92,7 +92,8 @@ def compare(  # noqa: PLR0913 - one argument per option
         str,
         typer.Argument(
             metavar="DATA",
-            help="A CSV, TSV, Parquet or ARFF file, openml:ID, or a name from possibal datasets.",
+            help="A CSV, TSV, Parquet, JSONL or ARFF file, openml:ID, or a name from possibal "
+            "datasets.",
         ),
     ],
     *,
@@ -106,6 +107,9 @@ def compare(  # noqa: PLR0913 - one argument per option
     ] = None,
     runs: Annotated[int, typer.Option(help="Runs to average over.")] = RUNS,
     hyperparameters: Hyperparameters = ENVELOPE,
+    encoding: Annotated[
+        str | None, typer.Option(help="Of the file, if it is not UTF-8; for example cp1252.")
+    ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     dask: Dask = None,
@@ -115,5 +119,7 @@ def compare(  # noqa: PLR0913 - one argument per option
     from possibal import laboratory
 
     own = tuple(strategy or ())
-    asked = laboratory.Comparison(data, label, own, runs, questions, hyperparameters, seed)
+    asked = laboratory.Comparison(
+        data, label, own, runs, questions, hyperparameters, seed, encoding
+    )
     laboratory.compare(asked, laboratory.Workplace(out, jobs, dask))

@@ -30,6 +30,7 @@ from possibal.content import (
     text_of,
 )
 from possibal.errors import MissingPackageError
+from possibal.frames import from_pandas
 
 OFTEN = 10
 """Rows between two looks at the progress."""
@@ -364,7 +365,7 @@ def _parquet_by_pandas(content: Content) -> Read:
     except (OSError, ValueError, NotImplementedError) as error:
         raise content.refused("be sound Parquet", _beyond(error), "Save it anew.") from None
     names = _names(content, [str(name) for name in frame.columns])
-    return _checked(content, Table(names, columns.from_pandas(frame).columns))
+    return _checked(content, Table(names, from_pandas(frame).columns))
 
 
 def _beyond(error: Exception) -> str:

@@ -19,6 +19,7 @@ from possibal.columns import Table, distinct, is_missing
 from possibal.content import reason
 from possibal.errors import MissingPackageError
 from possibal.experiments.datasets import Dataset, Source
+from possibal.frames import from_pandas
 
 LEAST_ROWS = 10
 """Labelled rows there must be: fewer make no pool and no test."""
@@ -176,7 +177,7 @@ def _from_openml(source: str, label: str | None) -> Found:
         )
     number = int(digits)
     bunch, notes = _fetched(number, label)
-    table = columns.from_pandas(bunch.frame)
+    table = from_pandas(bunch.frame)
     targets = bunch.target_names
     if label is None and len(targets) != 1:
         offered = ", ".join(repr(name) for name in targets or table.names[-3:])
