@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import possibal
-from possibal.writing import alone, folder, part_of, write
+from possibal.writing import alone, folder, locked, part_of, write
 
 ELSEWHERE = os.environ.get("CI") != "true"
 FULL = pytest.mark.skipif(ELSEWHERE and not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -158,4 +158,45 @@ def test_where_the_system_knows_no_locks_nobody_is_kept_out(tmp_path, monkeypatc
     monkeypatch.setitem(sys.modules, "fcntl", None)
     with alone(tmp_path, "out"):
         assert_free(tmp_path)
+    assert names(tmp_path) == []
+
+
+# ---------------------------------------------------------------- one file, one process
+def assert_locked(path: Path) -> None:
+    """The file cannot be had."""
+    with pytest.raises(ValueError, match=r"^not now$"), locked(path, "not now"):
+        pass
+
+
+@LOCKS
+def test_a_locked_file_is_refused_in_the_words_that_were_given_until_it_is_let_go(tmp_path):
+    path = tmp_path / "a.lock"
+    with locked(path, "not now"):
+        assert_locked(path)
+        with locked(tmp_path / "b.lock", "not now"):
+            assert_locked(path)
+    with locked(path, "not now"):
+        pass
+    assert names(tmp_path) == ["a.lock", "b.lock"]
+
+
+@LOCKS
+def test_a_locked_file_is_let_go_if_the_work_fails(tmp_path):
+    path = tmp_path / "a.lock"
+    for _ in range(2):
+        with pytest.raises(KeyError), locked(path, "not now"):
+            raise KeyError
+
+
+@LOCKS
+def test_a_lock_where_no_file_can_be_made_fails_as_the_system_says(tmp_path):
+    with pytest.raises(FileNotFoundError), locked(tmp_path / "no" / "a.lock", "not now"):
+        pass
+    assert names(tmp_path) == []
+
+
+def test_where_the_system_knows_no_locks_a_file_is_not_even_made(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with locked(tmp_path / "a.lock", "not now"), locked(tmp_path / "a.lock", "not now"):
+        pass
     assert names(tmp_path) == []

@@ -158,7 +158,8 @@ class State:
         """Take in one more event; one that is known already changes nothing."""
         if event.key in self.events:
             return
-        if event.target is not None or event.label not in (self._used or ()):
+        is_new = event.kind is Kind.CLASS or event.label not in (self._used or ())
+        if is_new or event.target is not None:
             self._used = None
         self.events[event.key] = event
         self.people[event.who] = None

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields, replace
 from io import BytesIO
+from itertools import islice
 from typing import Any, Self, cast
 
 import numpy as np
@@ -362,27 +363,24 @@ def _values(event: Event, now: int) -> dict[str, Any]:
 
 
 def _take(connection: Connection, rows: Sequence[int], lease: Lease, most: int) -> list[int]:
-    """Take rows one after the other until there are enough."""
-    table, taken = leases, list[int]()
-    values = {"who": lease.who, "until": lease.until, "spare": lease.spare}
-    is_free = (table.c.until <= lease.now) | (table.c.who == lease.who)
+    """Take the first rows that are free; nobody else writes meanwhile, so they stay free."""
+    is_held = (leases.c.until > lease.now) & (leases.c.who != lease.who)
     if not lease.spare:
-        is_free |= table.c.spare
-    for row in rows:
-        statement = _inserting(connection, table).values(row=row, **values)
-        statement = statement.on_conflict_do_update(
-            index_elements=[table.c.row], set_=values, where=is_free
-        )
-        taken.extend(connection.execute(statement.returning(table.c.row)).scalars())
-        if len(taken) >= most:
-            break
+        is_held &= ~leases.c.spare
+    kept = set(connection.execute(select(leases.c.row).where(is_held)).scalars())
+    taken = list(islice((row for row in dict.fromkeys(rows) if row not in kept), most))
+    values = {"who": lease.who, "until": lease.until, "spare": lease.spare}
+    adding = _inserting(connection, leases).on_conflict_do_update(
+        index_elements=[leases.c.row], set_=values
+    )
+    if taken:
+        connection.execute(adding, [{"row": row, **values} for row in taken])
     return taken
 
 
 def _inserting(connection: Connection, table: Any) -> Any:  # noqa: ANN401 - one of two dialects
     """An insert that can say what to do about a row that is there."""
-    is_sqlite = connection.dialect.name == "sqlite"
-    return sqlite.insert(table) if is_sqlite else postgresql.insert(table)
+    return (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
 
 
 def _event(row: Any) -> Event:  # noqa: ANN401 - a row of the result

@@ -94,7 +94,7 @@ def _tried(connection: Connection, waiting: Waiting[Any]) -> Callable[[], None]:
     savepoint = connection.begin_nested()
     try:
         result = waiting.job(connection)
-    except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+    except Exception as error:
         if connection.invalidated:
             raise
         savepoint.rollback()
