@@ -1,21 +1,39 @@
-"""A real server in a process of its own, and people who answer over HTTP."""
+"""A real server in a process of its own, people who answer over HTTP, and the page in here."""
 
+import asyncio
+import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
+from typing import Any
 from uuid import uuid4
 
 import httpx
+import numpy as np
+from PIL import Image
 
 import possibal
+from possibal import cli
+from possibal.campaigns import Options, begin
+from possibal.intake import Wanted, take_in
+from possibal.ranking import Bench
+from possibal.service import Desk
+from possibal.standing import Standing
+from possibal.web.app import application
+from possibal.web.gate import Gate
 
 HERE = {**os.environ, "PYTHONPATH": str(Path(possibal.__file__).parents[1])}
 PATIENCE = 60.0
+TOKEN, COOKIE, HOST = "a-token", "possibal-8765", "127.0.0.1:8765"
 ADDRESS = re.compile(r"(http://\S+/)\?token=(\S+)")
 
 
@@ -116,3 +134,164 @@ class Person:
         found = self.client.get(f"/api/{path}", params=query)
         assert found.is_success, found.text
         return found.json()
+
+
+# ---------------------------------------------------------------- sources
+def table(path: Path, rows: int = 40, columns: int = 3, seed: int = 0) -> Path:
+    """A file of numbers; those of the first column tell the class."""
+    X = np.random.default_rng(seed).normal(size=(rows, columns))
+    heads = ",".join(f"x{place}" for place in range(columns))
+    lines = [",".join(f"{cell:.4f}" for cell in row) for row in X]
+    path.write_text("\n".join([heads, *lines, ""]), encoding="utf-8")
+    return path
+
+
+def truth(question) -> str:
+    """The class of a row of such a file."""
+    first = {cell["name"]: cell["value"] for cell in question["item"]["fields"]}["x0"]
+    return "no" if first.startswith("-") else "yes"
+
+
+def pictures(folder: Path, count: int = 8) -> Path:
+    """A folder of pictures, half of them dark."""
+    folder.mkdir()
+    for number in range(count):
+        shade = 40 + number if number % 2 else 200 + number
+        Image.new("RGB", (16, 16), (shade, shade, number)).save(folder / f"{number:02}.png")
+    return folder
+
+
+# ---------------------------------------------------------------- in here
+@contextmanager
+def desk_of(wanted: Wanted, db: Path, options: Options | None = None) -> Generator[Desk]:
+    """A desk in this process that ranks when it is asked."""
+    intake = take_in(wanted, lambda _words, _share: None)
+    with begin(str(db), intake, options or Options()) as store:
+        setup = store.setup()
+        bench = Bench(store.array("X"), setup.strategy, setup.seed)
+        standing = Standing(store, bench, background=False)
+        yield Desk(standing)
+        standing.close()
+
+
+def gated(desk: Desk, *names: str) -> Gate:
+    """The page of a desk behind its gate."""
+    return Gate(application(desk, COOKIE), TOKEN, names, COOKIE)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What an application sent."""
+
+    status: int
+    headers: httpx.Headers
+    body: bytes
+    error: Exception | None
+
+    def json(self):
+        return json.loads(self.body)
+
+
+def send(app, method: str, target: str, headers=(), chunks: tuple[bytes, ...] = (b"",)) -> Reply:
+    """What an application sends for a request, whatever its headers; a name may come twice."""
+    path, _, query = target.partition("?")
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [(name.lower().encode(), text.encode("latin-1")) for name, text in headers],
+        "client": ("127.0.0.1", 50000),
+        "server": ("127.0.0.1", 8765),
+    }
+    waiting, sent = list(chunks), list[dict]()
+
+    async def receive():
+        if not chunks:
+            return {"type": "http.disconnect"}
+        if not waiting:
+            await asyncio.Event().wait()  # whoever asked stays on the line
+        return {"type": "http.request", "body": waiting.pop(0), "more_body": bool(waiting)}
+
+    async def note(message):
+        sent.append(message)
+
+    error = None
+    try:
+        asyncio.run(app(scope, receive, note))
+    except Exception as raised:  # noqa: BLE001 - servers log it and go on
+        error = raised
+    if not sent:
+        return Reply(0, httpx.Headers(), b"", error)
+    body = b"".join(message.get("body", b"") for message in sent[1:])
+    return Reply(sent[0]["status"], httpx.Headers(sent[0]["headers"]), body, error)
+
+
+KNOWN = (("Host", HOST), ("Cookie", f"{COOKIE}={TOKEN}"))
+"""Headers of somebody who was let in."""
+
+
+def post(app, verb: str, content, kind: str = "application/json") -> Reply:
+    """The reply to what somebody sends who was let in; text is sent as it stands."""
+    body = content if isinstance(content, bytes) else json.dumps(content).encode()
+    return send(app, "POST", f"/api/{verb}", (*KNOWN, ("Content-Type", kind)), (body,))
+
+
+def get(app, target: str) -> Reply:
+    """The same for what somebody wants to see."""
+    return send(app, "GET", target, KNOWN)
+
+
+def run(*arguments: str, folder: Path, code: str = "") -> "subprocess.CompletedProcess[str]":
+    """``possibal`` with arguments with which it ends by itself, or some lines of code instead."""
+    return subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, *(("-c", code) if code else ("-m", "possibal", *arguments))],
+        cwd=folder,
+        env=HERE,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as line:
+        return line.getsockname()[1]
+
+
+def visited(visit: Callable[[str], Any], *arguments: str) -> tuple[int, Any]:
+    """The exit code of ``possibal label`` in this process, which somebody visits and then stops.
+
+    Args:
+        visit: what they do, given the address of the server without its token.
+        arguments: of the command.
+    """
+    port, found = free_port(), list[Any]()
+
+    def come_and_go() -> None:
+        base, end = f"http://127.0.0.1:{port}", time.monotonic() + PATIENCE
+        try:
+            while time.monotonic() < end:
+                try:
+                    httpx.get(base)
+                except httpx.TransportError:
+                    time.sleep(0.02)
+                else:
+                    break
+            found.append(visit(base))
+        finally:
+            signal.raise_signal(signal.SIGINT)
+
+    visitor = Thread(target=come_and_go)
+    visitor.start()
+    line = ["label", *arguments, "--port", str(port)]
+    code = cli.main(line if "--browser" in arguments else [*line, "--no-browser"])
+    visitor.join()
+    return code, found[0] if found else None

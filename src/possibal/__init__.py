@@ -15,6 +15,7 @@ from possibal.smooth import moment_match
 if TYPE_CHECKING:
     from possibal.estimators import PossibilisticGPClassifier, PossibilisticGPRegressor
     from possibal.learner import Answer, Campaign
+    from possibal.notebook import open_campaign
 
 __version__ = "0.1.0"
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "PossibilisticGPRegressor",
     "acquisition",
     "moment_match",
+    "open_campaign",
 ]
 
 
@@ -41,6 +43,7 @@ _LATE = {
     "Campaign": "learner",
     "PossibilisticGPClassifier": "estimators",
     "PossibilisticGPRegressor": "estimators",
+    "open_campaign": "notebook",
 }
 
 

@@ -11,8 +11,8 @@ from possibal.writing import folder, write
 NAME = "possibal-digits"
 """The folder that is made."""
 CLASSES = ("3", "8")
-WIDTH = 96
-"""Points along the side of a picture; the originals have eight."""
+WIDTH, MARGIN = 96, 1
+"""Points along the side of a picture, and those added to the eight of the originals."""
 
 
 def digits(place: Path) -> Path:
@@ -37,7 +37,7 @@ def _pictures() -> list[tuple[str, bytes]]:
     imaging = import_module("PIL.Image")
     found = list[tuple[str, bytes]]()
     for name, _, drawn in _drawn():
-        ink = (255 - drawn * 15.9375).round().astype(np.uint8)
+        ink = (255 - np.pad(drawn, MARGIN) * 15.9375).round().astype(np.uint8)
         large = imaging.fromarray(ink).resize((WIDTH, WIDTH), imaging.Resampling.BICUBIC)
         buffer = BytesIO()
         large.save(buffer, "PNG")

@@ -9,6 +9,7 @@ from math import sqrt
 
 import numpy as np
 
+from possibal.advice import leading_labels
 from possibal.arrays import Matrix
 from possibal.estimators import PossibilisticGPClassifier
 
@@ -65,7 +66,7 @@ def interval(right: int, n: int) -> tuple[float, float]:
     share, z2 = right / n, Z95 * Z95
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = Z95 * sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
 def saving(X: Matrix, labels: Sequence[str], right: int, answers: int) -> Saving | None:
@@ -96,5 +97,6 @@ def _random(X: Matrix, labels: Sequence[str], size: int) -> float:
         rows = np.random.default_rng([size, draw]).permutation(len(y))
         learnt, tested = rows[:size], rows[size:]
         model = PossibilisticGPClassifier(classes=classes).fit(X[learnt], y[learnt])
-        means.append(float(np.mean(model.predict(X[tested]) == y[tested])))
+        predicted = model.classes_[leading_labels(model.belief(X[tested]))]
+        means.append(float(np.mean(predicted == y[tested])))
     return float(np.mean(means))

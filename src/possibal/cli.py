@@ -6,7 +6,7 @@ goes wrong is a bug and shows its traceback.
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -16,7 +16,7 @@ from rich.table import Table
 
 import possibal
 from possibal import demo as demonstration
-from possibal import labelling, studies
+from possibal import labelling, outcome, studies
 from possibal import picture as drawing
 from possibal.acquisition import STRATEGIES
 from possibal.demo import DATA, Outcome, Run, Settings
@@ -63,7 +63,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog="Example: possibal demo --data wine")
+@app.callback(epilog="Example: possibal label reviews.csv --text review --classes good,bad")
 def _possibal(  # pyright: ignore[reportUnusedFunction] - typer calls it
     *,
     _version: Annotated[
@@ -74,6 +74,24 @@ def _possibal(  # pyright: ignore[reportUnusedFunction] - typer calls it
     ] = False,
 ) -> None:
     """Active learning that tells what is not known from what is random."""
+
+
+COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
+    "label": (labelling.label, "possibal label reviews.csv --text review --classes good,bad"),
+    "export": (outcome.export, "possibal export reviews.db --to labels.csv"),
+    "import": (outcome.import_labels, "possibal import labels.csv reviews.db"),
+    "status": (outcome.status, "possibal status reviews.db --json"),
+    "model": (outcome.model, "possibal model reviews.db --to model"),
+    "predict": (outcome.predict, "possibal predict model new.csv --to predictions.csv"),
+    "doctor": (outcome.doctor, "possibal doctor reviews.db"),
+    "backup": (outcome.backup, "possibal backup reviews.db --to safe.db"),
+    "datasets": (studies.datasets, "possibal datasets"),
+    "reproduce": (studies.reproduce, "possibal reproduce all --quick --out again"),
+    "compare": (studies.compare, "possibal compare patients.csv --label outcome"),
+}
+"""Commands of other modules, with an example each."""
+for _name, (_command, _example) in COMMANDS.items():
+    app.command(_name, epilog=f"Example: {_example}")(_command)
 
 
 @app.command(epilog="Example: possibal demo --data wine --questions 20 --picture wine.png")
@@ -116,15 +134,6 @@ def strategies() -> None:
     for name, strategy in STRATEGIES.items():
         table.add_row(name, (strategy.__doc__ or "").partition("\n")[0])
     console().print(table)
-
-
-for _command, _example in (
-    (labelling.label, "possibal label reviews.csv --text review --classes good,bad"),
-    (studies.datasets, "possibal datasets"),
-    (studies.reproduce, "possibal reproduce all --quick --out again"),
-    (studies.compare, "possibal compare patients.csv --label outcome"),
-):
-    app.command(epilog=f"Example: {_example}")(_command)
 
 
 # ---------------------------------------------------------------- printing
@@ -198,7 +207,7 @@ def _hint(error: typer.BadParameter, given: list[str]) -> str:
 
     The command itself takes no values, so the first word that is no option names a command.
     """
-    names = {listed.callback.__name__ for listed in app.registered_commands if listed.callback}
+    names = {*COMMANDS, "demo", "strategies"}
     words = [word for word in given if not word.startswith("-")][:1]
     usual = " ".join(["possibal", *(word for word in words if word in names)])
     return f"See {error.ctx.command_path if error.ctx else usual} --help."

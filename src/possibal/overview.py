@@ -38,6 +38,7 @@ class Progress:
     Attributes:
         rows: in all.
         answered: that have a label.
+        left: that still want an answer.
         unsure: that somebody passed on and nobody answered.
         bad: that were dropped.
         balance: how often each class was given.
@@ -53,6 +54,7 @@ class Progress:
 
     rows: int
     answered: int
+    left: int
     unsure: int
     bad: int
     balance: dict[str, int]
@@ -64,11 +66,6 @@ class Progress:
     people: dict[str, int]
     is_behind: bool
     trouble: str | None
-
-    @property
-    def left(self) -> int:
-        """Rows that still want an answer."""
-        return self.rows - self.answered - self.bad
 
 
 @dataclass(frozen=True)
@@ -140,6 +137,7 @@ class Overview:
     def progress(self) -> Progress:
         """How far the campaign is."""
         standing, ranking = self.standing, self.standing.ranking
+        setup = standing.setup
         with standing.lock:
             labelled = standing.state.labels
             verdicts = standing.state.verdicts.values()
@@ -147,8 +145,9 @@ class Overview:
             said = Counter(who for verdict in verdicts for who in verdict.naming)
             passed = (v for v in verdicts if not v.naming and not v.settled and not v.is_bad)
             return Progress(
-                standing.setup.rows,
+                setup.rows,
                 len(labelled),
+                setup.rows - sum(not verdict.wants(setup.people) for verdict in verdicts),
                 sum(any(e.kind is Kind.UNSURE for e in v.opinions.values()) for v in passed),
                 sum(verdict.is_bad for verdict in verdicts),
                 {label: counts[label] for label in standing.classes},

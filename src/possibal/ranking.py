@@ -4,7 +4,7 @@ Bench(X, strategy, seed).rank(task) -> Ranking        Bench.measure(task) -> Sav
 """
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,7 @@ class Bench:
         """Check the rows once."""
         self._start = functools.partial(Campaign.start, strategy=strategy, seed=seed)
         self._X, self._begun = X, dict[tuple[str, ...], Campaign]()
+        self._checked, self._saving = tuple[Answer, ...](), None
 
     def rank(self, task: Task) -> Ranking:
         """What the model makes of the pool after the answers."""
@@ -97,17 +98,22 @@ class Bench:
         """The labels predicted for rows after the answers; None while there are none."""
         if len({answer.label for answer in task.answers}) < 2:  # noqa: PLR2004 - as above
             return None
-        return [str(label) for label in self.campaign(task).classifier.predict(self._X[rows])]
+        model = self.campaign(task).classifier
+        return [str(label) for label in model.classes_[leading_labels(model.belief(self._X[rows]))]]
 
     def measure(self, task: Task) -> Saving | None:
         """What asking saved against asking at random, as far as the check rows tell."""
         rows = np.array([answer.row for answer in task.check], dtype=np.intp)
-        predicted = self.predicted(task, rows)
+        predicted = self.predicted(task, rows) if task.check else None
         if predicted is None:
             return None
         true = [str(answer.label) for answer in task.check]
         right = sum(one == other for one, other in zip(predicted, true, strict=True))
-        return checks.saving(self._X[rows], true, right, len(task.answers))
+        if task.check != self._checked:  # what random rows reach changes with these alone
+            self._checked = task.check
+            self._saving = checks.saving(self._X[rows], true, right, len(task.answers))
+        was = self._saving
+        return was and replace(was, answers=len(task.answers), accuracy=right / len(true))
 
     def campaign(self, task: Task) -> Campaign:
         """The campaign with the task's answers."""

@@ -42,14 +42,16 @@ def sentence(source: Source, leaning: str | None, sure: float, nearby: Nearby | 
     if source is Source.CHECK:
         return "It was drawn at random, to measure how well the model does."
     alike = _alike(nearby)
-    if leaning is None or source is Source.DIVERSE:
+    if source is Source.DIVERSE:
         return f"Too little is known for a guess, and this row stands for many others. {alike}"
-    begun = {Source.CHOSEN: "You picked it. ", Source.AGAIN: "You put it off before. "}
+    begun = {Source.CHOSEN: "You picked it. ", Source.AGAIN: "You saw it before. "}
     return f"{begun.get(source, '')}{_thought(leaning, sure)} {alike}"
 
 
-def _thought(leaning: str, sure: float) -> str:
+def _thought(leaning: str | None, sure: float) -> str:
     """What the model thinks."""
+    if leaning is None:
+        return "Too little is known for a guess."
     if sure < 0.2:  # noqa: PLR2004 - as good as nothing
         return f"The model leans to {leaning}, but it could well be something else."
     if sure < 0.9:  # noqa: PLR2004 - what advice calls sure

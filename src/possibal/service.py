@@ -6,7 +6,7 @@ An answer is durable before anybody hears that it was taken. The next question i
 last ranking, while a new one is being made.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from zlib import crc32
@@ -81,24 +81,31 @@ class Desk:
 
     def ask(self, who: str) -> Question | None:
         """The next question for a person; None where nothing is left."""
+        rows = self.rows(who, 1)
+        return self.question(rows[0], who) if rows else None
+
+    def rows(self, who: str, count: int) -> list[int]:
+        """The next rows for a person, the best first, now theirs for a while."""
         self.standing.catch_up()
         self.standing.await_ranking()
-        row = self._current(who)
+        rows = self._current(who)
         for pick in (self._open, self._put_off, self._reserved):
-            row = self._taken(who, pick) if row is None else row
-        return None if row is None else self.question(row, who)
+            while len(rows) < count:
+                row = self._taken(who, lambda who, pick=pick: _others(pick(who), rows))
+                if row is None:
+                    break
+                rows.append(row)
+        return rows[:count]
 
     def choose(self, who: str, row: int) -> Question:
         """A row that a person picked, if nobody else is at it."""
         self.standing.catch_up()
         self.check_row(row)
-        lease = self._lease(who)
-        if not self.store.take([row], lease):
-            raise RefusedError(f"row must be free; got {row}, which somebody has. Pick another.")
         with self._lock:
-            for other in self._turns.current(who, lease.now):
-                self._turns.hold([other], Holding(who, lease.now, spare=False))
-            self._turns.hold([row], Holding(who, lease.until, spare=False))
+            left = [other for other in self._turns.current(who, clock()) if other != row]
+        if not self._got(who, row):
+            raise RefusedError(f"row must be free; got {row}, which somebody has. Pick another.")
+        self._let_go(who, left)
         return self.question(row, who, Source.CHOSEN)
 
     def reserve(self, who: str, count: int) -> list[Question]:
@@ -106,10 +113,12 @@ class Desk:
         self.standing.catch_up()
         self.standing.await_ranking()
         with self._lock:
-            mine = self._turns.in_reserve(who, clock())
+            now = clock()
+            mine, at = self._turns.in_reserve(who, now), self._turns.current(who, now)
             kept = [row for row in mine if self._may_ask(row, who)]
             wanted = max(0, count - len(kept))
-            rows = list(islice((row for row in self._open(who) if row not in mine), wanted))
+            others = (row for row in self._open(who) if row not in mine and row not in at)
+            rows = list(islice(others, wanted))
         lease = self._lease(who, spare=True)
         taken = self.store.take(rows, lease, wanted) if wanted else []
         with self._lock:
@@ -127,7 +136,7 @@ class Desk:
     def question(self, row: int, who: str, source: Source | None = None) -> Question:
         """A row as a question to a person."""
         self.check_row(row)
-        source = source or self._source(row, who)
+        source = self._source(row, who, source)
         leaning, sure = self._thought(row)
         near = self.standing.nearest(row, NEAREST)
         nearby = Nearby(near[0][2], near[0][1]) if near else None
@@ -156,7 +165,8 @@ class Desk:
     def undo(self, event: Event) -> Event | None:
         """The event that was undone: the target, else the person's last; None if there is none.
 
-        A target that is still on its way is undone when it arrives.
+        Its row is the person's again, if nobody else is at it. A target that is still on its way
+        is undone when it arrives.
         """
         state = self.standing.state
         known = state.events.get(event.key)
@@ -166,9 +176,11 @@ class Desk:
             if last is None:
                 return None
             event = replace(event, target=last.key)
-        if known is None:
-            (known,) = self.bring([event])
-        return state.events.get(known.target or "")
+        is_new, known = known is None, known or self.bring([event])[0]
+        undone = state.events.get(known.target or "")
+        if is_new and undone is not None and undone.row is not None:
+            self._got(event.who, undone.row)
+        return undone
 
     def bring(self, events: Sequence[Event]) -> list[Event]:
         """Many events at once, as from a file; those that are known already are not added."""
@@ -208,11 +220,11 @@ class Desk:
 
     # ------------------------------------------------------------ whose turn
 
-    def _current(self, who: str) -> int | None:
-        """The row that a person is at, if it still wants an answer."""
+    def _current(self, who: str) -> list[int]:
+        """The rows that a person is at, if they still want an answer."""
         with self._lock:
             rows = self._turns.current(who, clock())
-            return next((row for row in rows if self._may_ask(row, who)), None)
+            return [row for row in rows if self._may_ask(row, who)]
 
     def _taken(self, who: str, pick: Callable[[str], Iterator[int]]) -> int | None:
         """The first row that could be taken for a person, marked as theirs."""
@@ -229,6 +241,23 @@ class Desk:
             with self._lock:
                 self._learn_leases()
         return None
+
+    def _got(self, who: str, row: int) -> bool:
+        """Whether a person could take a row."""
+        lease = self._lease(who)
+        taken = self.store.take([row], lease)
+        with self._lock:
+            self._turns.hold(taken, Holding(who, lease.until, spare=False))
+        return bool(taken)
+
+    def _let_go(self, who: str, rows: Sequence[int]) -> None:
+        """End a person's turn on rows."""
+        lease = self._lease(who)
+        if rows:
+            self.store.take(rows, replace(lease, until=lease.now), len(rows))
+        with self._lock:
+            for row in rows:
+                self._turns.release(row, who)
 
     def _open(self, who: str) -> Iterator[int]:
         """Rows for a person, the best first, that nobody holds."""
@@ -249,24 +278,33 @@ class Desk:
         return (row for row in spare if self._may_ask(row, who))
 
     def _ordered(self) -> Iterator[int]:
-        """All rows, the best first; some come twice."""
+        """All rows, the best first, each once."""
+        given = set[int]()
+        for rows in self._preferred():
+            yield from (row for row in rows if row not in given)
+            given.update(rows)
+
+    def _preferred(self) -> Iterator[Collection[int]]:
+        """Some rows, then others, the best first; some come twice."""
         check = self.standing.check_rows
         if check and self.standing.is_check_turn:
-            yield from check
-        yield from self.standing.order
-        yield from check
+            yield check
+        yield self.standing.order
+        yield check
         rng = np.random.default_rng([self.setup.seed, crc32(b"order")])
-        yield from rng.permutation(self.setup.rows).tolist()
+        yield rng.permutation(self.setup.rows).tolist()
 
     def _may_ask(self, row: int, who: str) -> bool:
         """Whether a row wants an answer of this person."""
         return self.standing.state.may_ask(row, who, self.setup.people)
 
-    def _source(self, row: int, who: str) -> Source:
-        """Where the question about a row comes from."""
+    def _source(self, row: int, who: str, known: Source | None) -> Source:
+        """Where the question about a row comes from, if that is not known."""
         ranking = self.standing.ranking
         if row in self.standing.check_rows:
             return Source.CHECK
+        if known is not None:
+            return known
         mine = self.standing.state.verdict(row).opinions.get(who)
         if mine is not None:
             return Source.AGAIN
@@ -292,3 +330,8 @@ class Desk:
                 for row, (who, spare) in self.store.leases(now).items()
             }
         )
+
+
+def _others(rows: Iterator[int], known: Sequence[int]) -> Iterator[int]:
+    """The rows without those that are known."""
+    return (row for row in rows if row not in known)

@@ -24,6 +24,8 @@ PATIENCE = 0.06
 """Seconds that a question waits for a ranking that is almost there."""
 FIRST = 3.0
 """Seconds that the first question waits for the first ranking."""
+PAUSE = 1.0
+"""Seconds after a failure before it is tried again."""
 CROWD = 5
 """With so many people nobody waits for a ranking: there are always other answers on their way."""
 EVERY = 5
@@ -74,7 +76,8 @@ class Standing:
         self.lock = RLock()
         self._number = max((event.number for event in self.state.events.values()), default=0)
         self._ranker, self._changed = ranker, Condition(self.lock)
-        self._is_stale, self._is_measured, self._is_closed = True, False, False
+        self._changes, self._ranked = 0, -1  # how many there were, and after how many it was ranked
+        self._is_measured, self._is_closed = False, False
         self._thread = Thread(target=self._rank_on, name="possibal-ranking", daemon=True)
         self._in_background = background
         if background:
@@ -103,7 +106,7 @@ class Standing:
                 self.state.apply(event)
                 if event.row is not None and not self._wants(event.row):
                     self.order.pop(event.row, None)
-            self._is_stale = self._is_stale or bool(new)
+            self._changes += len(new)
             self._changed.notify_all()
 
     def _wants(self, row: int) -> bool:
@@ -138,7 +141,7 @@ class Standing:
     @property
     def is_behind(self) -> bool:
         """Whether the last answers are not in the ranking yet."""
-        return self._is_stale or self.ranking is None
+        return self._ranked < self._changes
 
     def task(self) -> Task:
         """What is to be ranked now."""
@@ -157,11 +160,13 @@ class Standing:
     def rank(self) -> Ranking:
         """The ranking after all answers, made now."""
         with self.lock:
-            self._is_stale, task = False, self.task()
+            changes, task = self._changes, self.task()
         ranking = self._ranker.rank(task)
         with self.lock:
-            self.ranking, self._is_measured = ranking, False
-            self.order = dict.fromkeys(row for row in ranking.order.tolist() if self._wants(row))
+            if changes >= self._ranked:  # else another was faster
+                self.ranking, self._ranked, self._is_measured = ranking, changes, False
+                wanted = (row for row in ranking.order.tolist() if self._wants(row))
+                self.order = dict.fromkeys(wanted)
             if self.check_rows and not ranking.is_cold:
                 seen = [ranking.thought(row) or "" for row in self.check_rows]
                 self.seen[ranking.answers] = seen
@@ -198,19 +203,19 @@ class Standing:
             is_crowd = known is not None and len(self.state.people) >= CROWD
             if self.is_behind and not is_crowd:
                 patience = FIRST if known is None else PATIENCE
-                self._changed.wait_for(lambda: self.ranking is not known, patience)
+                self._changed.wait_for(lambda: self.ranking is not known or self.trouble, patience)
 
     def _rank_on(self) -> None:
         """Rank whenever something changed, and measure when there is time."""
         while True:
             with self.lock:
                 self._changed.wait_for(
-                    lambda: self._is_stale or not self._is_measured or self._is_closed
+                    lambda: self.is_behind or not self._is_measured or self._is_closed
                 )
-                is_stale = self._is_stale
+                is_behind = self.is_behind
             if self._is_closed:
                 return
-            self._work(self.rank if is_stale else self.measure)
+            self._work(self.rank if is_behind else self.measure)
 
     def _work(self, job: Callable[[], object]) -> None:
         """Do a piece of work; where it fails, people go on answering and it is tried again."""
@@ -220,8 +225,8 @@ class Standing:
         except Exception as error:  # noqa: BLE001 - as it says
             with self.lock:
                 self.trouble = f"The model could not be fitted ({error})."
-                self._is_stale = not self._is_closed
-                self._changed.wait_for(lambda: self._is_closed, 1.0)
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._is_closed, PAUSE)
 
     # ------------------------------------------------------------ likeness
 

@@ -8,6 +8,7 @@ import signal
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from threading import Lock
 from typing import Any, Self
 
 from threadpoolctl import threadpool_limits
@@ -18,6 +19,8 @@ from possibal.ranking import Bench, Ranking, Task
 
 KINDNESS = 5
 """How much the process gives way to the one that people wait for."""
+TRIES = 2
+"""How often something is begun before the process is said to die of it."""
 SPAWN = get_context("spawn")
 """A fresh process: a copy of one with threads may hang."""
 
@@ -27,8 +30,13 @@ class Worker:
 
     def __init__(self, X: Matrix, strategy: str, seed: int) -> None:
         """Start the process; it gets the rows once."""
-        self._given = X, strategy, seed
+        self._given, self._turn, self._is_closed = (X, strategy, seed), Lock(), False
         self._start()
+
+    @property
+    def pid(self) -> int | None:
+        """The process's number."""
+        return self._process.pid
 
     def rank(self, task: Task) -> Ranking:
         """As :meth:`possibal.ranking.Bench.rank`."""
@@ -44,9 +52,8 @@ class Worker:
 
     def close(self) -> None:
         """Stop the process, whatever it is at."""
-        self._process.terminate()
-        self._process.join()
-        self._here.close()
+        self._is_closed = True
+        self._end()
 
     def __enter__(self) -> Self:
         """The worker itself."""
@@ -58,13 +65,26 @@ class Worker:
 
     def _run(self, verb: str, *arguments: Any) -> Any:  # noqa: ANN401 - what the bench returns
         """What the bench over there returns, or its error."""
-        if not self._process.is_alive():
-            self._start()
-        self._here.send((verb, arguments))
-        is_fine, result = self._here.recv()
+        with self._turn:
+            is_fine, result = self._told((verb, arguments))
         if is_fine:
             return result
         raise result
+
+    def _told(self, wanted: tuple[str, tuple[Any, ...]]) -> tuple[bool, Any]:
+        """What comes back over the line; where nobody is there, it is tried with a new process."""
+        for _ in range(TRIES):
+            with suppress(EOFError, OSError):
+                self._here.send(wanted)
+                return self._here.recv()
+            if self._is_closed:
+                raise RuntimeError("worker must be open; got one that was closed. Start another.")
+            self._end()
+            self._start()
+        raise RuntimeError(
+            f"worker must live; got a process that ended {TRIES} times at the same work. "
+            "See whether memory is short, and try again."
+        )
 
     def _start(self) -> None:
         """Start the process, with a line to it."""
@@ -73,11 +93,18 @@ class Worker:
         self._process.start()
         there.close()
 
+    def _end(self) -> None:
+        """End the process, and the line to it."""
+        self._process.terminate()
+        self._process.join()
+        self._here.close()
+
 
 def _serve(line: Connection, X: Matrix, strategy: str, seed: int) -> None:
     """Work over there until nobody is at the other end of the line; Ctrl-C is not for us."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.nice(KINDNESS)
+    with suppress(AttributeError):  # not every system knows of kindness
+        os.nice(KINDNESS)
     bench = None
     with suppress(EOFError, OSError), threadpool_limits(1):
         while True:

@@ -1,17 +1,20 @@
 """The routes of the page: parse, call the desk, answer."""
 
+import reprlib
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from fastapi import FastAPI, Query, Request
+from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response
+from fastapi.security import APIKeyCookie
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
 import possibal
-from possibal import images
+from possibal import images, labels
 from possibal.errors import RefusedError, UnsavedError
 from possibal.journal import Event, Kind
 from possibal.overview import Overview, Wanted
@@ -23,25 +26,44 @@ STATIC = Path(str(files("possibal.web") / "static"))
 PRIVATE = "private, max-age=3600"
 """For pictures: they do not change."""
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    401: {"model": shapes.Problem, "description": "No token"},
-    403: {"model": shapes.Problem, "description": "Foreign host or page"},
-    413: {"model": shapes.Problem, "description": "Too large"},
-    422: {"model": shapes.Problem, "description": "Something must be otherwise"},
-    503: {"model": shapes.Problem, "description": "The database is away"},
+    status: {"model": shapes.Problem, "description": words}
+    for status, words in {
+        400: "Not to be read",
+        401: "No token",
+        403: "Foreign host or page",
+        409: "Not as the campaign is now",
+        413: "Too large",
+        422: "Something must be otherwise",
+        503: "The database is away",
+    }.items()
 }
 MISSING: dict[int | str, dict[str, Any]] = {
     404: {"model": shapes.Problem, "description": "Not there"}
 }
+PICTURE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {kind: {} for kind in images.TYPES.values()}, "description": "The picture"}
+}
+SHEET: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "The file"}
+}
+RULES = {
+    "missing": "must be given",
+    "extra_forbidden": "must be left out",
+    "json_invalid": "must be JSON",
+    shapes.WORDS: "must be without control characters, and without a space at its ends",
+}
+"""What the words of pydantic mean to people."""
 
 
-def application(desk: Desk) -> FastAPI:
-    """The page of a desk, without a gate."""
+def application(desk: Desk, cookie: str) -> FastAPI:
+    """The page of a desk, without the gate that looks at the cookie."""
     app = FastAPI(
         title="possibal",
         version=possibal.__version__,
         docs_url=None,
         redoc_url=None,
         responses=PROBLEMS,
+        dependencies=[Depends(APIKeyCookie(name=cookie, auto_error=False))],
     )
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -53,6 +75,7 @@ def application(desk: Desk) -> FastAPI:
     _asking(app, desk, views)
     _answering(app, desk, views)
     _looking(app, views)
+    _taking_away(app, desk)
     return app
 
 
@@ -64,7 +87,7 @@ def _pages(app: FastAPI, desk: Desk) -> None:
     def page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
 
-    @app.get("/media/{row}", responses=MISSING, response_class=FileResponse)
+    @app.get("/media/{row}", responses=MISSING | PICTURE, response_class=FileResponse)
     def media(row: shapes.Row) -> Response:
         """The picture of a row."""
         item = desk.store.items([row]).get(row)
@@ -182,14 +205,34 @@ def _looking(app: FastAPI, views: Views) -> None:
         return views.conflicts()
 
 
+def _taking_away(app: FastAPI, desk: Desk) -> None:
+    """What is saved as a file."""
+
+    @app.get("/api/labels.csv", responses=SHEET, response_class=Response)
+    def sheet() -> Response:
+        """All answers."""
+        content = labels.written(labels.exported(desk.store), ".csv")
+        kept = {"content-disposition": 'attachment; filename="labels.csv"'}
+        return Response(content, media_type="text/csv; charset=utf-8", headers=kept)
+
+
 # ---------------------------------------------------------------- mistakes
 def _invalid(_request: Request, error: Exception) -> Response:
     """What a request must be, in one sentence."""
-    first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
-    where = ".".join(str(part) for part in first.get("loc", ())[1:]) or "request"
-    said = str(first.get("msg", "")).removeprefix("Input ").removeprefix("String ")
-    sentence = f"{where} must be valid; got something else ({said}). Correct it."
+    first = cast("RequestValidationError", error).errors()[0]
+    place = "" if first.get("type") == "json_invalid" else ".".join(map(str, first["loc"][1:]))
+    where = place[:60] if place.isprintable() else ascii(place[:60])
+    got = reprlib.repr(first.get("input"))
+    sentence = f"{where or 'request'} {_rule(first)}; got {got}. Correct it."
     return JSONResponse({"detail": sentence}, 422)
+
+
+def _rule(first: Mapping[str, Any]) -> str:
+    """What something must be."""
+    pattern = first.get("ctx", {}).get("pattern", "")
+    said = str(first["msg"]).removeprefix("Input ").removeprefix("String ")
+    usual = RULES.get(pattern, f"must {said.removeprefix('should ')}")
+    return RULES.get(first["type"], usual)
 
 
 def _unsaved(_request: Request, error: Exception) -> Response:
@@ -198,5 +241,5 @@ def _unsaved(_request: Request, error: Exception) -> Response:
 
 
 def _refused(_request: Request, error: Exception) -> Response:
-    """What the desk refuses, in its own sentence."""
-    return JSONResponse({"detail": str(error)}, 422)
+    """What the desk refuses as things stand, in its own sentence."""
+    return JSONResponse({"detail": str(error)}, 409)

@@ -6,10 +6,10 @@ address with the token is exchanged for. Everything else is turned away here.
 
 import hmac
 from collections.abc import Iterable
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -31,17 +31,13 @@ FOREIGN = frozenset(["cross-site", "same-site"])
 """What browsers say of requests that another site's page makes."""
 
 
-class TooLargeError(Exception):
-    """A request went on beyond what is read."""
-
-
 class Gate:
     """An application behind a gate."""
 
     def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str], cookie: str) -> None:
         """Let in whoever has the token, under one of these host names."""
         self._app, self._token, self._cookie = app, token, cookie
-        self._hosts = LOOPBACK | {host.lower() for host in hosts}
+        self._hosts = LOOPBACK | {host.lower() for host in hosts if host}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or turn it away."""
@@ -58,38 +54,33 @@ class Gate:
         await self._let_in(scope, receive, send)
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request on, as long as it is not too large."""
-        shown, read, has_begun = _with_headers(send, scope), 0, False
-
-        async def counted() -> Message:
-            nonlocal read
+        """Hand a request on with its whole body, if that is not too large."""
+        body, is_whole = b"", False
+        while not is_whole and len(body) <= MOST_BYTES:
             message = await receive()
-            read += len(message.get("body", b""))
-            if read > MOST_BYTES:
-                raise TooLargeError
-            return message
+            if message["type"] == "http.disconnect":
+                return
+            body += message.get("body", b"")
+            is_whole = not message.get("more_body", False)
+        shown = _with_headers(send, scope)
+        if len(body) > MOST_BYTES:
+            await _too_large()(scope, receive, shown)
+            return
+        read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-        async def noted(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
-            await shown(message)
+        async def again() -> Message:
+            return read.pop() if read else await receive()
 
-        try:
-            await self._app(scope, counted, noted)
-        except TooLargeError:
-            if not has_begun:
-                await _too_large()(scope, receive, shown)
+        await self._app(scope, again, shown)
 
     def _refusal(self, scope: Scope) -> Response | None:
         """Why a request is turned away; None if it may come in."""
         headers = Headers(scope=scope)
-        if _name(headers.get("host", "")) not in self._hosts:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or _name(hosts[0]) not in self._hosts:
             return _problem(403, "Host must be one that this server knows. Use --allow-host NAME.")
         if self._is_foreign(scope, headers):
             return _problem(403, "Requests must come from this page. Open its address yourself.")
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BYTES:
-            return _too_large()
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         if given and scope["path"] == "/" and scope["method"] == "GET" and self._is_token(given[0]):
             return self._welcome()
@@ -130,12 +121,8 @@ def _name(host: str) -> str:
 
 
 def _cookie(headers: Headers, name: str) -> str:
-    """The value of a cookie; empty if there is none."""
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return ""
-    return found.value if found else ""
+    """The value of a cookie, whatever else other programs here set; empty if there is none."""
+    return cookie_parser(headers.get("cookie", "")).get(name, "")
 
 
 def _problem(status: int, sentence: str) -> Response:

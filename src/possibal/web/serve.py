@@ -43,7 +43,8 @@ class Server:
         port = self._line.getsockname()[1]
         shown = f"[{address.host}]" if ":" in address.host else address.host
         self.url = f"http://{address.names[0] if address.names else shown}:{port}/?token={token}"
-        gate = Gate(application(desk), token, [shown, *address.names], f"possibal-{port}")
+        cookie = f"possibal-{port}"  # cookies know no ports, so that names must differ
+        gate = Gate(application(desk, cookie), token, [shown, *address.names], cookie)
         config = uvicorn.Config(
             gate, log_level="warning", access_log=False, server_header=False, ws="none"
         )
@@ -73,7 +74,8 @@ def _bound(address: Address) -> socket.socket:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             line.bind((address.host, port))
-        except (OSError, OverflowError) as error:
+            line.listen()  # from now on nobody else gets the port, and whoever comes early waits
+        except (OSError, OverflowError, UnicodeError) as error:
             line.close()
             reason = getattr(error, "strerror", None) or error
         else:

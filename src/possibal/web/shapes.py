@@ -2,19 +2,27 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-WORDS = r"^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$"
+WORDS = r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
 """Text without control characters that neither begins nor ends with a space."""
+
+
+def _whole(given: object) -> object:
+    """A number without a fraction as a whole one: JSON knows no difference between 1.0 and 1."""
+    return int(given) if isinstance(given, float) and given.is_integer() else given
+
+
+WHOLE = BeforeValidator(_whole)
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=60, pattern=WORDS)]
 """A person's name."""
 Label: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=WORDS)]
 """A class."""
 Key: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 """What makes an action the same when it is sent again."""
-Made: TypeAlias = Annotated[int, Field(ge=0, le=2**53)]
+Made: TypeAlias = Annotated[int, Field(ge=0, le=2**53), WHOLE]
 """When an action was made, in milliseconds."""
-Row: TypeAlias = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Row: TypeAlias = Annotated[int, Field(ge=0, le=2**31 - 1), WHOLE]
 """The place of a row."""
 
 
@@ -35,7 +43,7 @@ class Spare(Strict):
     """A person wants questions in reserve."""
 
     who: Name
-    count: Annotated[int, Field(ge=1, le=50)] = 25
+    count: Annotated[int, Field(ge=1, le=50), WHOLE] = 25
 
 
 class Renew(Strict):

@@ -5,7 +5,8 @@ import { button, el, plural } from "./dom.js";
 import { saidOf } from "./desk.js";
 
 /** What to do when the server does not know this browser. */
-export const LOCKED = "This browser is not signed in: open the address printed in the terminal again.";
+export const LOCKED =
+  "This browser is not signed in: open the address printed in the terminal again.";
 const UNSAFE = "This browser cannot keep answers: do not close the page before they are sent.";
 
 function waitingWords(number) {
@@ -27,7 +28,7 @@ function connectionBanner(waiting, behind) {
 
 function actionWords({ path, body, sentence }) {
   if (path === "classes") return `Class “${body.label}”: ${sentence}`;
-  const what = path === "undo" ? "Undo" : `Row ${body.row}, ${saidOf(body.kind, body.label)}`;
+  const what = path === "undo" ? "Undo" : `Row no. ${body.row}, ${saidOf(body.kind, body.label)}`;
   return `${what}: ${sentence}`;
 }
 
@@ -51,7 +52,8 @@ export function startBanners(place, outbox) {
     render();
   };
   const noticeBanner = () =>
-    said && el("p.banner", { test: "notice" }, el("span", said), button(".quiet", { click: hush }, "Close"));
+    said && el("p.banner", { test: "notice" },
+      el("span", said), button(".quiet", { click: hush }, "Close"));
   const render = () => {
     const waiting = outbox.pending().length;
     behind = connection.state !== "connected" || (behind && waiting > 0);

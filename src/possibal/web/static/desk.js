@@ -9,7 +9,11 @@ const DOUBLE_CLICK = 250;
 const OUT_OF_SPARES =
   "The spare questions in this browser are used up. New ones come when the server is back.";
 
-const SAYINGS = { skip: "skipped for now", unsure: "somebody else will be asked", bad: "row dropped" };
+const SAYINGS = {
+  skip: "skipped for now",
+  unsure: "somebody else will be asked",
+  bad: "row dropped",
+};
 
 /** What the status line says of an action. */
 export const saidOf = (kind, label) => SAYINGS[kind] ?? label;
@@ -143,7 +147,8 @@ export class Desk {
       if (reply === null) return await this.ask();
       const done = last ? `Undone: ${last.said}.` : "Undone.";
       this.#page.tell(reply.target === null ? "Nothing to undo." : done);
-      await this.#show(turn, reply.question ?? this.question, null);
+      const back = reply.target === null ? null : reply.question ?? last?.question;
+      await this.#show(turn, back ?? this.question, null);
     } catch (error) {
       await this.#undoFailed(turn, last, error);
     }

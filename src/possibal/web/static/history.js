@@ -10,7 +10,7 @@ const PAGE = 50;
 const TYPING = 250;
 const KINDS = {
   label: "Label", skip: "Skipped", unsure: "Not sure", bad: "Bad item", edit: "Changed",
-  settle: "Settled",
+  settle: "Settled", import: "From a file",
 };
 const COLUMNS = ["Row", "Answer", "Person", "When", "What it is"];
 
@@ -34,7 +34,7 @@ async function change(page, row, done) {
     done();
   };
   const { item, mine } = question;
-  const said = mine ? `You said: ${saidOf(mine.kind, mine.label)}.` : "You have not answered this row.";
+  const said = mine ? `You said: ${saidOf(mine.kind, mine.label)}.` : "You did not answer it yet.";
   const box = openDialog(`Row ${item.id}`, showItem(item).node,
     el("p.muted", said, " Choose your answer:"),
     el("div.classes", classButtons(page.classes, (label) => give("edit", label), false)),
@@ -63,7 +63,7 @@ export async function historyView(page) {
     ? answerWords(entry) : [el("s", answerWords(entry)), el("span.tag", "undone")]),
   el("td", { dir: "auto" }, entry.who),
   el("td", el("time", when(entry.at))),
-  el("td.preview", { dir: "auto" }, entry.preview));
+  el("td.preview", { dir: "auto" }, entry.preview === entry.id ? null : entry.preview));
 
   const load = async () => {
     const asked = ++turn;

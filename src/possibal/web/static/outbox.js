@@ -47,8 +47,8 @@ export class Outbox extends EventTarget {
 
   /** The entries that wait, oldest first. */
   pending() {
-    const entries = this.#memory.names("outbox/").map((name) => ({ name, ...this.#memory.read(name) }));
-    return entries.filter(({ body }) => body);
+    const read = (name) => ({ name, ...this.#memory.read(name) });
+    return this.#memory.names("outbox/").map(read).filter(({ body }) => body);
   }
 
   /** Entries that the server refused, each with its sentence. */

@@ -117,6 +117,7 @@ export class Page {
     try {
       const reply = await this.outbox.deliver(key);
       if (reply) this.#classesChanged(reply.classes);
+      this.refresh();
     } catch (error) {
       if (!(error instanceof Refused)) return;
       this.tell(error.message);

@@ -25,13 +25,14 @@ function table(name, head, lines) {
 }
 
 function agreementPart({ pairs, alpha, rows }) {
-  if (!pairs.length) return el("p.muted", "It is measured once two people have answered the same rows.");
+  if (!pairs.length)
+    return el("p.muted", "It is measured once two people have answered the same rows.");
   const line = ({ one, other, rows: shared, kappa }) =>
     [`${one} and ${other}`, number(kappa), meaning(kappa), count(shared)];
   const overall = `All together, over ${plural(rows, "row")}: ${number(alpha)}, ${meaning(alpha)} `
     + "(Krippendorff's alpha).";
   return [
-    el("p", "1 means that they always say the same, 0 that they agree no more often than by chance ",
+    el("p", "1 means that they always say the same, 0 that they agree no more than by chance ",
       "(Cohen's kappa)."),
     table("Agreement of pairs", ["Pair", "Agreement", "In words", "Rows"], pairs.map(line)),
     el("p", { test: "alpha" }, overall),

@@ -44,13 +44,14 @@ export function progressPanel(progress) {
   const { answered, rows, left, unsure, bad, check, saving, fitting } = progress;
   return [
     el("header", el("h2", "Progress"),
-      fitting && el("span.tag", { test: "fitting" }, "The model is learning…")),
+      fitting && el("span.tag", { test: "fitting" }, "Learning…")),
     el("div.facts",
       fact(answered, answered === 1 ? "label so far" : "labels so far", "count-answers"),
       fact(left, "rows left", "count-left"), unsure > 0 && fact(unsure, "not sure", "count-unsure"),
       bad > 0 && fact(bad, "dropped", "count-bad")),
     el("p.muted", `${plural(rows, "row")} in all.`,
       check.size > 0 && ` Check rows: ${check.answered} of ${check.size}.`),
+    progress.trouble && el("p.problem", { test: "trouble" }, progress.trouble),
     adviceBox(progress.advice),
     el("h3", "Labels by class"),
     progress.balance.length ? balance(progress.balance) : el("p.muted", "No labels yet."),

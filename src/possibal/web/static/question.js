@@ -6,6 +6,7 @@ import { showItem, smallCard, words } from "./item.js";
 import { classKey } from "./keys.js";
 
 const FLASH = 220;
+const MANY = 8;
 const TAGS = { again: "Asked again", chosen: "You chose this row" };
 
 const OTHERS = [
@@ -63,36 +64,40 @@ export class QuestionView {
 
   /** Acts on a key; whether the key means something here. */
   press({ act, place }, event) {
+    const { classes } = this.#page;
     if (act === "undo") this.#desk.undo(event);
     else if (act === "why") this.toggleWhy();
     else if (act) this.#give(act, null, event);
-    else if (place < this.#page.classes.length) this.#give("label", this.#page.classes[place], event);
+    else if (place < classes.length) this.#give("label", classes[place], event);
     else return false;
     return true;
   }
 
   renderClasses() {
-    const add = button(".add", { test: "add-class", click: () => this.#addClass() }, "+ Add a class");
+    const open = () => this.#addClass();
+    const add = button(".add", { test: "add-class", click: open }, "+ Add a class");
     const give = (label, event) => this.#give("label", label, event);
+    this.#classes.classList.toggle("many", this.#page.classes.length > MANY);
     this.#classes.replaceChildren(...classButtons(this.#page.classes, give, true), add);
   }
 
-  /** Shows a question, or why there is none; the promise is kept when it can be seen. */
+  /** Shows a question as soon as all of it can be seen, or why there is none. */
   async show(question, reason) {
     this.#question = question;
-    this.#answers.classList.toggle("idle", !question);
     if (!question) return this.#showNone(reason);
     const { item, mine, source } = question;
     const { node, ready } = showItem(item);
+    if (ready) await ready;
+    if (this.#question !== question) return;
+    this.#answers.classList.remove("idle");
     this.#card.dataset.row = item.row;
     this.#card.replaceChildren(
       el("header",
         el("h1", "Row ", el("span", { test: "row-id", dir: "auto" }, item.id)),
         TAGS[source] && el("span.tag", TAGS[source]),
-        mine && el("span.tag", { test: "mine" }, `You said before: ${saidOf(mine.kind, mine.label)}`)),
+        mine && el("span.tag", { test: "mine" }, "You said: ", saidOf(mine.kind, mine.label))),
       node);
     this.#renderWhy();
-    if (ready) await ready;
     this.#page.announce(`Row ${item.id}. ${words(item)}`);
   }
 
@@ -121,6 +126,7 @@ export class QuestionView {
 
   #showNone(reason) {
     delete this.#card.dataset.row;
+    this.#answers.classList.add("idle");
     this.#card.replaceChildren(el("div.none", { test: "no-question" },
       el("h1", "No row to label right now"),
       el("p", reason ?? "There is nothing more to ask."),
