@@ -6,7 +6,7 @@ CORES := $(shell $(PYTHON) -c "import os; print(os.cpu_count())")
 MATHS := src/possibal/choices.py,src/possibal/arrays.py,src/possibal/stack.py,src/possibal/linalg.py,src/possibal/links.py,src/possibal/information.py,src/possibal/laplace.py,src/possibal/kernels.py,src/possibal/radial.py,src/possibal/prior.py,src/possibal/gp.py,src/possibal/hyperparameters.py,src/possibal/inputs.py,src/possibal/preference.py,src/possibal/estimators.py,src/possibal/pool.py,src/possibal/learner.py,src/possibal/foreseen.py,src/possibal/advice.py,src/possibal/experiments/*.py,src/possibal/belief.py,src/possibal/events.py,src/possibal/finite.py,src/possibal/possibility.py,src/possibal/smooth.py,src/possibal/families.py,src/possibal/outer.py,src/possibal/suprema.py,src/possibal/averages.py,src/possibal/scoring.py,src/possibal/view.py,src/possibal/acquisition.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types format bench kills reproduction why variational hyperparameters tables picture clean
+.PHONY: help run demo system reliability screenshots test lint types format bench kills reproduction why variational hyperparameters tables picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -22,7 +22,19 @@ $(BIN)/python:
 
 .venv/.test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(MAKE) --no-print-directory system
 	@touch $@ .venv/.run
+
+# A real browser and a real PostgreSQL for the tests; from Debian's packages where we may install them.
+system:
+	@if { ! command -v chromium || ! ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1; then \
+	    if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	        DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 chromium postgresql >/dev/null \
+	            || { apt-get update --quiet=2 && DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 chromium postgresql >/dev/null; }; \
+	    else \
+	        echo "Tests of the page need chromium, those of teams PostgreSQL: they are skipped without."; \
+	    fi; \
+	fi
 
 .venv/.dev: .venv/.test
 	$(BIN)/python -m pip install --quiet --group dev
@@ -32,7 +44,10 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --group bench
 	@touch $@
 
-run: .venv/.run  ## the main job: an active-learning run on built-in data
+run: .venv/.run  ## the main job: the labelling page, on built-in pictures
+	$(BIN)/possibal label
+
+demo: .venv/.run  ## an active-learning run on built-in data, compared with asking at random
 	$(BIN)/possibal demo
 
 test: .venv/.test  ## everything that must hold, with branch coverage
@@ -57,6 +72,17 @@ format: .venv/.dev  ## let ruff lay out the code
 bench: .venv/.bench  ## speed as ratios against peers, in one run
 	$(BIN)/python bench/scores.py
 	$(BIN)/python bench/models.py
+
+reliability: .venv/.test  ## the labelling server killed 200 times on each database, and crowded (half an hour)
+	$(BIN)/python tests/reliability.py kills --times 200
+	$(BIN)/python tests/reliability.py kills --times 200 --postgres
+	$(BIN)/python tests/reliability.py crowd
+	$(BIN)/python tests/reliability.py crowd --postgres
+	$(BIN)/python tests/reliability.py question
+
+screenshots: .venv/.test  ## pictures of the page, from a real browser
+	mkdir -p screenshots
+	POSSIBAL_SHOTS=screenshots $(BIN)/python -m pytest tests/test_page.py --quiet
 
 kills: .venv/.test  ## kill an experiment twenty times, and see that it ends with the same bytes
 	$(BIN)/python tests/kills.py

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -82,12 +83,10 @@ def _release(program: Path) -> float:
     return float(program.parents[1].name)
 
 
-@pytest.fixture(scope="session", name="postgres_server")
-def _postgres_server() -> Iterator[Server]:
-    """A server for the whole session."""
-    found = programs() if os.name == "posix" else None
-    if found is None and ELSEWHERE:
-        pytest.skip("needs PostgreSQL")
+@contextmanager
+def running() -> Iterator[Server]:
+    """A server of its own, in a folder that is gone afterwards."""
+    found = programs()
     assert found is not None, "PostgreSQL must be installed where everything is checked"
     server = Server(found, Path(tempfile.mkdtemp(prefix="possibal-pg-")))
     try:
@@ -99,10 +98,33 @@ def _postgres_server() -> Iterator[Server]:
         shutil.rmtree(server.folder)
 
 
+@contextmanager
+def database(server: Server) -> Iterator[str]:
+    """The address of an empty database."""
+    name = f"test_{uuid4().hex}"
+    server.execute(f"CREATE DATABASE {name}")
+    yield server.address(name)
+    server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def fresh() -> Iterator[str]:
+    """The address of an empty database on a server of its own."""
+    with running() as server, database(server) as address:
+        yield address
+
+
+@pytest.fixture(scope="session", name="postgres_server")
+def _postgres_server() -> Iterator[Server]:
+    """A server for the whole session."""
+    if programs() is None and ELSEWHERE:
+        pytest.skip("needs PostgreSQL")
+    with running() as server:
+        yield server
+
+
 @pytest.fixture(name="postgresql")
 def _postgresql(postgres_server: Server) -> Iterator[str]:
     """The address of an empty database."""
-    name = f"test_{uuid4().hex}"
-    postgres_server.execute(f"CREATE DATABASE {name}")
-    yield postgres_server.address(name)
-    postgres_server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    with database(postgres_server) as address:
+        yield address

@@ -1,7 +1,8 @@
 """A labelling server under hard conditions: killed at random moments, and many people at once.
 
-    python tests/reliability.py kills --times 200 [--db URL]
-    python tests/reliability.py crowd [--db URL]
+    python tests/reliability.py kills --times 200 [--postgres]
+    python tests/reliability.py crowd [--postgres]
+    python tests/reliability.py question
 
 Figures are printed; what must hold is checked.
 """
@@ -15,14 +16,17 @@ import time
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
 import httpx
 import numpy as np
+from postgres import fresh
 from served import Person, Server
 
-from possibal.journal import Event
+from possibal.journal import replay
+from possibal.learner import Campaign
 from possibal.store import Store
 
 AWAY = (httpx.TransportError, httpx.HTTPStatusError)
@@ -118,7 +122,7 @@ def kills(times: int, folder: Path, db: str, people: int = 4) -> dict[str, float
 def _check(db: str, sent: dict[str, Sent]) -> None:
     """No acknowledged answer is lost, and none is there twice."""
     with Store.open(db, writes=False) as store:
-        events: list[Event] = store.events()
+        events = store.events()
     keys = Counter(event.key for event in events)
     assert max(keys.values(), default=1) == 1
     lost = {key for one in sent.values() for key in one.kept} - set(keys)
@@ -128,33 +132,55 @@ def _check(db: str, sent: dict[str, Sent]) -> None:
 
 
 # ---------------------------------------------------------------- crowd
-def crowd(folder: Path, db: str, people: int = 32, rows: int = 2000) -> dict[str, float]:
-    """Many people answer all rows at once, as fast as they can, while fits run."""
-    truth = written(folder / "rows.csv", rows)
-    given, wrong, timed = Counter[int](), list[str](), dict[str, list[float]]()
-    asks, tells = list[float](), list[float]()
+@dataclass
+class Crowd:
+    """Many people who answer every row that they are given."""
 
-    def answer_all(who: str, server: Server) -> None:
+    truth: dict[str, str]
+    given: Counter[int] = field(default_factory=Counter)
+    asks: list[float] = field(default_factory=list)
+    tells: list[float] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    def answer_all(self, server: Server, who: str) -> None:
+        """Answer until nothing is left."""
         person = server.person(who)
         try:
-            while True:
-                began = time.perf_counter()
-                question = person.ask()
-                asks.append(time.perf_counter() - began)
-                if question is None:
-                    return
+            while (question := _timed(self.asks, person.ask)) is not None:
                 row = question["item"]["row"]
-                given[row] += 1
-                began = time.perf_counter()
-                person.say(row, truth[str(row + 1)], next=False)
-                tells.append(time.perf_counter() - began)
+                self.given[row] += 1
+                said = self.truth[str(row + 1)]
+                _timed(self.tells, partial(person.say, row, said, next=False))
         except (AssertionError, httpx.HTTPError) as error:
-            wrong.append(f"{who}: {error!r}")
+            self.wrong.append(f"{who}: {error!r}")
 
+
+def _timed(seconds: list[float], action):
+    """What an action returns; how long it took is noted."""
+    began = time.perf_counter()
+    found = action()
+    seconds.append(time.perf_counter() - began)
+    return found
+
+
+def _quantiles(verb: str, seconds: list[float]) -> dict[str, float]:
+    """Milliseconds that half, 95 and 99 of a hundred took at most."""
+    shares = (50, 95, 99)
+    found = np.quantile(seconds, [share / 100 for share in shares])
+    return {
+        f"{verb} p{share}, ms": round(1000 * one, 1)
+        for share, one in zip(shares, found.tolist(), strict=True)
+    }
+
+
+def crowd(folder: Path, db: str, people: int = 32, rows: int = 2000) -> dict[str, float]:
+    """Many people answer all rows at once, as fast as they can, while fits run."""
+    many = Crowd(written(folder / "rows.csv", rows))
     with Server("rows.csv", "--classes", "yes,no", "--db", db, folder=folder) as server:
         began = time.perf_counter()
         threads = [
-            threading.Thread(target=answer_all, args=(f"person {i}", server)) for i in range(people)
+            threading.Thread(target=many.answer_all, args=(server, f"person {i}"))
+            for i in range(people)
         ]
         for thread in threads:
             thread.start()
@@ -162,31 +188,71 @@ def crowd(folder: Path, db: str, people: int = 32, rows: int = 2000) -> dict[str
             thread.join()
         seconds = time.perf_counter() - began
         told = Person(server.client(), "person 0").get("progress")
-    assert not wrong, wrong[:3]
+    assert not many.wrong, many.wrong[:3]
     assert told["answered"] == rows
-    assert set(given) == set(range(rows))
-    assert set(given.values()) == {1}, "a row was given twice"
-    timed = {"ask": asks, "tell": tells}
-    figures = {
-        f"{verb} p{share}, ms": round(1000 * float(np.quantile(some, share / 100)), 1)
-        for verb, some in timed.items()
-        for share in (50, 95, 99)
+    assert set(many.given) == set(range(rows))
+    assert set(many.given.values()) == {1}, "a row was given twice"
+    speed = {"people": people, "rows": rows, "answers a second": round(rows / seconds)}
+    return {**speed, **_quantiles("ask", many.asks), **_quantiles("tell", many.tells)}
+
+
+# ---------------------------------------------------------------- one person
+def question(folder: Path, rows: int = 10_000, answers: int = 50) -> dict[str, float]:
+    """One person answers a larger file at a person's pace, then as fast as they can.
+
+    The same answers told to a campaign in memory must not make a better classifier.
+    """
+    truth = written(folder / "rows.csv", rows, 20)
+    labels = np.array(list(truth.values()))
+    db = str(folder / "answers.db")
+    began = time.perf_counter()
+    with Server("rows.csv", "--classes", "yes,no", "--db", db, folder=folder) as server:
+        person = server.person("somebody")
+        asked = person.ask()
+        first = time.perf_counter() - began
+        slow, fast = list[float](), list[float]()
+        for number in range(4 * answers):
+            row = asked["item"]["row"]
+            seconds = slow if number < answers else fast
+            asked = _timed(seconds, partial(person.say, row, truth[str(row + 1)]))["question"]
+            time.sleep(0.8 if number < answers else 0.0)
+    with Store.open(db, writes=False) as store:
+        X, said = store.array("X"), replay(store.events()).answers()[:answers]
+    start = Campaign.start(X, classes=["yes", "no"])
+    page = start.replay(said).classifier.score(X, labels)
+    campaign = start
+    for _ in range(answers):
+        (row,) = campaign.ask()
+        campaign = campaign.tell(row, labels[row])
+    return {
+        "seconds from the command to the first question": round(first, 2),
+        **_quantiles("answer and next question, a person's pace,", slow),
+        **_quantiles("answer and next question, as fast as can be,", fast),
+        f"accuracy after {answers} answers through the page": round(page, 4),
+        f"accuracy after {answers} questions of a campaign in Python": round(
+            campaign.classifier.score(X, labels), 4
+        ),
     }
-    return {"people": people, "rows": rows, "answers a second": round(rows / seconds), **figures}
 
 
 def main() -> None:
     """Run what was asked for, and print its figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("what", choices=["kills", "crowd"])
+    parser.add_argument("what", choices=["kills", "crowd", "question"])
     parser.add_argument("--times", type=int, default=200)
-    parser.add_argument("--db", default="", help="a SQLite file of its own if left out")
+    parser.add_argument("--postgres", action="store_true", help="on a PostgreSQL of its own")
     asked = parser.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        db = asked.db or str(folder / "answers.db")
-        figures = kills(asked.times, folder, db) if asked.what == "kills" else crowd(folder, db)
-        for name, figure in figures.items():
+        db = str(folder / "answers.db")
+        if asked.postgres:
+            db = stack.enter_context(fresh())
+        run = {
+            "kills": lambda: kills(asked.times, folder, db),
+            "crowd": lambda: crowd(folder, db),
+            "question": lambda: question(folder),
+        }
+        for name, figure in run[asked.what]().items():
             print(f"{name}: {figure}")  # noqa: T201 - its job
 
 

@@ -139,10 +139,13 @@ def test_constant_columns_are_of_no_relevance():
 
 # ---------------------------------------------------------------- check rows
 def test_predictions_are_what_the_ranking_thinks():
-    X = rows(50, seed=3)
-    task, bench = Task(told(X, range(12))), Bench(X, "necessity", 0)
-    ranking, places = bench.rank(task), np.array([40, 3, 20, 49])
-    assert bench.predicted(task, places) == [ranking.thought(row) for row in places]
+    X, mixed = rows(150, d=4), rows(150, seed=9)[:, 0]
+    said = truth(X[:, [0]] + 0.5 * X[:, [1]] ** 2 + 0.3 * mixed[:, None])
+    task, bench = Task(told(X, range(8), said)), Bench(X, "necessity", 0)
+    ranking, places = bench.rank(task), np.arange(149, -1, -1)
+    thought = [ranking.thought(row) for row in places]
+    assert bench.predicted(task, places) == thought
+    assert bench.campaign(task).classifier.predict(X[places]).tolist() != thought
 
 
 def test_before_two_classes_were_seen_nothing_is_predicted_or_measured():

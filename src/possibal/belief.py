@@ -6,7 +6,7 @@ from typing import Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from possibal.arrays import Array, Vector, frozen, latent_moments, real, vector
+from possibal.arrays import Array, Places, Vector, frozen, latent_moments, real, vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +87,8 @@ class Belief:
         """The number of rows."""
         return self.mean.shape[1]
 
-    def part(self, rows: slice) -> Self:
-        """The same belief about some of the rows; nothing is copied or checked again."""
+    def part(self, rows: slice | Places) -> Self:
+        """The same belief about some of the rows; nothing is checked again."""
         return self._trusted(self.mean[:, rows], self.variance[:, rows], self.credibility)
 
     @property

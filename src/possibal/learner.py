@@ -22,12 +22,14 @@ from possibal import inputs
 from possibal.acquisition import STRATEGIES
 from possibal.advice import Advice, State, advise, lookback
 from possibal.arrays import Matrix, Places, Vector
+from possibal.belief import Belief
 from possibal.choices import at_least, choice
 from possibal.errors import AlreadyAnsweredError
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.foreseen import Foreseen
 from possibal.gp import Posterior
 from possibal.pool import Pool, is_hashable, plain, pool
+from possibal.scoring import is_local
 from possibal.view import Strategy, View
 
 MADE_UP = (0, 1)
@@ -115,7 +117,7 @@ class Campaign:
             raise ValueError(
                 f"n must be at most {len(left)}, the rows left; got {n}. Ask for fewer."
             )
-        return tuple(self.pool.ids[place] for place in self._picked(n, left, self._rng()))
+        return tuple(self.pool.ids[place] for place in self._picked(n, left))
 
     def ranked(self, n: int = 1) -> tuple[Hashable, ...]:
         """All rows left, the best first: n as :meth:`ask` gives them, then each on its own merit.
@@ -125,10 +127,9 @@ class Campaign:
         left = self._places_left
         if not len(left):
             return ()
-        first = self._picked(min(_whole("n", n, 1), len(left)), left, self._rng())
+        first = self._picked(min(_whole("n", n, 1), len(left)), left)
         judged = self._judged(left)
-        merit = self._merit(Foreseen(self._posterior), self.pool.X[judged], self._rng())
-        others = judged[np.argsort(-merit, kind="stable")]
+        others = judged[np.argsort(-self._merit_now(judged, self._rng()), kind="stable")]
         unseen = self._rng().permutation(np.setdiff1d(left, judged))
         places = dict.fromkeys([*first, *others, *unseen])
         return tuple(self.pool.ids[place] for place in places)
@@ -177,14 +178,19 @@ class Campaign:
         return self._fitted(self.model, [answer.label for answer in self.answers])
 
     @functools.cached_property
+    def belief(self) -> Belief:
+        """What is believed of every row of the pool; of made-up classes before two are known."""
+        return self._posterior.at(self.pool.X)
+
+    @functools.cached_property
     def advice(self) -> Advice:
         """Whether to go on asking."""
-        rows, before = self.pool.X[self._places_left], None
+        left, before = self._places_left, None
         earlier = replace(self, answers=self.answers[: -lookback(len(self))])
         if earlier._labels == self._labels and not self._is_cold:  # noqa: SLF001 - our own
-            before = earlier._posterior.at(rows)  # noqa: SLF001 - our own
-        advice = advise(self._posterior.at(rows), before, len(self))
-        if self._is_cold and len(rows):
+            before = earlier._posterior.at(self.pool.X[left])  # noqa: SLF001 - our own
+        advice = advise(self.belief.part(left), before, len(self))
+        if self._is_cold and len(left):
             reason = "The answers so far name fewer than two classes."
             return replace(advice, state=State.GO_ON, reason=reason)
         return advice
@@ -249,19 +255,29 @@ class Campaign:
             vars(fitted)["feature_names_in_"] = self.pool.columns
         return fitted
 
-    def _picked(self, n: int, left: Places, rng: np.random.Generator) -> list[int]:
+    def _picked(self, n: int, left: Places) -> list[int]:
         """Where the n best rows stand, each chosen as if those before it had been answered."""
-        foreseen, asked = Foreseen(self._posterior), list[int]()
+        rng, judged = self._rng(), self._judged(left)
+        asked = [int(judged[self._merit_now(judged, rng).argmax()])]
+        foreseen = Foreseen(self._posterior).with_pick(self.pool.X[asked[0]])
         while len(asked) < n:
             place = self._next(foreseen, self._judged(np.setdiff1d(left, asked)), rng)
             foreseen = foreseen.with_pick(self.pool.X[place])
             asked.append(place)
         return asked
 
+    def _merit_now(self, places: Places, rng: np.random.Generator) -> Vector:
+        """What rows are worth before any other is picked, from what is believed of the pool."""
+        foreseen, X = Foreseen(self._posterior), self.pool.X[places]
+        if self._is_random or not is_local(self.strategy) or self._is_cold:
+            return self._merit(foreseen, X, rng)
+        view = View(foreseen, X, rng, self.pool.X, self.belief.part(places))
+        return utilities(view, self.strategy)
+
     def _next(self, foreseen: Foreseen, left: Places, rng: np.random.Generator) -> int:
         """The best of the rows left, given those that are picked already."""
         X, told = self.pool.X[left], np.zeros(len(left))
-        if foreseen.picked and not self._is_random:
+        if not self._is_random:
             copy = np.any([(x == X).all(axis=1) for x in foreseen.picked], axis=0)
             told = np.where(copy, np.inf, foreseen.foretold(X))
             fresh = told <= max(told.min(), 0.5 + 0.5 * told.min())

@@ -87,8 +87,7 @@ class Bench:
         classes = tuple(str(label) for label in sorted(labels, key=str))
         if not is_cold:
             classes = tuple(str(label) for label in campaign.classifier.classes_)
-            belief = campaign.classifier.belief(self._X)
-            sure, leading = necessity(belief), leading_labels(belief)
+            sure, leading = necessity(campaign.belief), leading_labels(campaign.belief)
         order = np.array(campaign.ranked(max(task.first, 1)), dtype=np.intp)
         relevance = _relevance(self._X, leading)
         advice = campaign.advice
@@ -119,7 +118,7 @@ class Bench:
         """The campaign with the task's answers."""
         names = task.classes if len(task.classes) > 1 else ()
         if names not in self._begun:
-            self._begun[names] = self._start(self._X, classes=list(names) or None)
+            self._begun = {names: self._start(self._X, classes=list(names) or None)}
         return self._begun[names].without(task.aside).replay(task.answers)
 
 

@@ -20,7 +20,7 @@ from possibal.journal import Event, State, replay
 from possibal.ranking import Ranking, Task
 from possibal.store import Store
 
-PATIENCE = 0.06
+PATIENCE = 0.04
 """Seconds that a question waits for a ranking that is almost there."""
 FIRST = 3.0
 """Seconds that the first question waits for the first ranking."""
@@ -154,7 +154,7 @@ class Standing:
                 self.classes,
                 frozenset(dropped | undecided | check),
                 tuple(answer for answer in self.state.answers() if answer.row in check),
-                2 + 2 * min(len(self.state.people), CROWD),
+                1 + min(max(len(self.state.people), 1), CROWD),
             )
 
     def rank(self) -> Ranking:

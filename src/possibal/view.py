@@ -30,12 +30,14 @@ class View:
         candidates: (m, d), the rows that may be asked.
         rng: for strategies that draw.
         reference: (r, d), rows that stand for the whole pool; the candidates if left out.
+        known: the belief about the candidates, where it was worked out before.
     """
 
     posterior: Posterior
     candidates: Matrix
     rng: np.random.Generator | None = None
     reference: Matrix = field(default_factory=lambda: NOTHING)
+    known: Belief | None = None
 
     def __post_init__(self) -> None:
         """Let the candidates stand for the pool where nothing else does."""
@@ -49,7 +51,7 @@ class View:
 
     @functools.cached_property
     def _belief(self) -> Belief:
-        return self.posterior.at(self.candidates)
+        return self.posterior.at(self.candidates) if self.known is None else self.known
 
 
 class Strategy(Protocol):

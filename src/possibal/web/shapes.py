@@ -178,8 +178,9 @@ class Renewed(BaseModel):
 
 
 class CampaignOut(BaseModel):
-    """What a campaign is."""
+    """What a campaign is; its id tells it from others on the same address."""
 
+    id: str
     name: str
     kind: str
     classes: list[str]

@@ -71,6 +71,7 @@ class Views:
         """What the campaign is."""
         setup = self._desk.setup
         return shapes.CampaignOut(
+            id=setup.digest[:16],
             name=setup.name,
             kind=setup.kind,
             classes=list(self._desk.standing.classes),

@@ -23,7 +23,7 @@ export class Page {
 
   constructor(campaign) {
     // Answers kept for one file must never reach another that is served at the same address later.
-    const scope = `${campaign.name}/${campaign.rows}`;
+    const scope = campaign.id;
     this.campaign = campaign;
     this.memory = new Memory(scope);
     this.outbox = new Outbox(this.memory, scope);
