@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from possibal.bench import Bench
 from possibal.journal import Event, Kind
-from possibal.ranking import Bench
 from possibal.service import Desk, Question, Stored
 from possibal.standing import Ranker, Standing
 from possibal.store import Contents, Item, Setup, Store

@@ -13,8 +13,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
-from typing import Any
+from threading import Event, Thread
+from typing import Any, Self
 from uuid import uuid4
 
 import httpx
@@ -23,9 +23,9 @@ from PIL import Image
 
 import possibal
 from possibal import cli
+from possibal.bench import Bench
 from possibal.campaigns import Options, begin
 from possibal.intake import Wanted, take_in
-from possibal.ranking import Bench
 from possibal.service import Desk
 from possibal.standing import Standing
 from possibal.web.app import application
@@ -42,7 +42,16 @@ class Server:
 
     def __init__(self, *arguments: str, folder: Path) -> None:
         self.log = folder / f"server-{uuid4().hex[:8]}.log"
-        line = [sys.executable, "-m", "possibal", "label", *arguments, "--no-browser", "--port", "0"]
+        line = [
+            sys.executable,
+            "-m",
+            "possibal",
+            "label",
+            *arguments,
+            "--no-browser",
+            "--port",
+            "0",
+        ]
         began = time.monotonic()
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(  # noqa: S603 - our own code
@@ -52,6 +61,7 @@ class Server:
         self.seconds = time.monotonic() - began
         self.base, self.token = found[1].rstrip("/"), found[2]
         self.url = found[0]
+        self._clients = list[httpx.Client]()
 
     def _found(self) -> re.Match[str]:
         end = time.monotonic() + PATIENCE
@@ -68,6 +78,7 @@ class Server:
     def client(self) -> httpx.Client:
         """A browser that has opened the address."""
         client = httpx.Client(base_url=self.base, timeout=PATIENCE)
+        self._clients.append(client)
         assert client.get("/", params={"token": self.token}, follow_redirects=True).is_success
         return client
 
@@ -86,10 +97,12 @@ class Server:
             self.process.wait(PATIENCE)
         return self.log.read_text(encoding="utf-8")
 
-    def __enter__(self) -> "Server":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for client in self._clients:
+            client.close()
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
@@ -273,25 +286,28 @@ def visited(visit: Callable[[str], Any], *arguments: str) -> tuple[int, Any]:
         visit: what they do, given the address of the server without its token.
         arguments: of the command.
     """
-    port, found = free_port(), list[Any]()
+    port, found, is_over = free_port(), list[Any](), Event()
+    base = f"http://127.0.0.1:{port}"
 
     def come_and_go() -> None:
-        base, end = f"http://127.0.0.1:{port}", time.monotonic() + PATIENCE
+        while not is_over.is_set():
+            try:
+                httpx.get(base, timeout=PATIENCE)
+                break
+            except httpx.TransportError:
+                time.sleep(0.02)
+        else:
+            return  # it was refused: there is nothing to visit, and nothing to stop
         try:
-            while time.monotonic() < end:
-                try:
-                    httpx.get(base)
-                except httpx.TransportError:
-                    time.sleep(0.02)
-                else:
-                    break
             found.append(visit(base))
         finally:
             signal.raise_signal(signal.SIGINT)
 
     visitor = Thread(target=come_and_go)
     visitor.start()
-    line = ["label", *arguments, "--port", str(port)]
-    code = cli.main(line if "--browser" in arguments else [*line, "--no-browser"])
-    visitor.join()
+    try:
+        code = cli.main(["label", *arguments, "--port", str(port), "--no-browser"])
+    finally:
+        is_over.set()
+        visitor.join()
     return code, found[0] if found else None

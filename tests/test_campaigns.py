@@ -95,7 +95,7 @@ def test_at_most_half_of_the_rows_are_check_rows(tmp_path):
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"strategy": "necessit"}, r"^strategy must be one of .*; got 'necesity'\. Did you mean"),
+        ({"strategy": "necessit"}, r"^strategy must be one of .*; got 'necessit'\. Did you mean"),
         ({"seed": -1}, r"^seed must be at least 0; got -1\."),
         ({"people": 0}, r"^people must be at least 1; got 0\."),
         ({"check": -1}, r"^check must be at least 0; got -1\."),

@@ -9,10 +9,10 @@ import skops.io
 from begun import campaign, clouds, said, source, told
 
 from possibal import model as models
+from possibal.bench import Bench
 from possibal.errors import MissingPackageError
 from possibal.journal import Kind
 from possibal.model import Model
-from possibal.ranking import Bench
 from possibal.standing import Standing
 from possibal.store import Store
 

@@ -10,9 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from possibal.bench import Bench
 from possibal.campaigns import Options, begin
 from possibal.intake import Wanted, take_frame
-from possibal.ranking import Bench
 from possibal.service import Desk
 from possibal.standing import Standing
 from possibal.web.app import application

@@ -7,7 +7,6 @@ import stat
 import sys
 import time
 import webbrowser
-from pathlib import Path
 from threading import Thread
 
 import httpx
@@ -28,10 +27,12 @@ def desk(tmp_path_factory):
 
 def run(server: Server, visit, *, browser: bool = False):
     """What a visitor finds while the server runs; then they press Ctrl-C."""
-    found = []
+    found, port = [], re.search(r":(\d+)/", server.url)[1]
+    host = "[::1]" if "[::1]" in server.url else "127.0.0.1"
 
     def come_and_go() -> None:
         try:
+            httpx.get(f"http://{host}:{port}", timeout=PATIENCE)  # it runs from now on
             found.append(visit())
         finally:
             signal.raise_signal(signal.SIGINT)
@@ -45,10 +46,12 @@ def run(server: Server, visit, *, browser: bool = False):
 
 def test_the_address_opens_the_page_until_ctrl_c(desk):
     server = Server(desk, Address(port=0))
-    base, token = re.fullmatch(r"(http://127\.0\.0\.1:\d+)/\?token=([\w-]{32})", server.url).groups()
+    base, token = re.fullmatch(
+        r"(http://127\.0\.0\.1:\d+)/\?token=([\w-]{32})", server.url
+    ).groups()
     with httpx.Client(base_url=base) as client:
         assert run(server, lambda: client.get(f"/?token={token}").status_code) == 303
-        assert list(client.cookies.jar)[0].name == f"possibal-{base.rsplit(':')[-1]}"
+        assert next(iter(client.cookies.jar)).name == f"possibal-{base.rsplit(':')[-1]}"
     with pytest.raises(httpx.ConnectError):
         httpx.get(base)
 
@@ -142,4 +145,3 @@ def test_the_browser_is_opened_at_the_address(desk, tmp_path, monkeypatch):
         return note.read_text()
 
     assert run(server, wait, browser=True) == server.url
-    assert isinstance(note, Path)

@@ -18,9 +18,9 @@ from desks import (
     walk,
 )
 
-from possibal import service
+from possibal import journal, service
 from possibal.errors import RefusedError
-from possibal.journal import REST, Kind
+from possibal.journal import Kind
 from possibal.learner import Campaign
 from possibal.reasons import Source
 from possibal.service import LEASE, Desk
@@ -204,15 +204,19 @@ def test_a_person_may_change_their_mind(at):
 
 
 # ---------------------------------------------------------------- not answering
-def test_a_skipped_row_comes_back_after_a_while(at):
-    skipped = row_of(at.ask("ann"))
-    at.answer(event("ann", skipped, kind=Kind.SKIP))
-    assert row_of(at.ask("bob")) == skipped
-    at.answer(event("bob", skipped, kind=Kind.SKIP))
-    assert skipped not in walk(at, "ann", REST)
-    rest = walk(at, "ann", 30 - REST)
-    assert skipped in rest
-    assert at.ask("ann") is None
+def test_a_skipped_row_is_asked_about_again_after_a_while(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "REST", 5)
+    with desk(tmp_path, rows(12)) as at:
+        skipped = row_of(at.ask("ann"))
+        at.answer(event("ann", skipped, kind=Kind.SKIP))
+        assert row_of(at.ask("bob")) == skipped
+        at.answer(event("bob", skipped, kind=Kind.SKIP))
+        assert skipped not in walk(at, "ann", 5)
+        at.standing.rank()
+        assert skipped in at._open("ann")  # noqa: SLF001 - without waiting for its turn
+        assert skipped not in at._open("bob")  # noqa: SLF001 - who did not do enough since
+        assert skipped in walk(at, "ann", 7)
+        assert at.ask("ann") is None
 
 
 def test_skipped_rows_come_back_at_once_where_nothing_else_is_left(tmp_path):
@@ -419,6 +423,14 @@ def test_rows_in_reserve_go_to_others_only_when_nothing_else_is_left(tmp_path):
         assert taken not in {row_of(one) for one in at.reserve("ann", 4)}
         answer(at, "ann", taken)
         assert at.standing.state.labels.keys() == {taken}
+
+
+def test_what_one_put_off_oneself_comes_before_what_others_keep_in_reserve(tmp_path):
+    with desk(tmp_path, rows(3)) as at:
+        at.reserve("bob", 2)
+        skipped = row_of(at.ask("ann"))
+        at.answer(event("ann", skipped, kind=Kind.SKIP))
+        assert row_of(at.ask("ann")) == skipped
 
 
 def test_a_reserve_lasts_as_long_as_it_is_renewed(tmp_path, time):

@@ -152,7 +152,14 @@ def test_what_is_no_sound_body_is_refused(gate, verb, what):
 
 @pytest.mark.parametrize(
     "kind",
-    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "text/html", "", "x"],
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data",
+        "text/html",
+        "",
+        "x",
+    ],
 )
 def test_another_type_of_content_is_refused(gate, kind):
     assert is_refusal(post(gate, "renew", {"who": "ann"}, kind), 400, 415, 422)

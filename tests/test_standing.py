@@ -19,9 +19,9 @@ from desks import (
 
 from possibal import checks
 from possibal import standing as module
+from possibal.bench import Bench
 from possibal.journal import Kind
 from possibal.learner import Answer, Campaign
-from possibal.ranking import Bench
 from possibal.service import Desk
 from possibal.standing import CROWD, EVERY, Standing
 from possibal.store import Store

@@ -14,8 +14,9 @@ from desks import rows, truth, until
 
 import possibal
 from possibal import worker
+from possibal.bench import Bench
 from possibal.learner import Answer
-from possibal.ranking import Bench, Task
+from possibal.ranking import Task
 from possibal.worker import KINDNESS, Worker
 
 ELSEWHERE = os.environ.get("CI") != "true"

@@ -11,6 +11,8 @@ from possibal.writing import folder, write
 NAME = "possibal-digits"
 """The folder that is made."""
 CLASSES = ("3", "8")
+COUNT = 357
+"""How many pictures there are."""
 WIDTH, MARGIN = 96, 1
 """Points along the side of a picture, and those added to the eight of the originals."""
 
@@ -21,6 +23,8 @@ def digits(place: Path) -> Path:
     Their names do not tell what they show.
     """
     made = folder(place / NAME, "folder")
+    if len(list(made.glob("picture-*.png"))) == COUNT:
+        return made
     for name, content in _pictures():
         if not (made / name).exists():
             write(made / name, content)

@@ -5,13 +5,17 @@ with begin(db, intake, options) as store: ...        recipe(store) -> Recipe
 
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from possibal.acquisition import STRATEGIES
 from possibal.choices import at_least, choice
-from possibal.features import Recipe
-from possibal.intake import Intake
 from possibal.journal import Event, Kind
 from possibal.store import Contents, Item, Setup, Store, clock
+
+if TYPE_CHECKING:  # scikit-learn takes a second to import
+    from possibal.features import Recipe
+    from possibal.intake import Intake
 
 FILE = "file"
 """Who gave the labels that a file came with."""
@@ -43,7 +47,7 @@ class Options:
         at_least("check", self.check, 0)
 
 
-def begin(db: str, intake: Intake, options: Options) -> Store:
+def begin(db: str, intake: "Intake", options: Options) -> Store:
     """A new campaign of a file's rows, all of it or nothing."""
     if options.check > len(intake.ids) // 2:
         raise ValueError(
@@ -87,7 +91,7 @@ def given(name: str, event: Event) -> Event:
     )
 
 
-def recipe(store: Store) -> Recipe:
+def recipe(store: Store) -> "Recipe":
     """How the rows of a campaign became numbers, and how new ones do."""
     arrays = {name.removeprefix(PART): a for name, a in store.arrays().items() if name != "X"}
-    return Recipe.restored(store.setup().recipe, arrays)
+    return import_module("possibal.features").Recipe.restored(store.setup().recipe, arrays)

@@ -5,13 +5,13 @@ interval(right, n) -> (low, high)        saving(X, labels, right, answers) -> Sa
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from math import sqrt
 
 import numpy as np
 
 from possibal.advice import leading_labels
 from possibal.arrays import Matrix
-from possibal.estimators import PossibilisticGPClassifier
 
 FEWEST = 20
 """With fewer check rows nothing can be said about what was saved."""
@@ -92,11 +92,12 @@ def saving(X: Matrix, labels: Sequence[str], right: int, answers: int) -> Saving
 def _random(X: Matrix, labels: Sequence[str], size: int) -> float:
     """The mean accuracy of models that learnt from so many rows, on the others."""
     y, means = np.array(labels), list[float]()
-    classes = np.unique(y)
+    # Late, for scikit-learn takes a second to import and intervals need none of it.
+    classes, models = np.unique(y), import_module("possibal.estimators")
     for draw in range(DRAWS):
         rows = np.random.default_rng([size, draw]).permutation(len(y))
         learnt, tested = rows[:size], rows[size:]
-        model = PossibilisticGPClassifier(classes=classes).fit(X[learnt], y[learnt])
+        model = models.PossibilisticGPClassifier(classes=classes).fit(X[learnt], y[learnt])
         predicted = model.classes_[leading_labels(model.belief(X[tested]))]
         means.append(float(np.mean(predicted == y[tested])))
     return float(np.mean(means))

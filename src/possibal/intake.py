@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from pathlib import Path
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -18,6 +17,7 @@ from possibal.columns import LARGEST, Cells, Table, is_missing, mapped, named
 from possibal.features import Made, Pictures, Recipe
 from possibal.frames import from_frame
 from possibal.roles import Labels, clean, texts
+from possibal.sources import Wanted, digest, is_folder
 
 Progress: TypeAlias = Callable[[str, float], None]
 """Told what is being done, and the share of all that is done, from 0 to 1."""
@@ -32,31 +32,6 @@ READ, MADE = 0.4, 0.9
 
 
 # ---------------------------------------------------------------- values
-@dataclass(frozen=True)
-class Wanted:
-    """What a person asks for.
-
-    Attributes:
-        source: a file that `tables` reads, or a folder of pictures.
-        label: the column of labels; if left out, a column called label.
-        id: the column of unique names; if left out, a column called id that has such.
-        text: the column of texts; if left out, the only column of prose.
-        image: the column of paths of pictures, from the file's folder.
-        classes: the labels that may be given; if left out, those found.
-        features: a .npy file with one line of numbers per row.
-        encoding: of the file's text.
-    """
-
-    source: Path
-    label: str | None = None
-    id: str | None = None
-    text: str | None = None
-    image: str | None = None
-    classes: tuple[str, ...] = ()
-    features: Path | None = None
-    encoding: str | None = None
-
-
 @dataclass(frozen=True, eq=False)
 class Intake:
     """Rows to label, as people see them and as numbers.
@@ -107,7 +82,7 @@ class NewRows:
 def take_in(wanted: Wanted, progress: Progress) -> Intake:
     """Everything that a campaign needs, or one sentence on what is wrong with the source."""
     roles.check_classes(wanted.classes)
-    intake = (_from_folder if _is_folder(wanted.source) else _from_file)(wanted, progress)
+    intake = (_from_folder if is_folder(wanted.source) else _from_file)(wanted, progress)
     progress("done", 1.0)
     return intake
 
@@ -124,7 +99,7 @@ def take_frame(frame: object, wanted: Wanted) -> Intake:
 
 def take_new(recipe: Recipe, wanted: Wanted, progress: Progress) -> NewRows:
     """New rows of a file or folder, as the recipe makes them numbers; labels are not looked at."""
-    folder = _is_folder(wanted.source)
+    folder = is_folder(wanted.source)
     _check_source(recipe, wanted, folder=folder)
     if folder:
         rows, notes = _pictures(wanted)
@@ -136,22 +111,6 @@ def take_new(recipe: Recipe, wanted: Wanted, progress: Progress) -> NewRows:
         rows = features.of_file(wanted.features, len(ids)).X
     X = recipe.apply(rows, lambda share: progress("making features", READ + share * (1 - READ)))
     return NewRows(ids, X, notes)
-
-
-def digest(source: Path) -> str:
-    """SHA-256 of a file's content, or of the names and sizes of a folder's pictures."""
-    if _is_folder(source):
-        names = images.listed(source.resolve()).names
-        sizes = [(name, (source / name).stat().st_size) for name in names]
-        return hashlib.sha256(repr(sizes).encode()).hexdigest()
-    try:
-        with source.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ValueError(
-            f"file must be one that can be read; got {str(source)!r} ({error.strerror}). "
-            "Check its name and folder."
-        ) from None
 
 
 def _check_source(recipe: Recipe, wanted: Wanted, *, folder: bool) -> None:
@@ -186,14 +145,6 @@ def _new_ids(wanted: Wanted, table: Table) -> tuple[str, ...]:
 
 
 # ---------------------------------------------------------------- folders
-def _is_folder(path: Path) -> bool:
-    """Whether there is a folder of that name; a name too long for the system is none."""
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
-
-
 def _from_folder(wanted: Wanted, progress: Progress) -> Intake:
     """The pictures of a folder."""
     for option in ("label", "id", "text", "image", "encoding"):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from possibal.learner import Answer
+from possibal.answers import Answer
 
 REST = 20
 """A row that was skipped comes back after this many answers of the same person."""

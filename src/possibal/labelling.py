@@ -78,7 +78,7 @@ def label(  # noqa: PLR0913 - one argument per option
     """Label a file in the browser: the most informative row first, every answer kept."""
     from possibal import opening
     from possibal.campaigns import Options
-    from possibal.intake import Wanted
+    from possibal.sources import Wanted
     from possibal.web.serve import Address
 
     with mistakes():

@@ -21,6 +21,7 @@ from sklearn.base import clone
 from possibal import inputs
 from possibal.acquisition import STRATEGIES
 from possibal.advice import Advice, State, advise, lookback
+from possibal.answers import Answer
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.choices import at_least, choice
@@ -34,19 +35,6 @@ from possibal.view import Strategy, View
 
 MADE_UP = (0, 1)
 """What classes are called while fewer than two are known."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What somebody said about a row.
-
-    Attributes:
-        row: its id.
-        label: its class.
-    """
-
-    row: Hashable
-    label: Hashable
 
 
 @dataclass(frozen=True)

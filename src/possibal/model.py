@@ -24,12 +24,12 @@ from possibal import labels
 from possibal.acquisition import necessity
 from possibal.advice import leading_labels
 from possibal.arrays import Array, Matrix, Vector
+from possibal.bench import Bench
 from possibal.campaigns import PART, recipe
 from possibal.content import reason, silent
 from possibal.errors import MissingPackageError
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.features import Recipe
-from possibal.ranking import Bench
 from possibal.standing import Standing
 from possibal.store import Store, clock
 from possibal.writing import folder, part_of, write

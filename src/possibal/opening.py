@@ -2,19 +2,24 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from possibal import builtin
 from possibal.campaigns import Options, begin
 from possibal.database import address, file_of, shown
-from possibal.intake import Intake, Wanted, digest, take_in
 from possibal.service import Desk
+from possibal.sources import Wanted, digest
 from possibal.standing import Standing
 from possibal.store import Setup, Store
 from possibal.terminal import bar, console, mistakes
 from possibal.web.serve import Address, Server
 from possibal.worker import Worker
+
+if TYPE_CHECKING:  # scikit-learn takes a second to import, and going on needs none of it
+    from possibal.intake import Intake
 
 ENDING = ".possibal.db"
 """Of the file that keeps a campaign, beside the file that it is about."""
@@ -43,7 +48,7 @@ def label(asked: Labelling) -> None:
     """Serve the page of a campaign until somebody stops it."""
     with mistakes():
         wanted = asked.wanted or _built_in()
-        db = asked.db or beside(wanted.source)
+        db = beside(wanted.source) if asked.db is None else asked.db
         store = _opened(db, wanted, asked.options)
     with store, desk(store) as at:
         with mistakes():
@@ -70,7 +75,8 @@ def desk(store: Store) -> Generator[Desk]:
 
 def beside(source: Path) -> str:
     """Where the campaign of a file is kept if nobody says otherwise."""
-    return str(source.with_name(f"{source.name}{ENDING}"))
+    named = source.resolve() if source.name in {"", ".."} else source  # as the folder we are in
+    return str(named.with_name(f"{named.name}{ENDING}"))
 
 
 def _built_in() -> Wanted:
@@ -92,8 +98,22 @@ def _opened(db: str, wanted: Wanted, options: Options) -> Store:
     except BaseException:
         store.close()
         raise
-    console().print(f"Going on with {len(store.events())} actions so far.", soft_wrap=True)
+    said = f"Going on with {len(store.events())} actions so far."
+    for sentence in (*_kept(store.setup(), options), said):
+        console().print(sentence, soft_wrap=True)
     return store
+
+
+def _kept(setup: Setup, options: Options) -> list[str]:
+    """What was asked for, but stays as it was when the campaign began."""
+    usual = Options()
+    names = [field.name for field in fields(options)]
+    asked = [name for name in names if getattr(options, name) != getattr(usual, name)]
+    return [
+        f"{name} stays {getattr(setup, name)}, as when the campaign began."
+        for name in asked
+        if getattr(options, name) != getattr(setup, name)
+    ]
 
 
 def _check_folder(db: str) -> None:
@@ -112,7 +132,7 @@ def _check_same(setup: Setup, wanted: Wanted, db: str) -> None:
         )
 
 
-def _taken_in(wanted: Wanted) -> Intake:
+def _taken_in(wanted: Wanted) -> "Intake":
     """What the file holds, with a bar while it is read."""
     done = 0.0
     with bar(1.0) as show:
@@ -122,7 +142,7 @@ def _taken_in(wanted: Wanted) -> Intake:
             show(words.capitalize(), share - done)
             done = share
 
-        return take_in(wanted, progress)
+        return import_module("possibal.intake").take_in(wanted, progress)
 
 
 def _ending(at: Desk, db: str) -> str:

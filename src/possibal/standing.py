@@ -9,16 +9,18 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from threading import Condition, RLock, Thread
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
 
 import numpy as np
 
 from possibal.arrays import Matrix, Places, Vector
-from possibal.checks import Saving
 from possibal.journal import Event, State, replay
 from possibal.ranking import Ranking, Task
 from possibal.store import Store
+
+if TYPE_CHECKING:
+    from possibal.checks import Saving
 
 PATIENCE = 0.04
 """Seconds that a question waits for a ranking that is almost there."""
@@ -47,7 +49,7 @@ class Ranker(Protocol):
         """The labels predicted for rows."""
         ...
 
-    def measure(self, task: Task) -> Saving | None:
+    def measure(self, task: Task) -> "Saving | None":
         """What asking saved."""
         ...
 

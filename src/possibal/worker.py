@@ -6,16 +6,19 @@ with Worker(X, strategy, seed) as worker: worker.rank(task)
 import os
 import signal
 from contextlib import suppress
+from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from threading import Lock
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from threadpoolctl import threadpool_limits
 
 from possibal.arrays import Matrix, Places
-from possibal.checks import Saving
-from possibal.ranking import Bench, Ranking, Task
+from possibal.ranking import Ranking, Task
+
+if TYPE_CHECKING:  # scikit-learn takes a second to import, which only the process needs
+    from possibal.checks import Saving
 
 KINDNESS = 5
 """How much the process gives way to the one that people wait for."""
@@ -39,15 +42,15 @@ class Worker:
         return self._process.pid
 
     def rank(self, task: Task) -> Ranking:
-        """As :meth:`possibal.ranking.Bench.rank`."""
+        """As :meth:`possibal.bench.Bench.rank`."""
         return self._run("rank", task)
 
     def predicted(self, task: Task, rows: Places) -> list[str] | None:
-        """As :meth:`possibal.ranking.Bench.predicted`."""
+        """As :meth:`possibal.bench.Bench.predicted`."""
         return self._run("predicted", task, rows)
 
-    def measure(self, task: Task) -> Saving | None:
-        """As :meth:`possibal.ranking.Bench.measure`."""
+    def measure(self, task: Task) -> "Saving | None":
+        """As :meth:`possibal.bench.Bench.measure`."""
         return self._run("measure", task)
 
     def close(self) -> None:
@@ -105,12 +108,12 @@ def _serve(line: Connection, X: Matrix, strategy: str, seed: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(AttributeError):  # not every system knows of kindness
         os.nice(KINDNESS)
-    bench = None
+    bench, maker = None, import_module("possibal.bench").Bench
     with suppress(EOFError, OSError), threadpool_limits(1):
         while True:
             verb, arguments = line.recv()
             try:
-                bench = bench or Bench(X, strategy, seed)
+                bench = bench or maker(X, strategy, seed)
                 line.send((True, getattr(bench, verb)(*arguments)))
             except Exception as error:  # noqa: BLE001 - whoever asked must hear of it
                 line.send((False, error))

@@ -1,6 +1,5 @@
 """What the desk and its overview say, in the shapes that travel."""
 
-from possibal.campaigns import recipe
 from possibal.overview import Overview, Wanted, preview
 from possibal.service import LEASE, Desk, Question
 from possibal.store import Item
@@ -16,7 +15,7 @@ class Views:
     def __init__(self, desk: Desk, overview: Overview) -> None:
         """Speak for these."""
         self._desk, self._overview = desk, overview
-        self._owners = recipe(desk.store).owners
+        self._owners = tuple(desk.setup.recipe["owners"])
 
     # ------------------------------------------------------------ questions
 
