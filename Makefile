@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CORES := $(shell $(PYTHON) -c "import os; print(os.cpu_count())")
 # Modules held to full branch coverage.
-MATHS := src/possibal/choices.py,src/possibal/arrays.py,src/possibal/stack.py,src/possibal/linalg.py,src/possibal/links.py,src/possibal/information.py,src/possibal/laplace.py,src/possibal/kernels.py,src/possibal/radial.py,src/possibal/prior.py,src/possibal/gp.py,src/possibal/hyperparameters.py,src/possibal/inputs.py,src/possibal/preference.py,src/possibal/estimators.py,src/possibal/pool.py,src/possibal/learner.py,src/possibal/foreseen.py,src/possibal/advice.py,src/possibal/experiments/*.py,src/possibal/belief.py,src/possibal/events.py,src/possibal/finite.py,src/possibal/possibility.py,src/possibal/smooth.py,src/possibal/families.py,src/possibal/outer.py,src/possibal/suprema.py,src/possibal/averages.py,src/possibal/scoring.py,src/possibal/view.py,src/possibal/acquisition.py
+MATHS := src/possibal/choices.py,src/possibal/arrays.py,src/possibal/stack.py,src/possibal/linalg.py,src/possibal/links.py,src/possibal/information.py,src/possibal/laplace.py,src/possibal/kernels.py,src/possibal/radial.py,src/possibal/prior.py,src/possibal/gp.py,src/possibal/hyperparameters.py,src/possibal/inputs.py,src/possibal/preference.py,src/possibal/estimators.py,src/possibal/pool.py,src/possibal/learner.py,src/possibal/answers.py,src/possibal/journal.py,src/possibal/agreement.py,src/possibal/checks.py,src/possibal/ranking.py,src/possibal/bench.py,src/possibal/foreseen.py,src/possibal/advice.py,src/possibal/experiments/*.py,src/possibal/belief.py,src/possibal/events.py,src/possibal/finite.py,src/possibal/possibility.py,src/possibal/smooth.py,src/possibal/families.py,src/possibal/outer.py,src/possibal/suprema.py,src/possibal/averages.py,src/possibal/scoring.py,src/possibal/view.py,src/possibal/acquisition.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo system reliability screenshots test lint types format bench kills reproduction why variational hyperparameters tables picture clean
@@ -76,8 +76,9 @@ bench: .venv/.bench  ## speed as ratios against peers, in one run
 reliability: .venv/.test  ## the labelling server killed 200 times on each database, and crowded (half an hour)
 	$(BIN)/python tests/reliability.py kills --times 200
 	$(BIN)/python tests/reliability.py kills --times 200 --postgres
+	$(BIN)/python tests/reliability.py crowd --pace 1
+	$(BIN)/python tests/reliability.py crowd --pace 1 --postgres
 	$(BIN)/python tests/reliability.py crowd
-	$(BIN)/python tests/reliability.py crowd --postgres
 	$(BIN)/python tests/reliability.py question
 
 screenshots: .venv/.test  ## pictures of the page, from a real browser

@@ -29,6 +29,8 @@ from possibal.journal import replay
 from possibal.learner import Campaign
 from possibal.store import Store
 
+PATIENCE = 20.0
+"""Seconds to wait for the first answer after a kill."""
 AWAY = (httpx.TransportError, httpx.HTTPStatusError)
 """What people see of a server that was killed."""
 
@@ -91,9 +93,12 @@ def kills(times: int, folder: Path, db: str, people: int = 4) -> dict[str, float
                 threading.Thread(target=_answer, args=(server, who, one, end))
                 for who, one in sent.items()
             ]
+            before, patient = _acknowledged(sent), time.monotonic() + PATIENCE
             for thread in threads:
                 thread.start()
-            time.sleep(random.uniform(0.05, 1.2))  # noqa: S311 - no secret
+            while _acknowledged(sent) == before and time.monotonic() < patient:
+                time.sleep(0.005)
+            time.sleep(random.uniform(0.0, 0.8))  # noqa: S311 - no secret
             server.kill()
             for thread in threads:
                 thread.join()
@@ -103,7 +108,7 @@ def kills(times: int, folder: Path, db: str, people: int = 4) -> dict[str, float
         store.setup()
         stored = store.events()
     opened = time.perf_counter() - began
-    kept = sum(len(one.kept) for one in sent.values())
+    kept = _acknowledged(sent)
     made = sum(len(one.made) for one in sent.values())
     unheard = len(stored) - kept
     return {
@@ -117,6 +122,11 @@ def kills(times: int, folder: Path, db: str, people: int = 4) -> dict[str, float
         "seconds to serve again, median": round(float(np.median(starts[1:] or starts)), 2),
         "seconds to serve again, largest": round(max(starts[1:] or starts), 2),
     }
+
+
+def _acknowledged(sent: dict[str, Sent]) -> int:
+    """How many answers people were told are kept."""
+    return sum(len(one.kept) for one in sent.values())
 
 
 def _check(db: str, sent: dict[str, Sent]) -> None:
@@ -134,9 +144,10 @@ def _check(db: str, sent: dict[str, Sent]) -> None:
 # ---------------------------------------------------------------- crowd
 @dataclass
 class Crowd:
-    """Many people who answer every row that they are given."""
+    """Many people who answer every row that they are given, after a while."""
 
     truth: dict[str, str]
+    pace: float = 0.0
     given: Counter[int] = field(default_factory=Counter)
     asks: list[float] = field(default_factory=list)
     tells: list[float] = field(default_factory=list)
@@ -150,6 +161,7 @@ class Crowd:
                 row = question["item"]["row"]
                 self.given[row] += 1
                 said = self.truth[str(row + 1)]
+                time.sleep(self.pace * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
                 _timed(self.tells, partial(person.say, row, said, next=False))
         except (AssertionError, httpx.HTTPError) as error:
             self.wrong.append(f"{who}: {error!r}")
@@ -173,9 +185,11 @@ def _quantiles(verb: str, seconds: list[float]) -> dict[str, float]:
     }
 
 
-def crowd(folder: Path, db: str, people: int = 32, rows: int = 2000) -> dict[str, float]:
-    """Many people answer all rows at once, as fast as they can, while fits run."""
-    many = Crowd(written(folder / "rows.csv", rows))
+def crowd(
+    folder: Path, db: str, people: int = 32, rows: int = 2000, pace: float = 0.0
+) -> dict[str, float]:
+    """Many people answer all rows at once, as fast as they can or at a pace, while fits run."""
+    many = Crowd(written(folder / "rows.csv", rows), pace)
     with Server("rows.csv", "--classes", "yes,no", "--db", db, folder=folder) as server:
         began = time.perf_counter()
         threads = [
@@ -192,7 +206,12 @@ def crowd(folder: Path, db: str, people: int = 32, rows: int = 2000) -> dict[str
     assert told["answered"] == rows
     assert set(many.given) == set(range(rows))
     assert set(many.given.values()) == {1}, "a row was given twice"
-    speed = {"people": people, "rows": rows, "answers a second": round(rows / seconds)}
+    speed = {
+        "people": people,
+        "rows": rows,
+        "seconds to think": pace,
+        "answers a second": round(rows / seconds),
+    }
     return {**speed, **_quantiles("ask", many.asks), **_quantiles("tell", many.tells)}
 
 
@@ -240,6 +259,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("what", choices=["kills", "crowd", "question"])
     parser.add_argument("--times", type=int, default=200)
+    parser.add_argument("--pace", type=float, default=0.0, help="seconds that a crowd thinks")
     parser.add_argument("--postgres", action="store_true", help="on a PostgreSQL of its own")
     asked = parser.parse_args()
     with ExitStack() as stack:
@@ -249,7 +269,7 @@ def main() -> None:
             db = stack.enter_context(fresh())
         run = {
             "kills": lambda: kills(asked.times, folder, db),
-            "crowd": lambda: crowd(folder, db),
+            "crowd": lambda: crowd(folder, db, pace=asked.pace),
             "question": lambda: question(folder),
         }
         for name, figure in run[asked.what]().items():
