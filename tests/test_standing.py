@@ -370,3 +370,19 @@ def test_rows_that_are_all_alike_are_no_distance_apart(tmp_path):
     with desk(tmp_path, np.ones((4, 2))) as at:
         answer(at, "ann", 0, "no")
         assert at.standing.nearest(1, 3) == [(0, "no", 0.0)]
+
+
+# ---------------------------------------------------------------- rows
+def test_rows_at_the_head_of_a_ranking_are_read_before_anybody_asks(store, monkeypatch):
+    with standing(store) as at:
+        first = at.rank().order[:5].tolist()
+        monkeypatch.setattr(store, "items", None)
+        assert [item.row for item in at.items(first).values()] == first
+
+
+def test_memory_for_rows_is_bounded(store, monkeypatch):
+    monkeypatch.setattr("possibal.standing.KEPT", 3)
+    with standing(store) as at:
+        for row in range(12):
+            assert at.items([row, 0])[row].row == row
+        assert len(vars(at)["_items"]) <= 5

@@ -209,7 +209,7 @@ class Overview:
             events = sorted(state.events.values(), key=lambda event: -event.number)
         fitting = [event for event in events if _fits(event, wanted)]
         looked_at = fitting if wanted.text else fitting[: wanted.limit]
-        items = self.standing.store.items(_row(event) for event in looked_at)
+        items = self.standing.items(_row(event) for event in looked_at)
         if wanted.text:
             fitting = [event for event in fitting if _mentions(items, event, wanted.text)]
         shown = fitting[: wanted.limit]
@@ -230,7 +230,7 @@ class Overview:
         """Rows of which people said different things, those not settled first."""
         said, state = self._said(), self.standing.state
         rows = [row for row, one in said.items() if len(set(one.values())) > 1]
-        items = self.standing.store.items(rows)
+        items = self.standing.items(rows)
         with self.standing.lock:
             found = [(state.verdict(row).settled, row) for row in rows]
         listed = [Conflict(items[row], said[row], by.label if by else None) for by, row in found]

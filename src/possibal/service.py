@@ -141,7 +141,7 @@ class Desk:
         near = self.standing.nearest(row, NEAREST)
         nearby = Nearby(near[0][2], near[0][1]) if near else None
         said = reasons.sentence(source, leaning, sure or 0.0, nearby)
-        items = self.store.items([row, *(other for other, _, _ in near)])
+        items = self.standing.items([row, *(other for other, _, _ in near)])
         shown = tuple(Near(items[other], label) for other, label, _ in near)
         mine = self.standing.state.verdict(row).opinions.get(who)
         if row in self.standing.check_rows:

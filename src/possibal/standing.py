@@ -6,8 +6,9 @@ The ranking is made beside the answers, and again whenever something changed.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from threading import Condition, RLock, Thread
 from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
@@ -17,7 +18,7 @@ import numpy as np
 from possibal.arrays import Matrix, Places, Vector
 from possibal.journal import Event, State, replay
 from possibal.ranking import Ranking, Task
-from possibal.store import Store
+from possibal.store import Item, Store
 
 if TYPE_CHECKING:
     from possibal.checks import Saving
@@ -32,6 +33,10 @@ CROWD = 5
 """With so many people nobody waits for a ranking: there are always other answers on their way."""
 EVERY = 5
 """Of so many questions one is about a check row, until all are answered."""
+AHEAD = 100
+"""Rows at the head of a ranking that are read before anybody asks."""
+KEPT = 20_000
+"""Rows that are kept in memory at most, before those asked for now."""
 POINTS = 10
 """Of the learning curve that are made again after a restart."""
 PAIRS = 500
@@ -75,7 +80,7 @@ class Standing:
         """Rows of the ranking that still want answers, the best first."""
         self.seen = dict[int, list[str]]()
         """Labels predicted for the check rows, in their order, after so many answers."""
-        self.lock = RLock()
+        self.lock, self._items = RLock(), dict[int, Item]()
         self._number = max((event.number for event in self.state.events.values()), default=0)
         self._ranker, self._changed = ranker, Condition(self.lock)
         self._changes, self._ranked = 0, -1  # how many there were, and after how many it was ranked
@@ -173,6 +178,8 @@ class Standing:
                 seen = [ranking.thought(row) or "" for row in self.check_rows]
                 self.seen[ranking.answers] = seen
             self._changed.notify_all()
+            first = list(islice(self.order, AHEAD))
+        self.items(first)
         return ranking
 
     def measure(self) -> None:
@@ -230,7 +237,21 @@ class Standing:
                 self._changed.notify_all()
                 self._changed.wait_for(lambda: self._is_closed, PAUSE)
 
-    # ------------------------------------------------------------ likeness
+    # ------------------------------------------------------------ rows
+
+    def items(self, rows: Iterable[int]) -> dict[int, Item]:
+        """Rows as their source has them; those seen lately are not read again.
+
+        While somebody's answer is being written, a SQLite file cannot be read: a question would
+        wait for it.
+        """
+        wanted, known = list(rows), self._items
+        missing = [row for row in wanted if row not in known]
+        found = self.store.items(missing) if missing else {}
+        if len(known) >= KEPT:
+            self._items = {}
+        self._items.update(found)
+        return {row: found[row] if row in found else known[row] for row in wanted}
 
     def nearest(self, row: int, most: int) -> list[tuple[int, str, float]]:
         """The labelled rows most like a row: place, label, and distance in usual ones."""
