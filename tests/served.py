@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import random
 import re
 import signal
 import socket
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
@@ -274,9 +275,27 @@ def run(*arguments: str, folder: Path, code: str = "") -> "subprocess.CompletedP
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as line:
-        return line.getsockname()[1]
+    """A port that nobody listens on.
+
+    It is below those that systems give to whoever connects: somebody who keeps trying to connect
+    to one of those may one day be given that very port, and be connected to themselves.
+    """
+    while True:
+        port = random.randrange(20_000, 30_000)  # noqa: S311 - no secret
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
+def is_there(base: str, is_over: Event) -> bool:
+    """Whether a server answers before all is over; the environment may still be changing."""
+    while not is_over.is_set():
+        try:
+            httpx.get(base, timeout=PATIENCE, trust_env=False)
+        except httpx.TransportError:
+            time.sleep(0.02)
+        else:
+            return True
+    return False
 
 
 def visited(visit: Callable[[str], Any], *arguments: str) -> tuple[int, Any]:
@@ -290,18 +309,12 @@ def visited(visit: Callable[[str], Any], *arguments: str) -> tuple[int, Any]:
     base = f"http://127.0.0.1:{port}"
 
     def come_and_go() -> None:
-        while not is_over.is_set():
-            try:
-                httpx.get(base, timeout=PATIENCE)
-                break
-            except httpx.TransportError:
-                time.sleep(0.02)
-        else:
-            return  # it was refused: there is nothing to visit, and nothing to stop
         try:
-            found.append(visit(base))
+            if is_there(base, is_over):
+                found.append(visit(base))
         finally:
-            signal.raise_signal(signal.SIGINT)
+            if not is_over.is_set():
+                signal.raise_signal(signal.SIGINT)
 
     visitor = Thread(target=come_and_go)
     visitor.start()
