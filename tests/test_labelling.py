@@ -49,7 +49,7 @@ def test_columns_can_be_named():
 
 
 def test_a_text_its_encoding_and_own_numbers_can_be_named():
-    words = ["schön und gut, sagte sie, und ging dann", "übel war ihm, und er ging nicht mit"]
+    words = ["schön und gut, sagte er, und ging dann", "übel war ihm, und er ging nicht mit"]
     rows = [f'"{words[n % 2]} {n}",{n}' for n in range(8)]
     Path("a.csv").write_bytes("\n".join(["said,n", *rows]).encode("cp1252"))
     np.save("own.npy", np.random.default_rng(0).normal(size=(8, 2)))
