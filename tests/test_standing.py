@@ -1,5 +1,6 @@
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from desks import (
 from possibal import checks
 from possibal import standing as module
 from possibal.bench import Bench
-from possibal.journal import Kind
+from possibal.journal import Event, Kind
 from possibal.learner import Answer, Campaign
 from possibal.service import Desk
 from possibal.standing import CROWD, EVERY, Standing
@@ -386,3 +387,13 @@ def test_memory_for_rows_is_bounded(store, monkeypatch):
         for row in range(12):
             assert at.items([row, 0])[row].row == row
         assert len(vars(at)["_items"]) <= 5
+
+
+def test_labels_that_a_file_came_with_do_not_bring_check_rows_forward(tmp_path):
+    setup, contents = campaign(rows(60), check=10)
+    given = [
+        Event(f"{row:032x}", Kind.IMPORT, "file", 1, row, truth(rows(60))[row]) for row in range(30)
+    ]
+    begun = Store.create(str(tmp_path / "a.db"), setup, replace(contents, events=given))
+    with begun as store, standing(store) as at:
+        assert not at.is_check_turn

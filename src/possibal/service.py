@@ -25,6 +25,8 @@ LEASE = 120
 """Seconds that a person may take over a row before somebody else gets it; the page renews it."""
 TRIED = 32
 """Rows tried at once where other processes may be faster."""
+HEAD = 32
+"""Rows at the head of a ranking that nobody keeps in reserve."""
 NEAREST = 3
 """Labelled rows shown beside a question."""
 
@@ -109,7 +111,10 @@ class Desk:
         return self.question(row, who, Source.CHOSEN)
 
     def reserve(self, who: str, count: int) -> list[Question]:
-        """Questions for while the desk is out of reach."""
+        """Questions for while the desk is out of reach.
+
+        The best rows are left to whoever is within reach, if there are others.
+        """
         self.standing.catch_up()
         self.standing.await_ranking()
         with self._lock:
@@ -118,7 +123,7 @@ class Desk:
             kept = [row for row in mine if self._may_ask(row, who)]
             wanted = max(0, count - len(kept))
             others = (row for row in self._open(who) if row not in mine and row not in at)
-            rows = list(islice(others, wanted))
+            rows = list(islice(others, HEAD + wanted))[-wanted:] if wanted else []
         lease = self._lease(who, spare=True)
         taken = self.store.take(rows, lease, wanted) if wanted else []
         with self._lock:

@@ -16,7 +16,7 @@ from zlib import crc32
 import numpy as np
 
 from possibal.arrays import Matrix, Places, Vector
-from possibal.journal import Event, State, replay
+from possibal.journal import Event, Kind, State, replay
 from possibal.ranking import Ranking, Task
 from possibal.store import Item, Store
 
@@ -81,6 +81,7 @@ class Standing:
         self.seen = dict[int, list[str]]()
         """Labels predicted for the check rows, in their order, after so many answers."""
         self.lock, self._items = RLock(), dict[int, Item]()
+        self._given = sum(event.kind is Kind.IMPORT for event in self.state.events.values())
         self._number = max((event.number for event in self.state.events.values()), default=0)
         self._ranker, self._changed = ranker, Condition(self.lock)
         self._changes, self._ranked = 0, -1  # how many there were, and after how many it was ranked
@@ -141,7 +142,7 @@ class Standing:
         with self.lock:
             labels = self.state.labels
             checked = sum(row in labels for row in self.check_rows)
-            return checked < (len(labels) - checked) // (EVERY - 1)
+            return checked < (len(labels) - checked - self._given) // (EVERY - 1)
 
     # ------------------------------------------------------------ ranking
 
