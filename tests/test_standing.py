@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from desks import (
     answer,
+    bench,
     campaign,
     created,
     desk,
@@ -397,3 +398,79 @@ def test_labels_that_a_file_came_with_do_not_bring_check_rows_forward(tmp_path):
     begun = Store.create(str(tmp_path / "a.db"), setup, replace(contents, events=given))
     with begun as store, standing(store) as at:
         assert not at.is_check_turn
+
+
+# ---------------------------------------------------------------- ranking ahead
+def test_what_follows_from_a_likely_answer_is_there_when_it_comes(store):
+    with standing(store, background=True) as at:
+        until(lambda: not at.is_behind)
+        at.take_in(store.append([event("ann", row, truth(at.X)[row]) for row in range(6)]))
+        until(lambda: not at.is_behind)
+        row = int(at.ranking.order[0])
+        at.expect(row)
+        until(lambda: at._guess() is None)  # noqa: SLF001 - nobody else can know
+        at.take_in(store.append([event("ann", row, truth(at.X)[row])]))
+        assert not at.is_behind
+        assert at.ranking.answers == 7
+        fresh = bench(store).rank(at.task())
+        assert np.array_equal(at.ranking.order, fresh.order)
+        assert np.array_equal(at.ranking.necessity, fresh.necessity)
+        assert row not in at.order
+
+
+def test_an_answer_that_nobody_guessed_is_ranked_as_ever(store):
+    with standing(store, background=True) as at:
+        until(lambda: not at.is_behind)
+        at.expect(3)
+        until(lambda: at._guess() is None)  # noqa: SLF001 - as above
+        at.take_in(store.append([event("ann", 4, "yes")]))
+        until(lambda: not at.is_behind)
+        assert at.ranking.answers == 1
+
+
+def test_an_answer_that_comes_while_it_is_guessed_takes_the_guess(store):
+    ranker = Moody(store)
+    with standing(store, ranker) as at:
+        at.rank()
+        at.expect(5)
+        ranker.go.clear()
+        guessing = threading.Thread(target=at._rank_ahead)  # noqa: SLF001 - as above
+        guessing.start()
+        until(lambda: ranker.asked == 2)
+        first = at.setup.classes[0]
+        at.take_in(store.append([event("ann", 5, first)]))
+        assert at.is_behind
+        ranker.go.set()
+        guessing.join()
+        assert not at.is_behind
+        assert at.ranking.answers == 1
+
+
+def test_a_guess_that_something_else_overtook_is_dropped(store):
+    ranker = Moody(store)
+    with standing(store, ranker) as at:
+        at.rank()
+        at.expect(5)
+        ranker.go.clear()
+        guessing = threading.Thread(target=at._rank_ahead)  # noqa: SLF001 - as above
+        guessing.start()
+        until(lambda: ranker.asked == 2)
+        at.take_in(store.append([event("ann", 6, "yes")]))
+        ranker.go.set()
+        guessing.join()
+        assert at.is_behind
+
+
+def test_nothing_is_guessed_of_rows_that_are_answered_or_in_a_crowd(store):
+    with standing(store) as at:
+        at.rank()
+        at.expect(2)
+        assert at._guess() is not None  # noqa: SLF001 - as above
+        at.take_in(store.append([event("ann", 2, "yes")]))
+        at.rank()
+        assert at._guess() is None  # noqa: SLF001 - as above
+        at._rank_ahead()  # noqa: SLF001 - as above
+        at.take_in(store.append([event(f"p{i}", 10 + i, "yes") for i in range(CROWD)]))
+        at.rank()
+        at.expect(3)
+        assert at._guess() is None  # noqa: SLF001 - as above

@@ -84,7 +84,10 @@ class Desk:
     def ask(self, who: str) -> Question | None:
         """The next question for a person; None where nothing is left."""
         rows = self.rows(who, 1)
-        return self.question(rows[0], who) if rows else None
+        if not rows:
+            return None
+        self.standing.expect(rows[0])
+        return self.question(rows[0], who)
 
     def rows(self, who: str, count: int) -> list[int]:
         """The next rows for a person, the best first, now theirs for a while."""
@@ -108,6 +111,7 @@ class Desk:
         if not self._got(who, row):
             raise RefusedError(f"row must be free; got {row}, which somebody has. Pick another.")
         self._let_go(who, left)
+        self.standing.expect(row)
         return self.question(row, who, Source.CHOSEN)
 
     def reserve(self, who: str, count: int) -> list[Question]:

@@ -15,6 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
+from possibal.answers import Answer
 from possibal.arrays import Matrix, Places, Vector
 from possibal.journal import Event, Kind, State, replay
 from possibal.ranking import Ranking, Task
@@ -23,7 +24,7 @@ from possibal.store import Item, Store
 if TYPE_CHECKING:
     from possibal.checks import Saving
 
-PATIENCE = 0.04
+PATIENCE = 0.06
 """Seconds that a question waits for a ranking that is almost there."""
 FIRST = 3.0
 """Seconds that the first question waits for the first ranking."""
@@ -31,6 +32,8 @@ PAUSE = 1.0
 """Seconds after a failure before it is tried again."""
 CROWD = 5
 """With so many people nobody waits for a ranking: there are always other answers on their way."""
+GUESSES = 3
+"""Labels of the row on somebody's desk whose rankings are made before the answer comes."""
 EVERY = 5
 """Of so many questions one is about a check row, until all are answered."""
 AHEAD = 100
@@ -86,6 +89,7 @@ class Standing:
         self._ranker, self._changed = ranker, Condition(self.lock)
         self._changes, self._ranked = 0, -1  # how many there were, and after how many it was ranked
         self._is_measured, self._is_closed = False, False
+        self._expected, self._guessed = dict[int, None](), dict[Task, Ranking]()
         self._thread = Thread(target=self._rank_on, name="possibal-ranking", daemon=True)
         self._in_background = background
         if background:
@@ -115,6 +119,15 @@ class Standing:
                 if event.row is not None and not self._wants(event.row):
                     self.order.pop(event.row, None)
             self._changes += len(new)
+            guessed = self._guessed.get(_key(self.task())) if new and self._guessed else None
+            if guessed is not None:
+                self._adopt(guessed, self._changes)
+            self._changed.notify_all()
+
+    def expect(self, row: int) -> None:
+        """Let somebody be at a row: what follows from their answer is ranked before it comes."""
+        with self.lock:
+            self._expected = dict.fromkeys([row, *self._expected][:CROWD])
             self._changed.notify_all()
 
     def _wants(self, row: int) -> bool:
@@ -169,19 +182,49 @@ class Standing:
         """The ranking after all answers, made now."""
         with self.lock:
             changes, task = self._changes, self.task()
-        ranking = self._ranker.rank(task)
+            guessed = self._guessed.get(_key(task))
+        ranking = guessed or self._ranker.rank(task)
         with self.lock:
-            if changes >= self._ranked:  # else another was faster
-                self.ranking, self._ranked, self._is_measured = ranking, changes, False
-                wanted = (row for row in ranking.order.tolist() if self._wants(row))
-                self.order = dict.fromkeys(wanted)
-            if self.check_rows and not ranking.is_cold:
-                seen = [ranking.thought(row) or "" for row in self.check_rows]
-                self.seen[ranking.answers] = seen
+            self._adopt(ranking, changes)
+            self._guessed = {_key(task): ranking}
             self._changed.notify_all()
             first = list(islice(self.order, AHEAD))
         self.items(first)
         return ranking
+
+    def _adopt(self, ranking: Ranking, changes: int) -> None:
+        """Let a ranking count that knows of so many changes, unless another was faster."""
+        if changes >= self._ranked:
+            self.ranking, self._ranked, self._is_measured = ranking, changes, False
+            self.order = dict.fromkeys(r for r in ranking.order.tolist() if self._wants(r))
+        if self.check_rows and not ranking.is_cold:
+            self.seen[ranking.answers] = [ranking.thought(row) or "" for row in self.check_rows]
+
+    def _guess(self) -> Task | None:
+        """What will have to be ranked if somebody's answer is a likely one; None if all is done."""
+        if self.is_behind or self.ranking is None or len(self.state.people) >= CROWD:
+            return None
+        now, thought = self.task(), self.ranking.thought
+        for row in self._expected:
+            labels = dict.fromkeys([thought(row), *now.classes][: GUESSES + 1])
+            for label in [one for one in labels if one is not None][:GUESSES]:
+                task = _key(replace(now, answers=(*now.answers, Answer(row, label))))
+                is_open = row not in self.state.labels and row not in now.aside
+                if is_open and task not in self._guessed:
+                    return task
+        return None
+
+    def _rank_ahead(self) -> None:
+        """Rank what follows from an answer that may come, for as long as nothing else is known."""
+        with self.lock:
+            task, changes = self._guess(), self._changes
+        if task is not None:
+            ranking = self._ranker.rank(task)
+            with self.lock:
+                if changes == self._changes:
+                    self._guessed[task] = ranking
+                elif task == _key(self.task()):
+                    self._adopt(ranking, self._changes)
 
     def measure(self) -> None:
         """See what the check rows tell."""
@@ -216,16 +259,22 @@ class Standing:
                 self._changed.wait_for(lambda: self.ranking is not known or self.trouble, patience)
 
     def _rank_on(self) -> None:
-        """Rank whenever something changed, and measure when there is time."""
+        """Rank whenever something changed, rank ahead, and measure when there is time."""
         while True:
             with self.lock:
-                self._changed.wait_for(
-                    lambda: self.is_behind or not self._is_measured or self._is_closed
-                )
-                is_behind = self.is_behind
-            if self._is_closed:
+                self._changed.wait_for(lambda: self._job() is not None or self._is_closed)
+                job = self._job()
+            if self._is_closed or job is None:
                 return
-            self._work(self.rank if is_behind else self.measure)
+            self._work(job)
+
+    def _job(self) -> Callable[[], object] | None:
+        """What is most urgent; None if nothing is to be done."""
+        if self.is_behind:
+            return self.rank
+        if self._guess() is not None:
+            return self._rank_ahead
+        return None if self._is_measured else self.measure
 
     def _work(self, job: Callable[[], object]) -> None:
         """Do a piece of work; where it fails, people go on answering and it is tried again."""
@@ -274,3 +323,8 @@ class Standing:
         one, other = (rng.integers(self.setup.rows, size=PAIRS) for _ in range(2))
         away: Vector = np.sqrt(((self.X[one] - self.X[other]) ** 2).sum(axis=1))
         return float(np.median(away)) or 1.0
+
+
+def _key(task: Task) -> Task:
+    """What decides a ranking: all of a task but the rows that only measure."""
+    return replace(task, check=())
