@@ -191,6 +191,7 @@ def crowd(
     """Many people answer all rows at once, as fast as they can or at a pace, while fits run."""
     many = Crowd(written(folder / "rows.csv", rows), pace)
     with Server("rows.csv", "--classes", "yes,no", "--db", db, folder=folder) as server:
+        server.person("person 0").ask()  # which waits for the first ranking
         began = time.perf_counter()
         threads = [
             threading.Thread(target=many.answer_all, args=(server, f"person {i}"))

@@ -119,7 +119,7 @@ class Standing:
                 if event.row is not None and not self._wants(event.row):
                     self.order.pop(event.row, None)
             self._changes += len(new)
-            guessed = self._guessed.get(_key(self.task())) if new and self._guessed else None
+            guessed = self._guessed.get(_key(self.task())) if new and not self._is_crowd else None
             if guessed is not None:
                 self._adopt(guessed, self._changes)
             self._changed.notify_all()
@@ -164,6 +164,11 @@ class Standing:
         """Whether the last answers are not in the ranking yet."""
         return self._ranked < self._changes
 
+    @property
+    def _is_crowd(self) -> bool:
+        """Whether so many people answer that none of them is waited for."""
+        return len(self.state.people) >= CROWD
+
     def task(self) -> Task:
         """What is to be ranked now."""
         with self.lock:
@@ -202,7 +207,7 @@ class Standing:
 
     def _guess(self) -> Task | None:
         """What will have to be ranked if somebody's answer is a likely one; None if all is done."""
-        if self.is_behind or self.ranking is None or len(self.state.people) >= CROWD:
+        if self.is_behind or self.ranking is None or self._is_crowd:
             return None
         now, thought = self.task(), self.ranking.thought
         for row in self._expected:
@@ -253,7 +258,7 @@ class Standing:
             return
         with self.lock:
             known = self.ranking
-            is_crowd = known is not None and len(self.state.people) >= CROWD
+            is_crowd = known is not None and self._is_crowd
             if self.is_behind and not is_crowd:
                 patience = FIRST if known is None else PATIENCE
                 self._changed.wait_for(lambda: self.ranking is not known or self.trouble, patience)

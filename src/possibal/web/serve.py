@@ -70,7 +70,8 @@ def _bound(address: Address) -> socket.socket:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     reason: object = None
     for port in wanted:
-        line = socket.socket(family, socket.SOCK_STREAM)
+        # With its protocol named, asyncio sends small answers at once; without, 40 ms later.
+        line = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             line.bind((address.host, port))
