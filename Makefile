@@ -52,7 +52,7 @@ demo: .venv/.run  ## an active-learning run on built-in data, compared with aski
 
 test: .venv/.test  ## everything that must hold, with branch coverage
 	rm -f .coverage .coverage.*
-	$(BIN)/python -m pytest --numprocesses=$(CORES) --dist=loadfile --cov --cov-report=
+	$(BIN)/python -m pytest --numprocesses=$(CORES) --dist=loadfile --no-loadscope-reorder --cov --cov-report=
 	$(BIN)/python -m coverage report --fail-under=95
 	$(BIN)/python -m coverage report --fail-under=100 --include='$(MATHS)'
 

@@ -22,7 +22,6 @@ from uuid import uuid4
 
 import httpx
 import numpy as np
-from postgres import fresh
 from served import Person, Server
 
 from possibal.journal import replay
@@ -217,7 +216,9 @@ def crowd(
 
 
 # ---------------------------------------------------------------- one person
-def question(folder: Path, rows: int = 10_000, answers: int = 50) -> dict[str, float]:
+def question(
+    folder: Path, rows: int = 10_000, answers: int = 50, pace: float = 0.8
+) -> dict[str, float]:
     """One person answers a larger file at a person's pace, then as fast as they can.
 
     The same answers told to a campaign in memory must not make a better classifier.
@@ -231,11 +232,11 @@ def question(folder: Path, rows: int = 10_000, answers: int = 50) -> dict[str, f
         asked = person.ask()
         first = time.perf_counter() - began
         slow, fast = list[float](), list[float]()
-        for number in range(4 * answers):
+        for number in range(2 * answers):
             row = asked["item"]["row"]
             seconds = slow if number < answers else fast
             asked = _timed(seconds, partial(person.say, row, truth[str(row + 1)]))["question"]
-            time.sleep(0.8 if number < answers else 0.0)
+            time.sleep(pace if number < answers else 0.0)
     with Store.open(db, writes=False) as store:
         X, said = store.array("X"), replay(store.events()).answers()[:answers]
     start = Campaign.start(X, classes=["yes", "no"])
@@ -267,6 +268,8 @@ def main() -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         db = str(folder / "answers.db")
         if asked.postgres:
+            from postgres import fresh  # noqa: PLC0415 - pytest loads it as a plugin
+
             db = stack.enter_context(fresh())
         run = {
             "kills": lambda: kills(asked.times, folder, db),

@@ -49,3 +49,10 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / NAME).write_text("a file")
     with pytest.raises(ValueError, match=r"^folder must be a folder that can be written; got"):
         builtin.digits(tmp_path)
+
+
+def test_pictures_that_are_all_there_are_not_made_again(tmp_path, monkeypatch):
+    made = builtin.digits(tmp_path)
+    monkeypatch.setattr(builtin, "_pictures", None)
+    assert builtin.digits(tmp_path) == made
+    assert len(list(made.iterdir())) == builtin.COUNT

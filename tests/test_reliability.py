@@ -28,6 +28,6 @@ def test_many_people_at_once_never_get_the_same_row(db, tmp_path):
 
 
 def test_answers_through_the_page_teach_as_much_as_answers_in_python(tmp_path):
-    figures = reliability.question(tmp_path, rows=2000, answers=25)
+    figures = reliability.question(tmp_path, rows=1000, answers=20, pace=0.4)
     page, python = list(figures.values())[-2:]
     assert page >= python - 0.03
