@@ -127,4 +127,4 @@ def _plain(holds):
 
 
 TestRequests = Requests.TestCase
-TestRequests.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestRequests.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
