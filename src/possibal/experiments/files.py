@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -135,15 +134,7 @@ def _label(found: Found, label: str | None) -> tuple[str, str]:
         if len(usual) == 1:
             return usual[0], f"column {usual[0]} was taken as the label."
         return names[-1], f"column {names[-1]}, the last, was taken as the label."
-    if label not in names:
-        lower = {name.lower(): name for name in names}
-        near = [lower[word] for word in get_close_matches(label.lower(), lower)]
-        offered = ", ".join(repr(name) for name in near or names[-3:])
-        raise ValueError(
-            f"label must be a column of the data; got {label!r}. "
-            f"The {'nearest' if near else 'last'} columns are {offered}."
-        )
-    return label, ""
+    return names[columns.named("label", label, names)], ""
 
 
 # ---------------------------------------------------------------- files
