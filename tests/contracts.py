@@ -22,6 +22,7 @@ from possibal import database, store
 from possibal.errors import UnsavedError
 from possibal.journal import Event, Kind
 from possibal.store import Contents, Item, Lease, Setup, Store
+from possibal.turns import Holding
 
 PLACES = (Path(possibal.__file__).parents[1], Path(__file__).parent)
 HERE = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, PLACES))}
@@ -92,6 +93,11 @@ def word(key: str, row: int | None = 0, who: str = "ann") -> Event:
 def lease(who: str, now: int = 0, until: int = 100, *, spare: bool = False) -> Lease:
     """Somebody at work for a while."""
     return Lease(who, now, until, spare)
+
+
+def held(who: str, until: int = 100, *, spare: bool = False) -> Holding:
+    """The same, as it is read."""
+    return Holding(who, until, spare)
 
 
 def shuffled(seed: int, values) -> list:
@@ -379,29 +385,33 @@ class StoreContract:
             assert made.take([2, 0, 1], lease("bob")) == [0]
             assert made.take([2, 0], lease("cy")) == []
             assert made.take([2, 1, 0], lease("cy"), most=3) == [1]
-            assert made.leases(0) == {2: ("ann", False), 0: ("bob", False), 1: ("cy", False)}
+            assert made.leases(0) == {
+                2: held("ann"),
+                0: held("bob"),
+                1: held("cy"),
+            }
 
     def test_ones_own_row_can_be_taken_again_and_lasts_longer(self, db):
         with created(db) as made:
             made.take([1], lease("ann", until=100))
             assert made.take([1], lease("ann", until=200)) == [1]
-            assert made.leases(150) == {1: ("ann", False)}
+            assert made.leases(150) == {1: held("ann", 200)}
 
     def test_a_lease_that_has_ended_is_free(self, db):
         with created(db) as made:
             made.take([1], lease("ann", until=100))
             assert made.take([1], lease("bob", now=99)) == []
-            assert made.leases(99) == {1: ("ann", False)}
+            assert made.leases(99) == {1: held("ann")}
             assert made.leases(100) == {}
             assert made.take([1], lease("bob", now=100, until=200)) == [1]
-            assert made.leases(100) == {1: ("bob", False)}
+            assert made.leases(100) == {1: held("bob", 200)}
 
     def test_a_row_in_reserve_goes_to_whoever_wants_it_now_but_into_no_other_reserve(self, db):
         with created(db) as made:
             assert made.take([0, 1, 2], lease("ann", spare=True), most=2) == [0, 1]
             assert made.take([0, 1], lease("bob", spare=True), most=2) == []
             assert made.take([0, 1], lease("bob")) == [0]
-            assert made.leases(0) == {0: ("bob", False), 1: ("ann", True)}
+            assert made.leases(0) == {0: held("bob"), 1: held("ann", spare=True)}
             assert made.take([0], lease("ann")) == []
             assert made.take([1], lease("ann")) == [1]
             assert made.take([1], lease("bob")) == []
@@ -415,15 +425,15 @@ class StoreContract:
             made.renew(lease("ann", now=50, until=300))
             assert made.leases(99).keys() == {0, 2, 3}
             assert made.leases(299).keys() == {0, 3}
-            assert made.leases(300) == {3: ("ann", True)}
-            assert made.leases(899) == {3: ("ann", True)}
+            assert made.leases(300) == {3: held("ann", 900, spare=True)}
+            assert made.leases(899) == {3: held("ann", 900, spare=True)}
 
     def test_whoever_answers_a_row_lets_go_of_it(self, db):
         with created(db) as made:
             made.take([0, 1], lease("ann"), most=2)
             made.take([2], lease("bob"))
             made.append([word("a", 0), word("b", 2), word("c", None)])
-            assert made.leases(0) == {1: ("ann", False), 2: ("bob", False)}
+            assert made.leases(0) == {1: held("ann"), 2: held("bob")}
 
     def test_no_row_goes_to_two_people(self, db):
         with created(db, 300) as made:
@@ -436,9 +446,9 @@ class StoreContract:
                 return mine
 
             taken = at_once(32, work)
-            held = {row: who for row, (who, _) in made.leases(0).items()}
+            whose = {row: holding.who for row, holding in made.leases(0).items()}
         assert sorted(row for rows in taken for row in rows) == list(range(300))
-        assert held == {row: f"p{number}" for number, rows in enumerate(taken) for row in rows}
+        assert whose == {row: f"p{number}" for number, rows in enumerate(taken) for row in rows}
 
     # ------------------------------------------------------------ closing
 

@@ -74,11 +74,11 @@ def test_no_arguments_print_the_help(capsys):
 def test_the_help_lists_every_command(capsys):
     cli.main(["--help"])
     shown = capsys.readouterr().out
-    for name in (*cli.COMMANDS, "demo", "strategies"):
+    for name in cli.COMMANDS:
         assert f" {name} " in shown
 
 
-@pytest.mark.parametrize("start", [[], ["demo"], ["strategies"], *([one] for one in cli.COMMANDS)])
+@pytest.mark.parametrize("start", [[], *([one] for one in cli.COMMANDS)])
 def test_every_help_has_an_example(start, capsys):
     assert cli.main([*start, "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
@@ -237,12 +237,12 @@ def test_an_end_from_outside_is_quiet_wherever_it_comes(stop, code, capsys, monk
 
 
 TELLING = """
-from possibal import cli
-usual = cli._watch
+from possibal import tour
+usual = tour._watch
 def watch(*given):
     print("watching", flush=True)
     return usual(*given)
-cli._watch = watch
+tour._watch = watch
 """
 
 

@@ -9,7 +9,6 @@ import pytest
 from served import pictures, run, table, visited
 
 from possibal import cli, labelling
-from possibal.acquisition import STRATEGIES
 from possibal.store import Setup, Store
 
 
@@ -111,12 +110,9 @@ def test_a_mistake_is_told_in_one_line_and_nothing_is_left(capsys, line, words):
 def test_the_help_teaches(capsys):
     assert cli.main(["label", "--help"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    (listed,) = [one for one in cli.app.registered_commands if one.callback is labelling.label]
     for name in inspect.signature(labelling.label).parameters:
         assert name == "file" or f"--{name.replace('_', '-')}" in said
-    assert str(listed.epilog) in said
-    for name in STRATEGIES:
-        assert name in said
+    assert cli.COMMANDS["label"][1] in said
     assert "Label a file in the browser" in said
 
 
@@ -125,7 +121,7 @@ def test_the_help_and_mistakes_of_the_command_line_load_nothing_heavy(tmp_path):
         code = (
             "import sys\nfrom possibal.cli import main\n"
             f"main({line!r})\n"
-            "heavy = {'sklearn', 'fastapi', 'uvicorn', 'sqlalchemy', 'PIL', 'polars', 'pandas'}\n"
+            "heavy = {'scipy', 'sklearn', 'fastapi', 'uvicorn', 'sqlalchemy', 'PIL', 'pandas'}\n"
             "sys.exit(', '.join(sorted(heavy & set(sys.modules))) or 0)"
         )
         done = run(folder=tmp_path, code=code)

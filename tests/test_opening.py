@@ -169,7 +169,7 @@ def test_a_folder_that_is_missing_is_told_before_the_file_is_read(capsys):
     )
 
 
-def test_a_port_in_use_is_refused_and_the_campaign_can_be_gone_on_with(capsys):
+def test_a_port_in_use_is_refused_before_anything_is_begun(capsys):
     table(Path("a.csv"))
     with socket.create_server(("127.0.0.1", 0)) as line:
         port = line.getsockname()[1]
@@ -177,7 +177,7 @@ def test_a_port_in_use_is_refused_and_the_campaign_can_be_gone_on_with(capsys):
     out, err = capsys.readouterr()
     assert "Label at" not in out
     assert err.startswith(f"possibal: port must be free on 127.0.0.1; got {port} (")
-    assert visited(status, "a.csv") == (0, 401)
+    assert [path.name for path in Path().iterdir()] == ["a.csv"]
 
 
 def test_a_campaign_of_a_later_version_is_refused(capsys):

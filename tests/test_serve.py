@@ -7,6 +7,7 @@ import stat
 import sys
 import time
 import webbrowser
+from contextlib import closing
 from threading import Thread
 
 import httpx
@@ -25,7 +26,7 @@ def desk(tmp_path_factory):
         yield made
 
 
-def run(server: Server, visit, *, browser: bool = False):
+def run(server: Server, desk, visit, *, browser: bool = False):
     """What a visitor finds while the server runs; then they press Ctrl-C."""
     found, port = [], re.search(r":(\d+)/", server.url)[1]
     host = "[::1]" if "[::1]" in server.url else "127.0.0.1"
@@ -40,53 +41,54 @@ def run(server: Server, visit, *, browser: bool = False):
 
     visitor = Thread(target=come_and_go)
     visitor.start()
-    server.run(browser=browser)
+    with closing(server):
+        server.run(desk, browser=browser)
     visitor.join()
     return found[0]
 
 
 def test_the_address_opens_the_page_until_ctrl_c(desk):
-    server = Server(desk, Address(port=0))
+    server = Server(Address(port=0))
     base, token = re.fullmatch(
         r"(http://127\.0\.0\.1:\d+)/\?token=([\w-]{32})", server.url
     ).groups()
     with httpx.Client(base_url=base) as client:
-        assert run(server, lambda: client.get(f"/?token={token}").status_code) == 303
+        assert run(server, desk, lambda: client.get(f"/?token={token}").status_code) == 303
         assert next(iter(client.cookies.jar)).name == f"possibal-{base.rsplit(':')[-1]}"
     with pytest.raises(httpx.ConnectError):
         httpx.get(base)
 
 
 def test_whoever_comes_before_the_server_runs_waits(desk):
-    server = Server(desk, Address(port=0))
+    server = Server(Address(port=0))
     found = []
     early = Thread(target=lambda: found.append(httpx.get(server.url, timeout=PATIENCE)))
     early.start()
     time.sleep(0.2)
     assert early.is_alive()
-    run(server, lambda: early.join(PATIENCE))
+    run(server, desk, lambda: early.join(PATIENCE))
     assert found[0].status_code == 303
 
 
 def test_every_server_has_a_token_of_its_own(desk):
-    urls = [Server(desk, Address(port=0)) for _ in range(2)]
+    urls = [Server(Address(port=0)) for _ in range(2)]
     tokens = {server.url.partition("token=")[2] for server in urls}
     assert len(tokens) == 2
     for server in urls:
-        assert run(server, lambda: "seen") == "seen"
+        assert run(server, desk, lambda: "seen") == "seen"
 
 
 def test_the_usual_port_is_tried_first_and_then_the_next(desk):
-    first, second = (Server(desk, Address()) for _ in range(2))
+    first, second = (Server(Address()) for _ in range(2))
     ports = [int(re.search(r":(\d+)/", server.url)[1]) for server in (first, second)]
     assert ports[0] != ports[1]
     assert ports[0] in {*range(serve.USUAL, serve.USUAL + serve.PORTS)}
     for server in (first, second):
-        run(server, lambda: None)
+        run(server, desk, lambda: None)
 
 
 def test_a_name_that_is_allowed_is_the_one_shown(desk):
-    server = Server(desk, Address(port=0, names=("labels.example", "other.example")))
+    server = Server(Address(port=0, names=("labels.example", "other.example")))
     assert server.url.startswith("http://labels.example:")
     port = int(re.search(r":(\d+)/", server.url)[1])
 
@@ -95,7 +97,7 @@ def test_a_name_that_is_allowed_is_the_one_shown(desk):
         base = f"http://127.0.0.1:{port}/"
         return [httpx.get(base, headers={"Host": host}).status_code for host in hosts]
 
-    assert run(server, visit) == [401, 401, 403, 401]
+    assert run(server, desk, visit) == [401, 401, 403, 401]
 
 
 def test_an_address_of_the_newer_kind_is_shown_in_brackets(desk):
@@ -103,30 +105,30 @@ def test_an_address_of_the_newer_kind_is_shown_in_brackets(desk):
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("this machine has no addresses of that kind")
-    server = Server(desk, Address(host="::1", port=0))
+    server = Server(Address(host="::1", port=0))
     assert server.url.startswith("http://[::1]:")
-    assert run(server, lambda: httpx.get(server.url).status_code) == 303
+    assert run(server, desk, lambda: httpx.get(server.url).status_code) == 303
 
 
 @pytest.mark.parametrize("port", [70_000, -1])
-def test_a_port_that_is_none_is_refused(desk, port):
+def test_a_port_that_is_none_is_refused(port):
     with pytest.raises(ValueError, match=rf"port must be free on 127.0.0.1; got {port} \("):
-        Server(desk, Address(port=port))
+        Server(Address(port=port))
 
 
-def test_a_port_in_use_is_refused(desk):
+def test_a_port_in_use_is_refused():
     port = free_port()
     with (
         socket.create_server(("127.0.0.1", port)),
         pytest.raises(ValueError, match=rf"got {port} \(.+\). Choose another with --port"),
     ):
-        Server(desk, Address(port=port))
+        Server(Address(port=port))
 
 
 @pytest.mark.parametrize("host", ["nobody.invalid", "192.0.2.1", "a" * 300, "a..b", "1:2:3"])
-def test_an_address_that_is_not_ours_is_refused(desk, host):
+def test_an_address_that_is_not_ours_is_refused(host):
     with pytest.raises(ValueError, match=r"must be .*; got .* \(.+\)\. Choose another"):
-        Server(desk, Address(host=host, port=0))
+        Server(Address(host=host, port=0))
 
 
 def test_the_browser_is_opened_at_the_address(desk, tmp_path, monkeypatch):
@@ -137,7 +139,7 @@ def test_the_browser_is_opened_at_the_address(desk, tmp_path, monkeypatch):
     monkeypatch.setenv("BROWSER", f"{script} %s")
     monkeypatch.setattr(webbrowser, "_tryorder", None)
     monkeypatch.setattr(webbrowser, "_browsers", {})
-    server = Server(desk, Address(port=0))
+    server = Server(Address(port=0))
 
     def wait() -> str:
         end = time.monotonic() + PATIENCE
@@ -145,4 +147,4 @@ def test_the_browser_is_opened_at_the_address(desk, tmp_path, monkeypatch):
             time.sleep(0.02)
         return note.read_text()
 
-    assert run(server, wait, browser=True) == server.url
+    assert run(server, desk, wait, browser=True) == server.url

@@ -361,7 +361,11 @@ def test_a_person_may_choose_a_row_that_nobody_has(at):
     assert row_of(at.ask("bob")) == before
     assert row_of(at.ask("ann")) == chosen
     assert row_of(at.choose("ann", chosen)) == chosen
-    assert at.store.leases(service.clock()) == {chosen: ("ann", False), before: ("bob", False)}
+    held = at.store.leases(service.clock())
+    assert {row: (one.who, one.spare) for row, one in held.items()} == {
+        chosen: ("ann", False),
+        before: ("bob", False),
+    }
 
 
 def test_a_row_that_somebody_is_at_cannot_be_chosen(at):
@@ -383,6 +387,16 @@ def test_leases_hold_when_the_desk_is_opened_again(tmp_path):
         assert not {row, *spare} & set(others)
         assert row_of(at.ask("ann")) == row
         assert {row_of(one) for one in at.reserve("ann", 3)} == spare
+
+
+def test_a_lease_ends_in_time_though_the_desk_was_opened_again(tmp_path, time):
+    with desk(tmp_path, rows(1)) as at:
+        at.ask("ann")
+    time(LEASE - 1)
+    with reopened(tmp_path) as at:
+        assert at.ask("bob") is None
+        time(2)
+        assert row_of(at.ask("bob")) == 0
 
 
 # ---------------------------------------------------------------- reserve

@@ -146,13 +146,21 @@ def test_a_worker_that_dies_of_its_work_says_so_and_can_be_used_again(shared, tm
 
 def test_a_closed_worker_is_not_started_again():
     made = Worker(X, "necessity", 0)
+    made.rank(TASK)
     pid = made.pid
     made.close()
     made.close()
     assert is_gone(pid)
     with pytest.raises(RuntimeError, match=r"^worker must be open; got one that was closed\."):
         made.rank(TASK)
-    assert made.pid == pid
+    assert made.pid is None
+
+
+def test_a_worker_starts_its_process_with_the_first_thing_to_do():
+    with Worker(X, "necessity", 0) as made:
+        assert made.pid is None
+        made.rank(TASK)
+        assert not is_gone(made.pid)
 
 
 @POSIX
@@ -180,6 +188,7 @@ def test_work_is_done_until_nobody_is_at_the_other_end_even_without_kindness(mon
     told = []
 
     def ask():
+        here.send((X, "necessity", 0))
         for verb, arguments in [("rank", (TASK,)), ("rank", (None,)), ("predicted", (TASK, [1]))]:
             here.send((verb, arguments))
             told.append(here.recv())
@@ -188,7 +197,7 @@ def test_work_is_done_until_nobody_is_at_the_other_end_even_without_kindness(mon
     asking = Thread(target=ask)
     asking.start()
     try:
-        worker._serve(there, X, "necessity", 0)  # noqa: SLF001 - what runs in the process
+        worker._serve(there)  # noqa: SLF001 - what runs in the process
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)

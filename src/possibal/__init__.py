@@ -3,19 +3,19 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from possibal import acquisition
-from possibal.belief import Belief
-from possibal.errors import FlatScoresWarning
-from possibal.families import Density, DiscreteFamily, GaussianNoise
-from possibal.finite import FinitePossibility
-from possibal.outer import OuterMeasure
-from possibal.possibility import GaussianPossibility, Interval
-from possibal.smooth import moment_match
-
 if TYPE_CHECKING:
+    from possibal import acquisition
+    from possibal.answers import Answer
+    from possibal.belief import Belief
+    from possibal.errors import FlatScoresWarning
     from possibal.estimators import PossibilisticGPClassifier, PossibilisticGPRegressor
-    from possibal.learner import Answer, Campaign
+    from possibal.families import Density, DiscreteFamily, GaussianNoise
+    from possibal.finite import FinitePossibility
+    from possibal.learner import Campaign
     from possibal.notebook import open_campaign
+    from possibal.outer import OuterMeasure
+    from possibal.possibility import GaussianPossibility, Interval
+    from possibal.smooth import moment_match
 
 __version__ = "0.1.0"
 __all__ = [
@@ -37,18 +37,34 @@ __all__ = [
     "open_campaign",
 ]
 
-
-_LATE = {
-    "Answer": "learner",
+_HOMES = {
+    "Answer": "answers",
+    "Belief": "belief",
     "Campaign": "learner",
+    "Density": "families",
+    "DiscreteFamily": "families",
+    "FinitePossibility": "finite",
+    "FlatScoresWarning": "errors",
+    "GaussianNoise": "families",
+    "GaussianPossibility": "possibility",
+    "Interval": "possibility",
+    "OuterMeasure": "outer",
     "PossibilisticGPClassifier": "estimators",
     "PossibilisticGPRegressor": "estimators",
+    "moment_match": "smooth",
     "open_campaign": "notebook",
 }
 
 
 def __getattr__(name: str) -> object:
-    """What needs scikit-learn, loaded when first asked for: that takes a second to import."""
-    if name in _LATE:
-        return getattr(import_module(f"possibal.{_LATE[name]}"), name)
+    """What is asked for first: SciPy and scikit-learn take seconds to import."""
+    if name == "acquisition":
+        return import_module("possibal.acquisition")
+    if name in _HOMES:
+        return getattr(import_module(f"possibal.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'possibal' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """All names, also those that were not asked for yet."""
+    return sorted({*globals(), *__all__})

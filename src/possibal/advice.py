@@ -5,11 +5,11 @@ advise(now, before, answers) -> Advice
 
 from dataclasses import dataclass
 from enum import Enum
+from importlib import import_module
 
 import numpy as np
 from numpy.typing import NDArray
 
-from possibal.acquisition import necessity
 from possibal.belief import Belief
 
 SURE = 0.9
@@ -76,7 +76,8 @@ def advise(now: Belief, before: Belief | None, answers: int) -> Advice:
             where it cannot be compared, for a class is new.
         answers: how many there are.
     """
-    sure = necessity(now)
+    # Late, for SciPy takes half a second to import and what people read needs none of it.
+    sure = import_module("possibal.acquisition").necessity(now)
     least, in_doubt = float(sure.min(initial=1.0)), int(np.count_nonzero(sure < DOUBTFUL))
     moved = None
     if before is not None:

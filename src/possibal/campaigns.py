@@ -8,7 +8,6 @@ from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from possibal.acquisition import STRATEGIES
 from possibal.choices import at_least, choice
 from possibal.journal import Event, Kind
 from possibal.store import Contents, Item, Setup, Store, clock
@@ -19,6 +18,8 @@ if TYPE_CHECKING:  # scikit-learn takes a second to import
 
 FILE = "file"
 """Who gave the labels that a file came with."""
+USUAL = "necessity"
+"""The strategy of those who choose none."""
 PART = "recipe."
 """What the names of a recipe's arrays begin with."""
 
@@ -34,14 +35,15 @@ class Options:
         check: how many rows, drawn at random, only measure the model.
     """
 
-    strategy: str = "necessity"
+    strategy: str = USUAL
     seed: int = 0
     people: int = 1
     check: int = 0
 
     def __post_init__(self) -> None:
         """Check what can be known before any file is read."""
-        choice("strategy", self.strategy, STRATEGIES)
+        if self.strategy != USUAL:  # SciPy takes half a second to import
+            choice("strategy", self.strategy, import_module("possibal.acquisition").STRATEGIES)
         at_least("seed", self.seed, 0)
         at_least("people", self.people, 1)
         at_least("check", self.check, 0)

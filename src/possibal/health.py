@@ -281,7 +281,7 @@ def _leases(patient: _Patient) -> list[Finding]:
     if lost:
         said = f"there are leases of rows that there are not: {', '.join(map(str, lost[:SHOWN]))}."
         return [Finding(ok=False, sentence=said)]
-    people = len({who for who, _ in living.values()})
+    people = len({holding.who for holding in living.values()})
     said = f"people at work: {people}, on so many rows: {len(living)}."
     return [Finding(ok=True, sentence=said)]
 

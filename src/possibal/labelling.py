@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from possibal.acquisition import STRATEGIES
 from possibal.terminal import mistakes
 
 
@@ -44,7 +43,8 @@ def label(  # noqa: PLR0913 - one argument per option
         str | None, typer.Option(help="Of the file, if it is not UTF-8; for example cp1252.")
     ] = None,
     strategy: Annotated[
-        str, typer.Option(help=f"What picks the next row: {', '.join(STRATEGIES)}.")
+        str,
+        typer.Option(help="What picks the next row; possibal strategies shows what there is."),
     ] = "necessity",
     people: Annotated[int, typer.Option(help="How many people answer each row.")] = 1,
     check: Annotated[

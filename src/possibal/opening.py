@@ -1,7 +1,7 @@
 """A labelling campaign from its file to its page: read, begin or go on, serve."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
@@ -47,18 +47,19 @@ class Labelling:
 def label(asked: Labelling) -> None:
     """Serve the page of a campaign until somebody stops it."""
     with mistakes():
-        wanted = asked.wanted or _built_in()
-        db = beside(wanted.source) if asked.db is None else asked.db
-        store = _opened(db, wanted, asked.options)
-    with store, desk(store) as at:
+        server = Server(asked.address)  # before a campaign is begun that nobody could reach
+    with closing(server):
         with mistakes():
-            server = Server(at, asked.address)
-        say = console()
-        say.print(f"Label at {server.url}", soft_wrap=True)
-        say.print(f"Answers are kept in {shown(store.url)}. Stop with Ctrl-C.", soft_wrap=True)
-        say.file.flush()
-        server.run(browser=asked.browser)
-        say.print(_ending(at, db), soft_wrap=True)
+            wanted = asked.wanted or _built_in()
+            db = beside(wanted.source) if asked.db is None else asked.db
+            store = _opened(db, wanted, asked.options)
+        with store, desk(store) as at:
+            say = console()
+            say.print(f"Label at {server.url}", soft_wrap=True)
+            say.print(f"Answers are kept in {shown(store.url)}. Stop with Ctrl-C.", soft_wrap=True)
+            say.file.flush()
+            server.run(at, browser=asked.browser)
+            say.print(_ending(at, db), soft_wrap=True)
 
 
 @contextmanager

@@ -332,13 +332,7 @@ class Desk:
 
     def _learn_leases(self) -> None:
         """Read who holds what."""
-        now = clock()
-        self._turns.learn(
-            {
-                row: Holding(who, now + 1000 * LEASE, spare)
-                for row, (who, spare) in self.store.leases(now).items()
-            }
-        )
+        self._turns.learn(self.store.leases(clock()))
 
 
 def _others(rows: Iterator[int], known: Sequence[int]) -> Iterator[int]:

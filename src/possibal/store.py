@@ -25,6 +25,7 @@ from possibal import database
 from possibal.database import TABLES, address, held, leases, told
 from possibal.errors import UnsavedError
 from possibal.journal import Event, Kind
+from possibal.turns import Holding
 from possibal.writer import Job, Result, Writer
 
 CHUNK = 8_000_000
@@ -309,11 +310,12 @@ class Store:
         later = update(leases).where(living, leases.c.until < lease.until).values(until=lease.until)
         self._run(lambda connection: connection.execute(later).rowcount)
 
-    def leases(self, now: int) -> dict[int, tuple[str, bool]]:
-        """Who is at work on which rows, and whether they only keep them in reserve."""
-        query = select(leases.c.row, leases.c.who, leases.c.spare).where(leases.c.until > now)
+    def leases(self, now: int) -> dict[int, Holding]:
+        """Who is at work on which rows, until when, and whether they only keep them in reserve."""
+        columns = (leases.c.row, leases.c.who, leases.c.until, leases.c.spare)
         with self._read.connect() as connection:
-            return {row: (who, spare) for row, who, spare in connection.execute(query)}
+            found = connection.execute(select(*columns).where(leases.c.until > now))
+            return {row: Holding(who, until, spare) for row, who, until, spare in found}
 
 
 # ---------------------------------------------------------------- inside a transaction

@@ -10,7 +10,7 @@ from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from threadpoolctl import threadpool_limits
 
@@ -18,6 +18,8 @@ from possibal.arrays import Matrix, Places
 from possibal.ranking import Ranking, Task
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import, which only the process needs
+    from multiprocessing.context import SpawnProcess
+
     from possibal.checks import Saving
 
 KINDNESS = 5
@@ -32,14 +34,15 @@ class Worker:
     """A process that ranks, one thing after the other; it is started again if it died."""
 
     def __init__(self, X: Matrix, strategy: str, seed: int) -> None:
-        """Start the process; it gets the rows once."""
+        """Keep what the process gets once, when it is started by the first thing to do."""
         self._given, self._turn, self._is_closed = (X, strategy, seed), Lock(), False
-        self._start()
+        self._line: Connection | None = None
+        self._process: SpawnProcess | None = None
 
     @property
     def pid(self) -> int | None:
-        """The process's number."""
-        return self._process.pid
+        """The process's number, once there is one."""
+        return self._process and self._process.pid
 
     def rank(self, task: Task) -> Ranking:
         """As :meth:`possibal.bench.Bench.rank`."""
@@ -78,42 +81,52 @@ class Worker:
         """What comes back over the line; where nobody is there, it is tried with a new process."""
         for _ in range(TRIES):
             with suppress(EOFError, OSError):
-                self._here.send(wanted)
-                return self._here.recv()
+                line = self._line or self._started()
+                line.send(wanted)
+                return line.recv()
             if self._is_closed:
                 raise RuntimeError("worker must be open; got one that was closed. Start another.")
             self._end()
-            self._start()
         raise RuntimeError(
             f"worker must live; got a process that ended {TRIES} times at the same work. "
             "See whether memory is short, and try again."
         )
 
-    def _start(self) -> None:
-        """Start the process, with a line to it."""
-        self._here, there = SPAWN.Pipe()
-        self._process = SPAWN.Process(target=_serve, args=(there, *self._given), daemon=True)
-        self._process.start()
+    def _started(self) -> Connection:
+        """Start the process, and return the line to it."""
+        if self._is_closed:
+            raise EOFError
+        line, there = cast("tuple[Connection, Connection]", SPAWN.Pipe())
+        process = SPAWN.Process(target=_serve, args=(there,), daemon=True)
+        process.start()
         there.close()
+        self._line, self._process = line, process
+        line.send(self._given)
+        return line
 
     def _end(self) -> None:
         """End the process, and the line to it."""
-        self._process.terminate()
-        self._process.join()
-        self._here.close()
+        line, process = self._line, self._process
+        self._line = self._process = None
+        if process is not None:
+            process.terminate()
+            process.join()
+        if line is not None:
+            line.close()
 
 
-def _serve(line: Connection, X: Matrix, strategy: str, seed: int) -> None:
+def _serve(line: Connection) -> None:
     """Work over there until nobody is at the other end of the line; Ctrl-C is not for us."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(AttributeError):  # not every system knows of kindness
         os.nice(KINDNESS)
     bench, maker = None, import_module("possibal.bench").Bench
     with suppress(EOFError, OSError), threadpool_limits(1):
+        given = line.recv()
         while True:
             verb, arguments = line.recv()
             try:
-                bench = bench or maker(X, strategy, seed)
+                bench = bench or maker(*given)
                 line.send((True, getattr(bench, verb)(*arguments)))
             except Exception as error:  # noqa: BLE001 - whoever asked must hear of it
                 line.send((False, error))

@@ -3,6 +3,7 @@
 import secrets
 import socket
 import webbrowser
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Timer
 
@@ -35,33 +36,34 @@ class Address:
 
 
 class Server:
-    """A page that is ready to be served, and the address that opens it."""
+    """An address that is ours from now on, and the page that will be there."""
 
-    def __init__(self, desk: Desk, address: Address) -> None:
+    def __init__(self, address: Address) -> None:
         """Take the port, so that the address is known."""
-        self._line, token = _bound(address), secrets.token_urlsafe(24)
+        self._line, self._token = _bound(address), secrets.token_urlsafe(24)
         port = self._line.getsockname()[1]
         shown = f"[{address.host}]" if ":" in address.host else address.host
-        self.url = f"http://{address.names[0] if address.names else shown}:{port}/?token={token}"
-        cookie = f"possibal-{port}"  # cookies know no ports, so that names must differ
-        gate = Gate(application(desk, cookie), token, [shown, *address.names], cookie)
+        self._hosts = [shown, *address.names]
+        self._cookie = f"possibal-{port}"  # cookies know no ports, so that names must differ
+        named = address.names[0] if address.names else shown
+        self.url = f"http://{named}:{port}/?token={self._token}"
+
+    def run(self, desk: Desk, *, browser: bool) -> None:
+        """Serve until Ctrl-C or until it is ended, with the page opened if wanted."""
+        gate = Gate(application(desk, self._cookie), self._token, self._hosts, self._cookie)
         config = uvicorn.Config(
             gate, log_level="warning", access_log=False, server_header=False, ws="none"
         )
-        self._server = uvicorn.Server(config)
-
-    def run(self, *, browser: bool) -> None:
-        """Serve until Ctrl-C or until it is ended, with the page opened if wanted."""
         if browser:
             opening = Timer(0.3, lambda: webbrowser.open(self.url))
             opening.daemon = True
             opening.start()
-        try:
-            self._server.run(sockets=[self._line])
-        except KeyboardInterrupt:
-            pass
-        finally:
-            self._line.close()
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[self._line])
+
+    def close(self) -> None:
+        """Give the port back."""
+        self._line.close()
 
 
 def _bound(address: Address) -> socket.socket:
