@@ -21,8 +21,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Product
 from threadpoolctl import threadpool_limits
 
 from possibal.estimators import PossibilisticGPClassifier
-from possibal.gp import CHUNK, Data, condition
+from possibal.gp import Data, condition
 from possibal.links import LOGISTIC
+from possibal.outlook import CHUNK
 from possibal.prior import prior
 
 try:

@@ -10,7 +10,7 @@ from scipy.special import expit, ndtr, softmax
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
-from possibal import gp
+from possibal import gp, outlook
 from possibal.gp import Data, condition
 from possibal.links import IDENTITY, LOGISTIC, PROBIT, SOFTMAX
 from possibal.prior import prior
@@ -374,8 +374,8 @@ def test_a_belief_is_on_the_scale_of_the_probit(link):
 def test_how_rows_are_cut_into_chunks_does_not_matter(link, kernel, monkeypatch):
     found, X = posterior(link, seed=0, kernels=(kernel,), count=2), rows(1, m=50)
     whole, covariance = found.moments(X), found.covariance(X)
-    monkeypatch.setattr(gp, "CHUNK", 1)
-    monkeypatch.setattr(gp, "_FEWEST", 7)
+    monkeypatch.setattr(outlook, "CHUNK", 1)
+    monkeypatch.setattr(outlook, "FEWEST", 7)
     for one, other in zip(whole, found.moments(X), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(covariance, found.covariance(X), rtol=1e-9, atol=1e-12)
@@ -385,7 +385,7 @@ def test_how_rows_are_cut_into_chunks_does_not_matter(link, kernel, monkeypatch)
 def test_more_rows_than_one_block_of_the_triangle_agree_with_the_root_as_a_whole(link, monkeypatch):
     found = posterior(link, seed=0, n=70)
     blocks = found.moments(rows(1))[1]
-    monkeypatch.setattr(gp, "_TRIANGLE", 1000)
+    monkeypatch.setattr(outlook, "_TRIANGLE", 1000)
     np.testing.assert_allclose(blocks, found.moments(rows(1))[1], rtol=1e-9)
 
 
@@ -483,8 +483,8 @@ def test_covariances_are_the_same_either_way_and_however_rows_are_cut(link, monk
     found, X, Z = posterior(link, seed=0, count=2), rows(1, m=50), rows(2, m=20)
     whole = found.cross(X, Z)
     np.testing.assert_allclose(np.swapaxes(found.cross(Z, X), 2, 3), whole, atol=1e-12)
-    monkeypatch.setattr(gp, "CHUNK", 1)
-    monkeypatch.setattr(gp, "_FEWEST", 7)
+    monkeypatch.setattr(outlook, "CHUNK", 1)
+    monkeypatch.setattr(outlook, "FEWEST", 7)
     np.testing.assert_allclose(found.cross(X, Z), whole, rtol=1e-9, atol=1e-12)
 
 

@@ -37,10 +37,11 @@ def public_members(module):
 # Not formulas: what is carried from one formula to the next, and how parts of it are taken.
 CARRIERS = {"SoftmaxAverages", "Rule", "Factor", "Slopes", "Seen", "Place", "Step", "Column"}
 CARRIERS |= {"Facing", "Kernel", "Chart", "Data", "Beforehand", "Problem"}
-HANDLES = {"part", "with_part", "name", "settings", "jitter", "leading", "finite"}
+HANDLES = {"part", "with_part", "name", "settings", "jitter", "leading", "finite", "single"}
+HANDLES |= {"largest"}
 PLUMBING = {"hyperparameters.problem", "hyperparameters.Problem.repeats", "averages.Rule.nodes"}
 PLUMBING |= {"kernels.Kernel.theta", "kernels.Kernel.bounds", "kernels.Kernel.hyperparameters"}
-PLUMBING |= {"kernels.Kernel.clone_with_theta", "kernels.Kernel.diag", "radial.Chart.squares"}
+PLUMBING |= {"kernels.Kernel.clone_with_theta", "kernels.Kernel.diag"}
 PLUMBING |= {"gp.Data.seen", "gp.Data.followed_by", "gp.Data.stacked"}
 
 

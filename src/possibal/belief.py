@@ -67,16 +67,17 @@ class Belief:
                 "variance must be given beside mean; got None. Pass (mean, variance) or a Belief."
             )
         mu, sigma2 = latent_moments(source, variance)  # pyright: ignore[reportArgumentType]
-        return cls._trusted(frozen(mu)[None], frozen(sigma2)[None], np.ones(1))
+        return cls.trusted(frozen(mu)[None], frozen(sigma2)[None], np.ones(1))
 
     @classmethod
     def borrowed(cls, mean: ArrayLike, variance: ArrayLike) -> Self:
         """The belief of one Gaussian process that is read at once and not kept: no copy is made."""
         mu, sigma2 = latent_moments(mean, variance)
-        return cls._trusted(mu[None], sigma2[None], np.ones(1))
+        return cls.trusted(mu[None], sigma2[None], np.ones(1))
 
     @classmethod
-    def _trusted(cls, mean: Array, variance: Array, credibility: Vector) -> Self:
+    def trusted(cls, mean: Array, variance: Array, credibility: Vector) -> Self:
+        """A belief whose parts are known to be in order; nothing is checked or copied."""
         belief = object.__new__(cls)
         parts = {"mean": mean, "variance": variance, "credibility": credibility}
         for name, array in parts.items():
@@ -89,7 +90,7 @@ class Belief:
 
     def part(self, rows: slice | Places) -> Self:
         """The same belief about some of the rows; nothing is checked again."""
-        return self._trusted(self.mean[:, rows], self.variance[:, rows], self.credibility)
+        return self.trusted(self.mean[:, rows], self.variance[:, rows], self.credibility)
 
     @property
     def labels(self) -> int:

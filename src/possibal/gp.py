@@ -7,7 +7,6 @@ belief, as credible as its evidence says.
 """
 
 import functools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -16,25 +15,15 @@ import numpy as np
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.information import Seen, SoftmaxInformation
-from possibal.kernels import Column
 from possibal.laplace import Mode, climb, sensitivity
 from possibal.linalg import drawing_root, one_thread
 from possibal.links import IDENTITY, Link, Softmax
-from possibal.prior import Facing, Prior
+from possibal.outlook import Outlook
+from possibal.prior import Prior
 from possibal.stack import Stack
 
-CHUNK = 100_000
-"""Covariances held at once when rows are predicted: small enough for the cache."""
 TRUST = 0.5
 """The power with which evidence counts for a setting of the hyperparameters."""
-_FEWEST = 64
-"""Rows predicted at once at least."""
-_TRIANGLE = 64
-"""Columns of a triangular factor that are multiplied together; what is below them is zero."""
-_FLOOR = 1e-13
-"""A variance below this share of the prior's is rounding."""
-_TINY = 1e-300
-"""Where the prior's variance is zero, so that a belief has one."""
 
 AnyLink: TypeAlias = Link | Softmax
 
@@ -170,25 +159,21 @@ class Posterior(Stack):
         start = np.pad(self.mode.a, [(0, 0), (0, 0), (0, len(x))])
         return condition(self.prior, data, self.log_prior, start=start)
 
+    @functools.cached_property
+    def outlook(self) -> Outlook:
+        """What it takes to look at other rows."""
+        information, link = self.mode.information, self.data.link
+        inner = information.E if isinstance(information, SoftmaxInformation) else None
+        with one_thread():
+            facing, root = self.prior.facing(self.data.X), information.root()
+        return Outlook(facing, self.mode.a, root, inner, link.scale, self.credibility)
+
     def moments(self, X: Matrix) -> tuple[Array, Array]:
         """Latent means and variances of rows, (S, P, m) each.
 
-        Rows are taken in chunks, so that memory does not grow with m^2 or with m n.
-
         Paper: Props. 6 to 8, mu_t and the diagonal of Sigma_t.
         """
-        shape = (*self.mode.a.shape[:2], len(X))
-        mean, variance = np.empty(shape), np.empty(shape)
-        for part, column in self._columns(X):
-            place = column.member, column.processes, part
-            mean[place] = column.scale * (column.matrix @ self.mode.a[place[:2]].T).T
-            for p in range(shape[1])[column.processes]:
-                explained = self._explained(column.member, p, column.matrix)
-                left = column.variance - column.scale * column.scale * explained
-                variance[column.member, p, part] = np.maximum(
-                    left, _FLOOR * column.variance + _TINY
-                )
-        return mean, variance
+        return self.outlook.moments(X)
 
     def at(self, X: Matrix) -> Belief:
         """The belief about rows: one hypothesis for each setting.
@@ -197,13 +182,7 @@ class Posterior(Stack):
 
         Paper: Props. 6 to 8, N(g_t; mu_t, Sigma_t) at each row by itself.
         """
-        mean, variance = self.moments(X)
-        scale = self.data.link.scale
-        if isinstance(self.data.link, Softmax):
-            mean, variance = np.swapaxes(mean, 1, 2), np.swapaxes(variance, 1, 2)
-        else:
-            mean, variance = mean[:, 0], variance[:, 0]
-        return Belief(scale * mean, scale * scale * variance, self.credibility)
+        return self.outlook.at(X)
 
     def probability(self, X: Matrix) -> Matrix:
         """The most credible probability of each label, (m, C), averaged over the settings.
@@ -227,7 +206,7 @@ class Posterior(Stack):
         covariance = np.zeros((S, m, P, P))
         if isinstance(self.mode.information, SoftmaxInformation):
             told = np.zeros((S, P, m, len(self.data)))
-            for part, column in self._columns(X):
+            for part, column in self.outlook.columns(X):
                 for p in range(P)[column.processes]:
                     one = column.scale * column.matrix @ self._returned[column.member, p].T
                     told[column.member, p, part] = one
@@ -252,11 +231,11 @@ class Posterior(Stack):
             for column in self.prior.facing(Z).columns(X):
                 covariance[column.member, column.processes] = column.scale * column.matrix
         weights = np.empty((*covariance.shape[:2], len(self.data), len(Z)))
-        for part, column in self._columns(Z):
+        for part, column in self.outlook.columns(Z):
             K_t = column.scale * column.matrix
             for p in range(weights.shape[1])[column.processes]:
                 weights[column.member, p, :, part] = self._weights(column.member, p, K_t.T)
-        for part, column in self._columns(X):
+        for part, column in self.outlook.columns(X):
             place = column.member, column.processes
             covariance[*place, part] -= column.scale * (column.matrix @ weights[place])
         return covariance
@@ -283,7 +262,7 @@ class Posterior(Stack):
         shared, own = rng.standard_normal((len(members), n)), rng.standard_normal(draws.shape)
         with one_thread():
             prior = self.prior.gram(X)
-            for column in self._facing.columns(X):
+            for column in self.outlook.facing.columns(X):
                 s, K_t = column.member, column.scale * column.matrix
                 chosen = members == s
                 for p in range(P)[column.processes]:
@@ -292,7 +271,7 @@ class Posterior(Stack):
                         left = left - K_t @ self.mode.information.E[s, p] @ K_t.T
                         told = shared[chosen] @ self._returned[s, p] @ K_t.T
                     else:
-                        half = K_t @ self._root[s]
+                        half = K_t @ self.outlook.root[s]
                         left, told = left - half @ half.T, 0.0
                     root = drawing_root(left)
                     draws[chosen, p] = mean[s, p] + own[chosen, p] @ root.T + told
@@ -316,39 +295,12 @@ class Posterior(Stack):
         alone = 0.5 * ((a * a - diagonal) / self.data.weight).sum(axis=1)
         return alone if self.data.count is None else alone - 0.5 * (self.data.count - 1.0).sum()
 
-    def _columns(self, X: Matrix) -> Iterator[tuple[slice, Column]]:
-        """Covariances with the rows seen, chunk by chunk."""
-        rows = max(_FEWEST, CHUNK // max(len(self.data), 1))
-        with one_thread():
-            for start in range(0, len(X), rows):
-                part = slice(start, start + rows)
-                for column in self._facing.columns(X[part]):
-                    yield part, column
-
     def _weights(self, s: int, p: int, K: Matrix) -> Matrix:
         """How much each row seen counts for others, P K, from their covariances (n, k)."""
         if isinstance(self.mode.information, SoftmaxInformation):
             Q = self._returned[s, p]
             return self.mode.information.E[s, p] @ K - Q.T @ (Q @ K)
-        return self._root[s] @ (self._root[s].T @ K)
-
-    def _explained(self, s: int, p: int, matrix: Matrix) -> Vector:
-        """How much of the variance of rows the labels explain, k' P k with k a line of matrix."""
-        if isinstance(self.mode.information, SoftmaxInformation):
-            inner = matrix @ self.mode.information.E[s, p]
-            own = np.einsum("ij,ij->i", inner, matrix)
-            return own - _square_norms(inner, self._root[s])
-        return _square_norms(matrix, self._root[s])
-
-    @functools.cached_property
-    def _facing(self) -> Facing:
-        """The prior, ready to compare other rows with the rows seen."""
-        return self.prior.facing(self.data.X)
-
-    @functools.cached_property
-    def _root(self) -> Array:
-        """Upper triangular matrices, (S, n, n): R R' is P, or the inverse of the sum of E."""
-        return self.mode.information.root()
+        return self.outlook.root[s] @ (self.outlook.root[s].T @ K)
 
     @functools.cached_property
     def _returned(self) -> Array:
@@ -375,14 +327,3 @@ def condition(
         K = prior.gram(data.X)
         mode = climb(data.link, K, data.seen(prior.name), start)
     return Posterior(prior, np.zeros(len(prior)) if log_prior is None else log_prior, data, K, mode)
-
-
-def _square_norms(matrix: Matrix, root: Matrix) -> Vector:
-    """Squared length of each line of matrix @ root, for an upper triangular root."""
-    n = len(root)
-    total = np.zeros(len(matrix))
-    for start in range(0, n, _TRIANGLE):
-        stop = min(start + _TRIANGLE, n)
-        piece = matrix[:, :stop] @ root[:stop, start:stop]
-        total += np.einsum("ij,ij->i", piece, piece)
-    return total

@@ -53,7 +53,8 @@ class Column:
         processes: which processes have these covariances.
         variance: (m,), prior variances of the rows.
         scale: the covariances are scale times matrix.
-        matrix: (m, n), to be read before the next column is asked for.
+        matrix: (m, n); several columns may share it.
+        error: (m,), the largest relative error in each line of it, where that is of account.
     """
 
     member: int
@@ -61,6 +62,7 @@ class Column:
     variance: Vector
     scale: float
     matrix: Matrix
+    error: Vector | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,3 +157,12 @@ class Facing:
                 if len(self.X):
                     matrix = self.prior.finite(kernel(X_t, self.X))
                 yield Column(s, processes, kernel.diag(X_t), 1.0, matrix)
+
+    def single(self) -> "Facing":
+        """The same: these kernels know one precision."""
+        return self
+
+    @property
+    def largest(self) -> float:
+        """The largest prior variance of a row, which these kernels do not tell."""
+        return np.inf

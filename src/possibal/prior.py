@@ -21,6 +21,15 @@ class Facing(Protocol):
         """
         ...
 
+    @property
+    def largest(self) -> float:
+        """What the prior variance of no row exceeds."""
+        ...
+
+    def single(self) -> Self:
+        """The same in single precision, where the kernel has it."""
+        ...
+
 
 class Prior(Protocol):
     """A stack of prior processes.

@@ -5,7 +5,7 @@ own first, so that neither tiny nor huge numbers lose their digits.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -18,10 +18,16 @@ from possibal.stack import Stack
 
 _LARGEST = 1e150
 """Coordinates are cut here, so that their squares stay finite."""
+_LARGEST_SINGLE = 1e15
+"""The same in single precision."""
 _SHARPEST = 1e300
 """The factor of squared distances is cut here: times zero it is zero, and not a number."""
 _COARSE = 1e5
 """Squared distances by matrix products lose this many roundings at most; else they are summed."""
+_COARSE_SINGLE = 1e3
+"""The same in single precision; else they stay in double."""
+_ROUNDINGS = 16
+"""Roundings of a correlation beside those of its distance: what is added to d."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,18 +156,34 @@ class Facing:
         Paper: Prop. 6, K_t.
         """
         for chart in self.charts:
-            squares = chart.squares(X_t)
-            matrix, last = squares, np.nan
+            exponents, error = chart.exponents(X_t)
+            matrix, last = exponents, np.nan
             for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
                 if sharpness != last:
-                    if sharpness != chart.sharpness[-1]:  # the last may overwrite the distances
-                        matrix = np.multiply(squares, -0.5 * sharpness)
-                    else:
-                        matrix = np.multiply(squares, -0.5 * sharpness, out=squares)
-                    np.exp(matrix, out=matrix)
+                    # The last may overwrite the exponents.
+                    out = exponents if sharpness == chart.sharpness[-1] else None
+                    matrix = exponents
+                    if sharpness != chart.sharpness[0]:
+                        matrix = np.multiply(exponents, sharpness / chart.sharpness[0], out=out)
+                    matrix = np.exp(matrix, out=matrix if matrix is not exponents else out)
                     last = sharpness
                 scale = float(self.amplitude[s])
-                yield Column(int(s), slice(None), np.full(len(X_t), scale), scale, matrix)
+                prior = np.full(len(X_t), scale)
+                yield Column(int(s), slice(None), prior, scale, matrix, error)
+
+    def single(self) -> "Facing":
+        """The same in single precision, where that is exact enough.
+
+        Paper: none.
+        """
+        charts = [chart.single() for chart in self.charts]
+        is_same = all(one is other for one, other in zip(charts, self.charts, strict=True))
+        return self if is_same else Facing(self.amplitude, charts)
+
+    @property
+    def largest(self) -> float:
+        """The largest prior variance of a row."""
+        return float(self.amplitude.max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +196,9 @@ class Chart:
         members: settings that read distances in this chart, the sharpest first.
         sharpness: one over the squared length-scale of each, in units of the chart.
         seen: (n, d), the rows seen.
-        right: (n, d + 2), what turns rows into squared distances by one matrix product; None
-            where that is not exact enough.
+        right: (n, d + 2), what turns rows into exponents by one matrix product; None where that
+            is not exact enough.
+        largest: squared norm of a row seen.
     """
 
     centre: Vector
@@ -184,6 +207,7 @@ class Chart:
     sharpness: Vector
     seen: Matrix
     right: Matrix | None
+    largest: float = 0.0
 
     @classmethod
     def around(cls, X: Matrix, shape: Vector, members: Places, length_scale: Vector) -> "Chart":
@@ -201,22 +225,43 @@ class Chart:
         right = None
         if sharpness[0] * norms.max() <= _COARSE:
             right = np.concatenate([-2.0 * seen, np.ones((len(X), 1)), norms[:, None]], axis=1)
-        return cls(centre, unit, members, sharpness, seen, right)
+            right *= -0.5 * sharpness[0]
+        return cls(centre, unit, members, sharpness, seen, right, float(norms.max()))
 
-    def squares(self, X_t: Matrix) -> Matrix:
-        """Squared distances to the rows seen, by one matrix product where that is exact enough."""
+    def exponents(self, X_t: Matrix) -> tuple[Matrix, Vector | None]:
+        """Logarithms of the sharpest correlations with the rows seen, (m, n): -d^2 / (2 l^2).
+
+        They are one matrix product where that is exact enough. In single precision they come
+        with the largest error in each row: a sum of k products is off by at most k roundings of
+        the sum of their sizes, here at most l^-2 times the squared norms of both rows.
+
+        Paper: App. E.
+        """
         m, d = X_t.shape
-        left = np.empty((m, d + 2))
+        left = np.empty((m, d + 2), dtype=self.seen.dtype)
         u = left[:, :d]
-        np.subtract(X_t, self.centre, out=u)
-        np.divide(u, self.unit, out=u)
-        np.clip(u, -_LARGEST, _LARGEST, out=u)
+        np.subtract(X_t, self.centre, out=u, casting="same_kind")
+        np.divide(u, self.unit, out=u, casting="same_kind")
+        largest = _LARGEST if u.dtype == np.float64 else _LARGEST_SINGLE
+        np.clip(u, -largest, largest, out=u)
         if self.right is None:
-            return cdist(u, self.seen, "sqeuclidean")
+            squares = cdist(u, self.seen, "sqeuclidean")
+            return np.multiply(squares, -0.5 * self.sharpness[0], out=squares), None
         np.einsum("ij,ij->i", u, u, out=left[:, d])
         left[:, d + 1] = 1.0
-        squares = left @ self.right.T
-        return np.maximum(squares, 0.0, out=squares)
+        exponents = left @ self.right.T
+        error = None
+        if left.dtype == np.float32:
+            sizes = self.sharpness[0] * (left[:, d].astype(float) + self.largest)
+            error = 2.0**-24 * (_ROUNDINGS + d) * (1.0 + sizes)
+        return np.minimum(exponents, 0.0, out=exponents), error
+
+    def single(self) -> "Chart":
+        """The same in single precision, where distances are exact enough by matrix products."""
+        if self.right is None or self.sharpness[0] * self.largest > _COARSE_SINGLE:
+            return self
+        cut = np.float32
+        return replace(self, seen=self.seen.astype(cut), right=self.right.astype(cut))
 
 
 def _constant_and_rbf(kernel: object) -> tuple[ConstantKernel | None, RBF | None]:
