@@ -14,18 +14,23 @@ probabilistic baselines take the average, weighted by credibility. Entropies are
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import entr, ndtr, softmax
+from scipy.special import entr, ndtr, softmax, xlog1py
 
 from possibal import averages, suprema
 from possibal.arrays import Array, Matrix, Vector, positive
 from possibal.belief import Belief, HasBelief
-from possibal.scoring import climbing, reading, score
+from possibal.scoring import Order, by_variance, climbing, of_one_latent, reading, score
 from possibal.view import Strategy, View
 
 # ---------------------------------------------------------------- the paper's scores
 
 
-@score(size=reading)
+def _doubt_order(_hypotheses: int, latents: int) -> Order:
+    """A rival becomes more possible as variances grow, or as the only latent nears zero."""
+    return Order.BY_BOTH if latents == 1 else Order.BY_VARIANCE
+
+
+@score(size=reading, order=_doubt_order)
 def doubt(belief: Belief) -> Vector:
     """Asks where the leading label may yet be wrong: the possibility 1 - N of a likelier rival.
 
@@ -44,7 +49,15 @@ def necessity(belief: Belief) -> Vector:
     return 0.0 - np.expm1(_log_doubt(belief))
 
 
-@score(size=climbing)
+def _uncertainty_order(hypotheses: int, latents: int) -> Order:
+    """A supremum grows with its possibility function, and that with the variance.
+
+    Paper: none; for one probit latent, U also falls as the mean leaves zero (docs/scale.md).
+    """
+    return Order.BY_BOTH if hypotheses == latents == 1 else Order.BY_VARIANCE
+
+
+@score(size=climbing, order=_uncertainty_order)
 def uncertainty(belief: Belief) -> Vector:
     """Asks where labels are together most credible beyond one: the epistemic uncertainty U.
 
@@ -130,7 +143,7 @@ def _divergence(p: Array, average: Matrix) -> Array:
     lacking = averages.all_others(average) - averages.all_others(p)
     change = np.where(p > 0.5, lacking, p - average)  # noqa: PLR2004 - one half
     r = change / np.maximum(average, np.finfo(float).tiny)
-    return (average * np.maximum((1.0 + r) * np.log1p(r) - r, 0.0)).sum(axis=2)
+    return (average * np.maximum(xlog1py(1.0 + r, r) - r, 0.0)).sum(axis=2)
 
 
 @score(size=reading)
@@ -148,7 +161,7 @@ def bald_houlsby(belief: Belief) -> Vector:
     return np.maximum(_binary_entropy(_rarer_label(belief)) - belief.weight @ noise, 0.0)
 
 
-@score(size=reading)
+@score(size=reading, order=of_one_latent)
 def entropy(belief: Belief) -> Vector:
     """Asks where the predicted label is most random (entropy).
 
@@ -159,7 +172,7 @@ def entropy(belief: Belief) -> Vector:
     return averages.label_entropy(_average_probability(belief))
 
 
-@score(size=reading)
+@score(size=reading, order=of_one_latent)
 def margin(belief: Belief) -> Vector:
     """Asks where the two leading labels are closest: one minus the gap between them.
 
@@ -172,7 +185,7 @@ def margin(belief: Belief) -> Vector:
     return np.minimum(averages.all_others(p).min(axis=1) + second, 1.0)
 
 
-@score(size=reading)
+@score(size=reading, order=of_one_latent)
 def least_confidence(belief: Belief) -> Vector:
     """Asks where the leading label is least probable (least confidence).
 
@@ -183,7 +196,7 @@ def least_confidence(belief: Belief) -> Vector:
     return averages.all_others(_average_probability(belief)).min(axis=1)
 
 
-@score(size=reading)
+@score(size=reading, order=by_variance)
 def latent_entropy(belief: Belief) -> Vector:
     """Asks where the latent varies most, whatever it means for the label (maximum entropy).
 

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Protocol, TypeGuard, overload
 
 import numpy as np
@@ -15,11 +16,26 @@ CHUNK = 16_000
 allocator instead of being mapped anew: measured up to twice as fast as larger ones."""
 
 
+class Order(IntEnum):
+    """What is known of a score before it is worked out.
+
+    ``BY_VARIANCE``: larger variances never lower it. ``BY_BOTH``: nor do means closer to zero.
+    """
+
+    UNKNOWN = 0
+    BY_VARIANCE = 1
+    BY_BOTH = 2
+
+
 class Score(Protocol):
     """A function of a belief, one value per row."""
 
     __name__: str
     __doc__: str | None
+    order: Callable[[int, int], Order]
+    """Of the number of hypotheses and of latents a row has."""
+    size: Callable[[int], int]
+    """Numbers that a row with that many latents needs at once."""
 
     @overload
     def __call__(self, mean: Belief | HasBelief, /) -> Vector: ...
@@ -27,11 +43,19 @@ class Score(Protocol):
     def __call__(self, mean: ArrayLike, variance: ArrayLike) -> Vector: ...
 
 
-def score(size: Callable[[int], int]) -> Callable[[Callable[[Belief], Vector]], Score]:
+def unordered(_hypotheses: int, _latents: int) -> Order:
+    """A score of which nothing is known."""
+    return Order.UNKNOWN
+
+
+def score(
+    size: Callable[[int], int], order: Callable[[int, int], Order] = unordered
+) -> Callable[[Callable[[Belief], Vector]], Score]:
     """Let a function of a belief take plain moments too, and work through a pool in chunks.
 
     Args:
         size: numbers that a row with that many latents needs at once, for one hypothesis.
+        order: of the score, for so many hypotheses and latents.
     """
 
     def decorate(function: Callable[[Belief], Vector]) -> Score:
@@ -53,15 +77,15 @@ def score(size: Callable[[int], int]) -> Callable[[Callable[[Belief], Vector]], 
                     values[chunk] = function(belief.part(chunk))
             return values
 
-        scored.local = True  # pyright: ignore[reportAttributeAccessIssue] - see is_local
-        return scored
+        scored.order, scored.size = order, size  # pyright: ignore[reportAttributeAccessIssue] - a function has any
+        return scored  # pyright: ignore[reportReturnType] - the same
 
     return decorate
 
 
 def is_local(strategy: object) -> TypeGuard[Score]:
     """Whether a strategy reads a belief row by row, so that rows of many pools may be joined."""
-    return getattr(strategy, "local", False) is True
+    return hasattr(strategy, "order")
 
 
 def reading(latents: int) -> int:
@@ -72,3 +96,13 @@ def reading(latents: int) -> int:
 def climbing(latents: int) -> int:
     """Numbers a row needs to find suprema: one per pair of labels."""
     return latents**2
+
+
+def by_variance(_hypotheses: int, _latents: int) -> Order:
+    """A score that larger variances never lower."""
+    return Order.BY_VARIANCE
+
+
+def of_one_latent(hypotheses: int, latents: int) -> Order:
+    """A score that is in order where a row has one latent under one hypothesis."""
+    return Order.BY_BOTH if hypotheses == latents == 1 else Order.UNKNOWN
