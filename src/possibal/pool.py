@@ -1,17 +1,41 @@
-"""The rows of a campaign: checked once, each with the user's own name."""
+"""Pools of rows that nobody has labelled.
+
+rank(model, X, "uncertainty", top=100) -> Shortlist        best(model, X) -> row
+
+`rank` reads pools of any size, part by part. `Pool` holds the rows of a campaign: checked once,
+each with the user's own name.
+"""
 
 import functools
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+import os
+from collections import deque
+from collections.abc import Callable, Collection, Hashable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from possibal import inputs
-from possibal.arrays import Matrix, Places, frozen
+from possibal.acquisition import STRATEGIES
+from possibal.arrays import Matrix, Places, Vector, frozen
+from possibal.choices import at_least, choice
 from possibal.estimators import PossibilisticGPClassifier
+from possibal.gp import Posterior
+from possibal.linalg import one_thread
+from possibal.looks import Judge
+from possibal.memory import BUDGET, Memory
+from possibal.rows import Expected, Part
+from possibal.rows import rows as rows_of
+from possibal.scoring import Score, is_local
+from possibal.sieve import Sieve
+from possibal.view import Strategy
 
+LARGE = 20_000
+"""Rows of a pool that is read in a pass of its own, without what is believed of each row."""
 REFERENCE = 500
 """Rows that stand for the pool while no score can tell rows apart."""
 
@@ -25,17 +49,29 @@ class Pool:
         ids: what the user calls each row.
         deputies: places of rows that stand for the pool while no score can tell rows apart.
         columns: what the user calls each column; None where X was an array.
+        budget: bytes that may be kept from one question to the next.
     """
 
     X: Matrix
     ids: tuple[Hashable, ...]
     deputies: Places
     columns: NDArray[Any] | None = None
+    budget: float = BUDGET
 
     @functools.cached_property
     def reference(self) -> Matrix:
         """The deputies as numbers, (r, d)."""
         return self.X[self.deputies]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether most rows are to be passed over, rather than to be believed something of."""
+        return len(self.X) >= LARGE
+
+    @functools.cached_property
+    def memory(self) -> Memory:
+        """What is kept of the rows from one question to the next."""
+        return Memory(self.X, self.budget)
 
     @functools.cached_property
     def places(self) -> dict[Hashable, int]:
@@ -43,7 +79,7 @@ class Pool:
         return {row: place for place, row in enumerate(self.ids)}
 
 
-def pool(X: ArrayLike, ids: Iterable[Hashable] | None, seed: int) -> Pool:
+def pool(X: ArrayLike, ids: Iterable[Hashable] | None, seed: int, budget: float = BUDGET) -> Pool:
     """The pool, or one sentence about what is wrong with it."""
     checker = PossibilisticGPClassifier()
     rows = frozen(inputs.rows(checker, X, reset=True, least=0))
@@ -67,18 +103,20 @@ def pool(X: ArrayLike, ids: Iterable[Hashable] | None, seed: int) -> Pool:
                 f"ids must be unique; got {row!r} at rows {first[row]} and {place}. "
                 "Give each row a name of its own."
             )
-    return Pool(rows, names, _deputies(rows, seed), getattr(checker, "feature_names_in_", None))
+    columns = getattr(checker, "feature_names_in_", None)
+    return Pool(rows, names, _deputies(rows, seed), columns, budget)
 
 
 def _deputies(X: Matrix, seed: int) -> Places:
     """Places of rows that stand for a pool: all, or some that the seed draws.
 
-    They are drawn from the rows in an order of their own, so that theirs does not matter.
+    They are drawn from the rows in an order of their own, so that theirs does not matter; only
+    in a large pool, where that would take seconds, it does.
     """
     if len(X) <= REFERENCE:
         return np.arange(len(X))
     drawn = np.random.default_rng(seed).permutation(len(X))[:REFERENCE]
-    return np.lexsort(X.T)[drawn]
+    return drawn if len(X) >= LARGE else np.lexsort(X.T)[drawn]
 
 
 def plain(value: Hashable) -> Hashable:
@@ -93,3 +131,185 @@ def is_hashable(value: object) -> bool:
     except TypeError:
         return False
     return True
+
+
+# ---------------------------------------------------------------- ranking
+@dataclass(frozen=True, eq=False)
+class Shortlist:
+    """The best rows of a pool, the best first; of several alike the first in the pool.
+
+    Attributes:
+        places: where they stand in the pool, counted from zero.
+        ids: what the user calls them; their places where they have no names.
+        utilities: what they are worth to the strategy.
+        X: their numbers.
+        rows: how many the pool has, without those left aside.
+        judged: how many of them had to be worked out in full; the others could not have won.
+    """
+
+    places: Places
+    ids: tuple[Hashable, ...]
+    utilities: Vector
+    X: Matrix
+    rows: int
+    judged: int
+
+    def __len__(self) -> int:
+        """How many rows it lists."""
+        return len(self.places)
+
+    def part(self, some: Places) -> "Shortlist":
+        """Some of the rows listed."""
+        ids = tuple(self.ids[at] for at in some.tolist())
+        return replace(
+            self, places=self.places[some], ids=ids, utilities=self.utilities[some], X=self.X[some]
+        )
+
+    @property
+    def pruned(self) -> float:
+        """The share of rows that could be passed over."""
+        return 1.0 - self.judged / self.rows
+
+
+def rank(  # noqa: PLR0913 - all but three are named
+    model: PossibilisticGPClassifier,
+    X: object,
+    strategy: str | Strategy = "necessity",
+    *,
+    top: int = 10,
+    id: str | None = None,  # noqa: A002 - what users call it
+    aside: Collection[int] = (),
+    jobs: int | None = None,
+    precision: str = "mixed",
+    progress: Callable[[int, int | None], None] | None = None,
+    client: Any = None,  # noqa: ANN401 - Dask need not be there
+) -> Shortlist:
+    """The rows of a pool of any size that are most worth a label.
+
+    The pool is read part by part, so that memory does not grow with it, and on all cores. Rows
+    that cannot be among the best are passed over as soon as a bound proves it; the answer is that
+    of working out every row.
+
+    Args:
+        model: a fitted classifier.
+        X: an array, a memory map, a data frame, the path of a .npy file or of Parquet files (one,
+            a folder, or a pattern such as ``pool/*.parquet``), a Dask array or data frame, or
+            anything that gives chunks of rows one after the other.
+        strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or a score of your own.
+        top: how many rows are wanted.
+        id: the column that names rows, in files and data frames.
+        aside: places of rows that are passed over, such as those that have a label.
+        jobs: threads; one per core if left out.
+        precision: "mixed" looks in single precision first and works out in double what is left,
+            "double" keeps to that; both give the same rows.
+        progress: told how many rows were read, and how many there are if that is known.
+        client: a Dask client, or the address of a scheduler; X is then ranked on its workers, who
+            read files themselves. Dask's own arrays and data frames are ranked on the workers of
+            the client that Dask uses, if there is one.
+    """
+    score, wanted = scored(strategy), at_least("top", top, 1)
+    choice("precision", precision, {"mixed": True, "double": False})
+    judge = Judge.of(fitted(model), score, single=precision == "mixed")
+    expects = expected(model, id)
+    passed = np.unique(np.fromiter(aside, dtype=np.intp))
+    if client is not None or hasattr(X, "__dask_graph__"):
+        cluster = import_module("possibal.cluster")
+        errand = cluster.Errand(sifted, judge, wanted, passed, expects)
+        if (tally := cluster.tallied(client, errand, X, progress)) is not None:
+            return listed(judge, tally.sieve, tally.rows, tally.judged)
+        X = cluster.blocks(X)
+    source = rows_of(X, expects)
+    sieve, seen = Sieve(wanted, judge.slack), _Seen()
+    threads = at_least("jobs", jobs, 1) if jobs is not None else os.cpu_count() or 1
+    with one_thread(), ThreadPoolExecutor(threads) as workers:
+        running = deque[Future[tuple[int, int, int]]]()
+        try:
+            for part in source.parts():
+                running.append(workers.submit(sifted, judge, part, sieve, passed))
+                if len(running) > 2 * threads:
+                    seen.add(running.popleft().result(), progress, source.size)
+            while running:
+                seen.add(running.popleft().result(), progress, source.size)
+        finally:
+            for one in running:
+                one.cancel()
+    return listed(judge, sieve, seen.rows, seen.judged)
+
+
+def best(
+    model: PossibilisticGPClassifier,
+    X: object,
+    strategy: str | Strategy = "necessity",
+    **options: Any,  # noqa: ANN401 - those of rank
+) -> Hashable:
+    """The one row of a pool that is most worth a label; see :func:`rank`."""
+    return rank(model, X, strategy, top=1, **options).ids[0]
+
+
+@dataclass
+class _Seen:
+    """What was read so far."""
+
+    rows: int = 0
+    judged: int = 0
+    read: int = 0
+
+    def add(
+        self,
+        done: tuple[int, int, int],
+        progress: Callable[[int, int | None], None] | None,
+        size: int | None,
+    ) -> None:
+        """Count a part, and tell."""
+        rows, judged, read = done
+        self.rows, self.judged, self.read = self.rows + rows, self.judged + judged, self.read + read
+        if progress is not None:
+            progress(self.read, size)
+
+
+def sifted(judge: Judge, part: Part, sieve: Sieve, aside: Places) -> tuple[int, int, int]:
+    """Offer the best rows of a part: how many were ranked, worked out in full, and read."""
+    chunk = part.read()
+    end = chunk.start + len(chunk.X)
+    passed = aside[np.searchsorted(aside, chunk.start) : np.searchsorted(aside, end)]
+    judged = judge.sift(chunk, sieve, passed)
+    return len(chunk.X) - len(passed), judged, len(chunk.X)
+
+
+def listed(judge: Judge, sieve: Sieve, rows: int, judged: int) -> Shortlist:
+    """The shortlist of a sieve through which all rows went."""
+    if rows < sieve.top:
+        raise ValueError(
+            f"top must be at most {rows}, the rows there are; got {sieve.top}. Ask for fewer."
+        )
+    (found,) = sieve.best(judge.worth)
+    ids = found.places.tolist() if found.names is None else found.names
+    return Shortlist(found.places, tuple(ids), found.utilities, found.X, rows, judged)
+
+
+def scored(strategy: str | Strategy) -> Score:
+    """The score of a strategy that judges rows by themselves."""
+    chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
+    if not is_local(chosen):
+        raise ValueError(
+            "strategy must judge each row by itself, so that a pool can be read in parts; got "
+            f"{strategy!r}. Choose another, or use a Campaign."
+        )
+    return chosen
+
+
+def fitted(model: object) -> Posterior:
+    """What a classifier has learnt."""
+    if not isinstance(model, PossibilisticGPClassifier):
+        raise TypeError(
+            f"model must be a PossibilisticGPClassifier; got {type(model).__name__}. Fit one first."
+        )
+    check_is_fitted(model, "posterior_")
+    return model.posterior_
+
+
+def expected(model: PossibilisticGPClassifier, id: str | None) -> Expected:  # noqa: A002 - as above
+    """What a classifier expects of rows."""
+    names = getattr(model, "feature_names_in_", None)
+    width = model.posterior_.data.X.shape[1]
+    return Expected(width, None if names is None else tuple(names.tolist()), id)

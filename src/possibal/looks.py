@@ -1,0 +1,230 @@
+"""Which rows of a pool can be among the best, told without working out all of each.
+
+    judge = Judge.of(posterior, score)        judge.sift(chunk, sieve)
+
+A *look* at a row gives means that are off by no more than a known error, and variances that are
+not exceeded. Where a score is in order (:class:`~possibal.scoring.Order`), its value there is not
+exceeded either; a row whose bound lies below the best rows known is passed over. The first look is
+in single precision and begins with the prior's variance, which no label raises; what it leaves is
+looked at in double precision, and the best of all are worked out anew, each by itself, so that
+neither threads nor parts nor machines change the answer.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.belief import Belief
+from possibal.gp import Posterior
+from possibal.linalg import one_thread
+from possibal.outlook import Glimpse, Outlook
+from possibal.rows import Chunk
+from possibal.scoring import Order, Score, climbing
+from possibal.sieve import SLACK, Candidates, Sieve
+from possibal.tabulated import Table
+
+_HALF = 0.5
+"""Where more rows than this share are left, all are worked out: picking them costs as much."""
+_SLACK = 1e-9
+"""By what share the scores of one latent may be off."""
+_UNIT = 2.0**-24
+"""A rounding in single precision."""
+
+
+def dot_error(n: int) -> float:
+    """How far off a sum of n products may be in single precision, for products of up to one.
+
+    At most by n roundings; with the chance that roundings have to be of one sign, by far fewer.
+    """
+    return _UNIT * min(n, 8.0 * float(np.sqrt(n)))
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """One way to look at rows.
+
+    Attributes:
+        outlook: in single or double precision.
+        score: what rows are worth.
+        order: of the score, under this outlook.
+        table: bounds of the score; None where the score itself is cheap enough.
+        mean_size, root_size: (S, P) and (S,), what errors of covariances are multiplied by.
+    """
+
+    outlook: Outlook
+    score: Score
+    order: Order
+    table: Table | None
+    mean_size: Array
+    root_size: Vector
+
+    @classmethod
+    def through(cls, outlook: Outlook, score: Score) -> "Look":
+        """A look through an outlook."""
+        S, P, _ = outlook.a.shape
+        order = score.order(S, P)
+        largest = np.abs(outlook.a).sum(axis=2, dtype=float)
+        sums = np.abs(outlook.root).sum(axis=1, dtype=float)
+        table, widest = None, outlook.facing.largest
+        if S == P == 1 and order is Order.BY_BOTH and score.size is climbing and widest < np.inf:
+            table = Table.of(score, outlook.scale * float(np.sqrt(widest)))
+        return cls(outlook, score, order, table, largest, np.sqrt((sums * sums).sum(axis=1)))
+
+    def sift(self, X: Matrix, bar: float) -> "Left":
+        """Rows that may be worth at least so much, with means and variances that bound theirs.
+
+        In double precision those are their moments.
+        """
+        glimpse = self.outlook.glimpse(X)
+        mean, error = self._mean(glimpse)
+        live, is_known = np.arange(len(X)), self.order is not Order.UNKNOWN and bar > -np.inf
+        if is_known:
+            live = np.flatnonzero(self.bound(self.belief(mean, glimpse.prior)) >= bar)
+        some = live if len(live) < _HALF * len(X) else None
+        if some is None:
+            live = np.arange(len(X))
+        belief = self.belief(mean[..., live], self._variance(glimpse, some, error))
+        left = Left(live, belief, len(live))
+        return left.part(np.flatnonzero(self.bound(belief) >= bar)) if is_known else left
+
+    def bound(self, belief: Belief) -> Vector:
+        """What no row of this belief is worth more than."""
+        return self.score(belief) if self.table is None else self.table.bound(belief)
+
+    def belief(self, mean: Array, variance: Array) -> Belief:
+        """Moments (S, P, m) as the scores read them; nothing is checked."""
+        c, credibility = self.outlook.scale, self.outlook.credibility
+        if self.outlook.inner is None:
+            mean, variance = mean[:, 0], variance[:, 0]
+        else:
+            mean, variance = np.swapaxes(mean, 1, 2), np.swapaxes(variance, 1, 2)
+        if c != 1.0:
+            mean, variance = c * mean, c * c * variance
+        return Belief.trusted(mean, variance, credibility)
+
+    def _mean(self, glimpse: Glimpse) -> tuple[Array, Array | None]:
+        """Means, moved towards zero by what they may be off; and the errors of covariances."""
+        if self.outlook.a.dtype != np.float32:
+            return glimpse.mean, None
+        n = self.outlook.a.shape[2]
+        error = np.empty((len(self.outlook.a), glimpse.mean.shape[2]))
+        for one in glimpse.columns:
+            error[one.member] = 0.0 if one.error is None else one.error
+            error[one.member] += dot_error(n)
+            error[one.member] *= one.scale
+        off = self.mean_size[:, :, None] * error[:, None]
+        mean = np.copysign(np.maximum(np.abs(glimpse.mean) - off, 0.0), glimpse.mean)
+        return mean, error
+
+    def _variance(self, glimpse: Glimpse, some: Places | None, error: Array | None) -> Array:
+        """Variances, raised by what they may be off."""
+        variance = glimpse.variance(some)
+        if error is None:
+            return variance
+        rows = slice(None) if some is None else some
+        prior, off = glimpse.prior[..., rows], self.root_size[:, None] * error[:, rows]
+        told = np.sqrt(np.maximum(prior - variance, 0.0))
+        told = np.maximum(told - off[:, None], 0.0)
+        return prior - told * told
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """What a look leaves of rows.
+
+    Attributes:
+        rows: their places among those looked at.
+        belief: about them.
+        judged: how many variances had to be worked out.
+    """
+
+    rows: Places
+    belief: Belief
+    judged: int
+
+    def part(self, some: Places) -> "Left":
+        """Fewer of them."""
+        return Left(self.rows[some], self.belief.part(some), self.judged)
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """All looks at a pool, the cheapest first; what is sent to other machines.
+
+    Attributes:
+        looks: the last is in double precision.
+    """
+
+    looks: tuple[Look, ...]
+
+    @classmethod
+    def of(cls, posterior: Posterior, score: Score, *, single: bool = True) -> "Judge":
+        """A judge by a posterior.
+
+        Args:
+            posterior: what the labels taught.
+            score: what rows are worth.
+            single: whether to look in single precision first, where that may tell something.
+        """
+        last = Look.through(posterior.outlook, score)
+        if single and last.order is Order.BY_BOTH and posterior.outlook.inner is None:
+            first = posterior.outlook.single()
+            if first.facing is not posterior.outlook.facing:
+                return cls((Look.through(first, score), last))
+        return cls((last,))
+
+    @property
+    def slack(self) -> float:
+        """By what share utilities may be off: those of a softmax rest on longer sums."""
+        return _SLACK if self.looks[-1].outlook.inner is None else SLACK
+
+    @property
+    def width(self) -> int:
+        """Rows that are looked at together."""
+        return self.looks[0].outlook.rows
+
+    def sift(self, chunk: Chunk, sieve: Sieve, aside: Places) -> int:
+        """Offer the rows of a chunk that may be among the best; how many had to be worked out.
+
+        Args:
+            chunk: of the pool.
+            sieve: takes the best.
+            aside: places in the pool that are passed over, in order.
+        """
+        X, judged = chunk.X, 0
+        rows = np.delete(np.arange(len(X)), aside - chunk.start)
+        with one_thread():
+            waiting = np.empty(0, dtype=np.intp)
+            for start in range(0, len(rows), self.width):
+                found = rows[start : start + self.width]
+                for look in self.looks[:-1]:
+                    found = found[look.sift(X[found], sieve.bar).rows]
+                waiting = np.concatenate([waiting, found])
+                is_last = start + self.width >= len(rows)
+                if len(waiting) >= self.width or np.isneginf(sieve.bar) or is_last:
+                    judged += self.settle(chunk, waiting, sieve)
+                    waiting = waiting[:0]
+        return judged
+
+    def worth(self, X: Matrix) -> Vector:
+        """What each row is worth, worked out by itself, so that nothing else matters to it.
+
+        Paper: none; how a matrix product rounds depends on its shape.
+        """
+        last, utilities = self.looks[-1], np.empty(len(X))
+        for at in range(len(X)):
+            utilities[at] = last.score(last.outlook.at(X[at : at + 1]))[0]
+        return utilities
+
+    def settle(self, chunk: Chunk, rows: Places, sieve: Sieve) -> int:
+        """Work out rows in double precision and offer them; how many it took."""
+        last, judged = self.looks[-1], 0
+        for start in range(0, len(rows), self.width):
+            some = rows[start : start + self.width]
+            left = last.sift(chunk.X[some], sieve.bar)
+            kept, judged = some[left.rows], judged + left.judged
+            names = None if chunk.names is None else [chunk.names[at] for at in kept.tolist()]
+            utilities = last.score(left.belief)
+            sieve.offer(Candidates(chunk.start + kept, utilities, chunk.X[kept], names))
+        return judged

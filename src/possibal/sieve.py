@@ -1,0 +1,112 @@
+"""The best rows of a pool that is read in parts, in any order.
+
+sieve.offer(candidates)        sieve.bar        sieve.best(judge) -> Candidates
+"""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+
+from possibal.arrays import Matrix, Places, Vector
+
+SLACK = 1e-7
+"""Utilities that differ by less, relatively, may come in any order: they are worked out anew."""
+SPARE = 256
+"""Rows kept beyond twice those wanted, before the worst are dropped."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Rows that may be among the best.
+
+    Attributes:
+        places: where they stand in the pool.
+        utilities: what they are worth.
+        X: (r, d), their numbers.
+        names: what the user calls them; None where they have no names.
+    """
+
+    places: Places
+    utilities: Vector
+    X: Matrix
+    names: list[Hashable] | None
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.places)
+
+    def part(self, some: Places) -> "Candidates":
+        """Some of them."""
+        names = None if self.names is None else [self.names[at] for at in some.tolist()]
+        return Candidates(self.places[some], self.utilities[some], self.X[some], names)
+
+    @classmethod
+    def joined(cls, parts: list["Candidates"]) -> "Candidates":
+        """All of several."""
+        if len(parts) == 1:
+            return parts[0]
+        named = [part.names for part in parts if part.names is not None]
+        return cls(
+            np.concatenate([part.places for part in parts]),
+            np.concatenate([part.utilities for part in parts]),
+            np.concatenate([part.X for part in parts]),
+            [name for names in named for name in names] if named else None,
+        )
+
+
+class Sieve:
+    """Keeps the best rows of those offered; threads may share it."""
+
+    def __init__(self, top: int, slack: float = SLACK) -> None:
+        """Nothing was offered yet.
+
+        Args:
+            top: how many rows are wanted.
+            slack: by what share utilities may be off; of one where some are negative, for those
+                come close to zero by taking away.
+        """
+        self.top, self.slack, self.bar = top, slack, -np.inf
+        self._kept, self._lock, self._is_signed = list[Candidates](), Lock(), False
+
+    def offer(self, found: Candidates) -> None:
+        """Look at more rows; those that cannot be among the best are dropped now and then."""
+        if not len(found):
+            return
+        with self._lock:
+            self._kept.append(found)
+            self._is_signed |= bool(found.utilities.min() < 0.0)
+            count = sum(len(one) for one in self._kept)
+            if count >= self.top and (np.isneginf(self.bar) or count > 2 * self.top + SPARE):
+                self._drop()
+
+    def candidates(self) -> list[Candidates]:
+        """All that may be among the best, in one piece; nothing if nothing was offered."""
+        with self._lock:
+            if sum(len(one) for one in self._kept) > self.top:
+                self._drop()
+            return self._kept
+
+    def best(self, worth: Callable[[Matrix], Vector]) -> list[Candidates]:
+        """The best rows in order, the lowest place first of several alike.
+
+        Args:
+            worth: what each row is worth, whatever rows it is asked together with.
+        """
+        kept = self.candidates()
+        if not kept:
+            return []
+        all_of_them = Candidates.joined(kept)
+        utilities = worth(all_of_them.X)
+        order = np.lexsort((all_of_them.places, -utilities))[: self.top]
+        exact = Candidates(all_of_them.places, utilities, all_of_them.X, all_of_them.names)
+        return [exact.part(order)]
+
+    def _drop(self) -> None:
+        """Raise the bar to the last that is wanted, and drop what lies below it."""
+        joined = Candidates.joined(self._kept)
+        last = np.partition(joined.utilities, -self.top)[-self.top]
+        size = max(abs(last), 1.0) if self._is_signed else abs(last)
+        self.bar = max(self.bar, float(last - self.slack * size))
+        self._kept = [joined.part(np.flatnonzero(joined.utilities >= self.bar))]
