@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pools import CountingPosterior
 from sklearn.datasets import make_moons
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.neighbors import KNeighborsClassifier
@@ -18,7 +17,8 @@ from possibal.acquisition import STRATEGIES
 from possibal.advice import State
 from possibal.errors import AlreadyAnsweredError, PossibalError
 from possibal.estimators import PossibilisticGPClassifier
-from possibal.learner import Answer, Campaign, pick
+from possibal.learner import Answer, Campaign
+from possibal.picking import pick
 from possibal.view import View
 
 FIXED = PossibilisticGPClassifier(ConstantKernel(4.0) * RBF(1.0), hyperparameters="fixed")
@@ -272,43 +272,13 @@ def test_a_large_pool_has_a_reference_that_its_order_does_not_change(monkeypatch
     np.testing.assert_array_equal(Campaign.start(X).pool.reference, X)
 
 
-# ---------------------------------------------------------------- pick
-
-
-def test_the_lowest_of_several_best_rows_is_picked():
-    view = View(CountingPosterior(), np.zeros((4, 1)))
-    assert pick(view, lambda _: np.array([0.0, 2.0, 1.0, 2.0])) == 1
-    assert pick(view, lambda _: np.array([False, False, True, True])) == 2
-    assert pick(view, lambda _: [-np.inf, -3, -np.inf, -3]) == 1
+# ---------------------------------------------------------------- strategies
 
 
 def test_what_is_picked_is_what_a_campaign_asks():
     campaign = begun(rows(), [0, 1, 2, 3])
     view = View(campaign.classifier.posterior_, rows()[4:])
     assert campaign.ask() == (4 + pick(view, STRATEGIES["necessity"]),)
-
-
-class Odd:
-    """A strategy without a name."""
-
-    def __init__(self, answer):
-        self.answer = answer
-
-    def __call__(self, _):
-        return self.answer
-
-
-def test_utilities_that_are_none_are_refused_with_the_name_of_the_strategy():
-    def broken(view):
-        return np.where(np.arange(len(view.candidates)) == 2, np.nan, 1.0)
-
-    view = View(CountingPosterior(), np.zeros((4, 1)))
-    with pytest.raises(ValueError, match="strategy broken must give numbers; got NaN at row 2"):
-        pick(view, broken)
-    with pytest.raises(ValueError, match=r"strategy Odd must give one .* 4; got shape \(3,\)"):
-        pick(view, Odd(np.ones(3)))
-    with pytest.raises(ValueError, match=r"got shape .* of <U1"):
-        pick(view, Odd(["a"] * 4))
 
 
 def test_a_campaign_takes_a_strategy_of_ones_own():

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from numbers import Integral
 from typing import TypeVar
 
 Entry = TypeVar("Entry")
@@ -24,3 +25,10 @@ def at_least(argument: str, value: int, least: int) -> int:
             f"{argument} must be at least {least}; got {value}. Use {least} or a larger number."
         )
     return value
+
+
+def whole(argument: str, value: object, least: int) -> int:
+    """A whole number that is not below the least."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{argument} must be a whole number; got {value!r}. Use {least}.")
+    return at_least(argument, int(value), least)

@@ -9,9 +9,10 @@ question follow from them. So answers read from a journal make the very campaign
 """
 
 import functools
+import os
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import cast
 
 import numpy as np
@@ -19,20 +20,28 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from possibal import inputs
-from possibal.acquisition import STRATEGIES
+from possibal.acquisition import STRATEGIES, doubt
 from possibal.advice import Advice, State, advise, lookback
 from possibal.answers import Answer
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import Belief
-from possibal.choices import at_least, choice
+from possibal.choices import choice, whole
 from possibal.errors import AlreadyAnsweredError
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.foreseen import Foreseen
 from possibal.gp import Posterior
+from possibal.looks import Judge
+from possibal.memory import BUDGET
+from possibal.picking import utilities
 from possibal.pool import Pool, is_hashable, plain, pool
-from possibal.scoring import is_local
+from possibal.scoring import Score, is_local
+from possibal.sieve import Candidates, Sieve
 from possibal.view import Strategy, View
 
+DRAWN = 10_000
+"""Rows of a large pool that are asked whether to go on."""
+SHORT = 1000
+"""Rows of a large pool among which several questions are picked."""
 MADE_UP = (0, 1)
 """What classes are called while fewer than two are known."""
 
@@ -67,6 +76,7 @@ class Campaign:
         strategy: str | Strategy = "necessity",
         classifier: PossibilisticGPClassifier | None = None,
         seed: int = 0,
+        memory: float = BUDGET,
     ) -> "Campaign":
         """A campaign without answers.
 
@@ -78,14 +88,15 @@ class Campaign:
             strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or one of your own.
             classifier: not fitted, and not changed; as it comes if left out.
             seed: the same seed asks the same questions.
+            memory: bytes that may be kept of a large pool from one question to the next.
         """
         chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
         model = _copy(PossibilisticGPClassifier() if classifier is None else classifier)
         if classes is not None:
             model.set_params(classes=classes)
         _named(model)
-        whole = _whole("seed", seed, 0)
-        return cls(pool(X, ids, whole), chosen, model, whole)
+        start = whole("seed", seed, 0)
+        return cls(pool(X, ids, start, memory), chosen, model, start)
 
     # ------------------------------------------------------------ verbs
 
@@ -96,12 +107,13 @@ class Campaign:
         rows that they tell little about: at most half-way from the row they tell least about to
         one whose own label would tell no more. A copy of a row is asked with it only where
         nothing else is left. Of several best rows it is the least told, then the first in the
-        pool. At random, any rows will do.
+        pool. At random, any rows will do. In a large pool, the rows after the first are picked
+        among the thousand, or thrice as many as asked for, that are worth most by themselves.
         """
         left = self._places_left
         if not len(left):
             raise ValueError("ask must find rows left; got answers for all of them. Stop here.")
-        if _whole("n", n, 1) > len(left):
+        if whole("n", n, 1) > len(left):
             raise ValueError(
                 f"n must be at most {len(left)}, the rows left; got {n}. Ask for fewer."
             )
@@ -110,16 +122,21 @@ class Campaign:
     def ranked(self, n: int = 1) -> tuple[Hashable, ...]:
         """All rows left, the best first: n as :meth:`ask` gives them, then each on its own merit.
 
-        For people who take rows faster than answers can be learnt from.
+        For people who take rows faster than answers can be learnt from. Of a large pool, only
+        the rows that were judged.
         """
         left = self._places_left
         if not len(left):
             return ()
-        first = self._picked(min(_whole("n", n, 1), len(left)), left)
-        judged = self._judged(left)
-        others = judged[np.argsort(-self._merit_now(judged, self._rng()), kind="stable")]
-        unseen = self._rng().permutation(np.setdiff1d(left, judged))
-        places = dict.fromkeys([*first, *others, *unseen])
+        n = min(whole("n", n, 1), len(left))
+        first = self._picked(n, left)
+        if self.is_large:
+            others = judged = self._shortlist(min(max(SHORT, 3 * n), len(left))).places
+        else:
+            judged = self._judged(left)
+            others = judged[np.argsort(-self._merit_now(judged, self._rng()), kind="stable")]
+        rest = [] if self.pool.is_large else self._rng().permutation(np.setdiff1d(left, judged))
+        places = dict.fromkeys([*first, *others, *rest])
         return tuple(self.pool.ids[place] for place in places)
 
     def tell(self, row: Hashable, label: Hashable) -> "Campaign":
@@ -170,17 +187,28 @@ class Campaign:
         """What is believed of every row of the pool; of made-up classes before two are known."""
         return self._posterior.at(self.pool.X)
 
+    def belief_of(self, places: Places) -> Belief:
+        """What is believed of some rows, by their places; of a large pool only they are read."""
+        is_large, X = self.pool.is_large, self.pool.X
+        return self._posterior.at(X[places]) if is_large else self.belief.part(places)
+
     @functools.cached_property
     def advice(self) -> Advice:
         """Whether to go on asking."""
         left, before = self._places_left, None
+        if self.pool.is_large:
+            left = self._rng().permutation(left)[:DRAWN]
         earlier = replace(self, answers=self.answers[: -lookback(len(self))])
         if earlier._labels == self._labels and not self._is_cold:  # noqa: SLF001 - our own
             before = earlier._posterior.at(self.pool.X[left])  # noqa: SLF001 - our own
-        advice = advise(self.belief.part(left), before, len(self))
+        advice = advise(self.belief_of(left), before, len(self), is_sample=self.pool.is_large)
         if self._is_cold and len(left):
             reason = "The answers so far name fewer than two classes."
             return replace(advice, state=State.GO_ON, reason=reason)
+        if self.pool.is_large and advice.state is State.DONE and len(left):
+            (found,) = self._sifted(doubt, 1)
+            now = self.belief_of(np.append(left, found.places))
+            return advise(now, None, len(self), is_sample=True)
         return advice
 
     # ------------------------------------------------------------ inside
@@ -216,10 +244,15 @@ class Campaign:
         return np.array([self.pool.places[a.row] for a in self.answers], dtype=np.intp)
 
     @property
+    def _places_taken(self) -> Places:
+        """Where the rows that may not be asked about stand, in order."""
+        aside = [self.pool.places[row] for row in self.aside]
+        return np.array(sorted({*self._places.tolist(), *aside}), dtype=np.intp)
+
+    @property
     def _places_left(self) -> Places:
         """Where the rows that may be asked about stand, in order."""
-        aside = [self.pool.places[row] for row in self.aside]
-        return np.delete(np.arange(len(self.pool.X)), [*self._places, *aside])
+        return np.delete(np.arange(len(self.pool.X)), self._places_taken)
 
     def _rng(self) -> np.random.Generator:
         """What a question draws from: the same whenever it is asked."""
@@ -245,14 +278,43 @@ class Campaign:
 
     def _picked(self, n: int, left: Places) -> list[int]:
         """Where the n best rows stand, each chosen as if those before it had been answered."""
-        rng, judged = self._rng(), self._judged(left)
-        asked = [int(judged[self._merit_now(judged, rng).argmax()])]
-        foreseen = Foreseen(self._posterior).with_pick(self.pool.X[asked[0]])
+        rng = self._rng()
+        if self.is_large:
+            left = self._shortlist(1 if n == 1 else min(max(SHORT, 3 * n), len(left))).places
+            asked = [int(left[0])]
+        else:
+            judged = self._judged(left)
+            asked = [int(judged[self._merit_now(judged, rng).argmax()])]
+        foreseen = Foreseen(self._posterior)
         while len(asked) < n:
-            place = self._next(foreseen, self._judged(np.setdiff1d(left, asked)), rng)
-            foreseen = foreseen.with_pick(self.pool.X[place])
-            asked.append(place)
+            foreseen = foreseen.with_pick(self.pool.X[asked[-1]])
+            asked.append(self._next(foreseen, self._judged(np.setdiff1d(left, asked)), rng))
         return asked
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the pool is so large that most of its rows are to be passed over."""
+        is_judged = is_local(self.strategy) and not self._is_cold
+        return is_judged and self.pool.is_large
+
+    def _shortlist(self, top: int) -> Candidates:
+        """The rows that are worth most by themselves, of those that may be asked about."""
+        assert is_local(self.strategy)  # noqa: S101 - tells the type checker
+        if top not in self._shortlists:
+            (self._shortlists[top],) = self._sifted(self.strategy, top)
+        return self._shortlists[top]
+
+    def _sifted(self, score: Score, top: int) -> list[Candidates]:
+        """The rows that may be asked about of which a score makes most."""
+        judge, cores = Judge.of(self._posterior, score), os.cpu_count() or 1
+        sieve = Sieve(top, judge.slack)
+        self.pool.memory.sift(self._posterior, judge, sieve, self._places_taken, cores)
+        return sieve.best(judge.worth)
+
+    @functools.cached_property
+    def _shortlists(self) -> dict[int, Candidates]:
+        """Those made so far, by their lengths."""
+        return {}
 
     def _merit_now(self, places: Places, rng: np.random.Generator) -> Vector:
         """What rows are worth before any other is picked, from what is believed of the pool."""
@@ -317,30 +379,6 @@ class Campaign:
             )
 
 
-def pick(view: View, strategy: Strategy) -> int:
-    """The place of the candidate with the largest utility; the lowest of several."""
-    return int(utilities(view, strategy).argmax())
-
-
-def utilities(view: View, strategy: Strategy) -> Vector:
-    """One number for each candidate, none of them missing."""
-    name = next((n for n, known in STRATEGIES.items() if known is strategy), None)
-    name = name or getattr(strategy, "__name__", type(strategy).__name__)
-    given, m = np.asarray(strategy(view)), len(view.candidates)
-    if given.shape != (m,) or given.dtype.kind not in "fiub":
-        raise ValueError(
-            f"strategy {name} must give one number per row, {m}; got shape {given.shape} of "
-            f"{given.dtype}. Score view.candidates."
-        )
-    missing = np.isnan(given)
-    if missing.any():
-        raise ValueError(
-            f"strategy {name} must give numbers; got NaN at row {int(missing.argmax())}. "
-            "Give rows of no interest -inf."
-        )
-    return given
-
-
 def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:
     """The labels that classes= names; None if it does not."""
     if model.classes is None:
@@ -357,10 +395,3 @@ def _copy(model: object) -> PossibilisticGPClassifier:
             f"got {type(model).__name__}. Leave it out for the usual one."
         )
     return cast("PossibilisticGPClassifier", clone(model))
-
-
-def _whole(argument: str, value: object, least: int) -> int:
-    """A whole number that is not below the least."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{argument} must be a whole number; got {value!r}. Use {least}.")
-    return at_least(argument, int(value), least)

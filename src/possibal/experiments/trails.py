@@ -28,9 +28,9 @@ from possibal.experiments.streams import stream
 from possibal.experiments.ways import WAYS, Way, fixed
 from possibal.gp import Data
 from possibal.hyperparameters import evidence, problem
-from possibal.learner import pick
 from possibal.linalg import one_thread
 from possibal.links import PROBIT, SOFTMAX
+from possibal.picking import pick
 from possibal.scoring import Score, is_local
 from possibal.view import Strategy, View
 
