@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from desks import answer, desk, event, rows, truth, undo, walk
 
-from possibal import overview as module
+from possibal import ranking
 from possibal.checks import interval
 from possibal.journal import Kind
 from possibal.overview import PREVIEW, Overview, Wanted, preview
@@ -120,7 +120,7 @@ def test_the_map_holds_every_row_of_a_small_pool_between_nought_and_one(at):
         values = [getattr(spot, axis) for spot in spots]
         assert (min(values), max(values)) == (0.0, 1.0)
     assert {spot.row: spot.label for spot in spots if spot.label} == labels
-    assert [spot.sure for spot in spots] == [at.standing.ranking.necessity[s.row] for s in spots]
+    assert [spot.sure for spot in spots] == [at.standing.ranking.sure(s.row) for s in spots]
 
 
 def test_the_map_shows_the_plane_in_which_rows_differ_most(tmp_path):
@@ -136,7 +136,7 @@ def test_before_the_first_ranking_nothing_on_the_map_is_sure(at):
 
 
 def test_labelled_rows_are_always_on_the_map_and_the_others_are_drawn(at, monkeypatch):
-    monkeypatch.setattr(module, "DRAWN", 5)
+    monkeypatch.setattr(ranking, "DRAWN", 5)
     for row in range(0, 30, 3):
         answer(at, "ann", row)
     view = Overview(at.standing)

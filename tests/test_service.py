@@ -108,7 +108,7 @@ def test_the_first_questions_stand_for_others_and_the_later_ones_come_from_the_m
     later = at.ask("ann")
     row, ranking = row_of(later), at.standing.ranking
     assert later.source is Source.MODEL
-    assert (later.leaning, later.sure) == (ranking.thought(row), ranking.necessity[row])
+    assert (later.leaning, later.sure) == (ranking.thought(row), ranking.sure(row))
     assert later.item == at.store.items([row])[row]
     near = at.standing.nearest(row, 3)
     assert [(one.item.row, one.label) for one in later.near] == [(r, label) for r, label, _ in near]
@@ -141,7 +141,7 @@ def test_a_row_that_is_none_is_refused(at, row):
 def test_an_answer_is_stored_with_what_the_model_thought(at):
     walk(at, "ann", 8)
     row = row_of(at.ask("ann"))
-    thought, sure = at.standing.ranking.thought(row), float(at.standing.ranking.necessity[row])
+    thought, sure = at.standing.ranking.thought(row), at.standing.ranking.sure(row)
     stored = answer(at, "ann", row)
     assert not stored.repeated
     assert (stored.event.thought, stored.event.necessity) == (thought, sure)

@@ -57,7 +57,7 @@ def lookback(answers: int) -> int:
     return max(5, answers // 5)
 
 
-def advise(now: Belief, before: Belief | None, answers: int) -> Advice:
+def advise(now: Belief, before: Belief | None, answers: int, *, is_sample: bool = False) -> Advice:
     """Whether to go on asking.
 
     Stop where the label of every row left is at least `SURE`. One may stop after `FEWEST`
@@ -75,6 +75,7 @@ def advise(now: Belief, before: Belief | None, answers: int) -> Advice:
         before: about the same rows, without the last answers that :func:`lookback` counts; None
             where it cannot be compared, for a class is new.
         answers: how many there are.
+        is_sample: whether these rows were drawn from those left.
     """
     # Late, for SciPy takes half a second to import and what people read needs none of it.
     sure = import_module("possibal.acquisition").necessity(now)
@@ -82,38 +83,56 @@ def advise(now: Belief, before: Belief | None, answers: int) -> Advice:
     moved = None
     if before is not None:
         moved = int(np.count_nonzero(leading_labels(now) != leading_labels(before)))
-    share = None if moved is None else moved / max(len(now), 1)
-    state = _state(least, in_doubt / max(len(now), 1), share, answers)
-    return Advice(state, _reason(state, len(now), in_doubt, moved, answers), least, in_doubt, share)
+    found = _Found(len(now), is_sample, least, in_doubt, moved, answers)
+    return Advice(found.state, found.reason, least, in_doubt, found.changed)
 
 
-def _state(least: float, in_doubt: float, changed: float | None, answers: int) -> State:
-    """The rule itself."""
-    if least >= SURE:
-        return State.DONE
-    calm = changed is not None and changed < CALM
-    if answers >= FEWEST and calm and in_doubt <= MOST_IN_DOUBT:
-        return State.SETTLED
-    return State.GO_ON
+@dataclass(frozen=True)
+class _Found:
+    """What advice rests on: rows looked at, how sure they are, and what the answers changed."""
 
+    rows: int
+    is_sample: bool
+    least: float
+    in_doubt: int
+    moved: int | None
+    answers: int
 
-def _reason(state: State, left: int, in_doubt: int, moved: int | None, answers: int) -> str:
-    """One sentence for whoever answers."""
-    if not left:
-        return "Every row has an answer."
-    if state is State.DONE:
-        return f"None of the {left} rows left is likely to belong to another class than predicted."
-    open_rows = f"{in_doubt} of {left} rows could still belong to another class"
-    last = f"The last {lookback(answers)} answers"
-    if state is State.SETTLED:
-        return f"{last} changed almost nothing, and {open_rows}."
-    obstacles = {
-        f"{open_rows}.": in_doubt > MOST_IN_DOUBT * left,
-        f"Fewer than {FEWEST} rows have an answer.": answers < FEWEST,
-        f"{last} named a class for the first time.": moved is None,
-        f"{last} changed the prediction of {moved} of {left} rows.": True,
-    }
-    return next(reason for reason, holds in obstacles.items() if holds)
+    @property
+    def changed(self) -> float | None:
+        """The share of the rows whose prediction changed."""
+        return None if self.moved is None else self.moved / max(self.rows, 1)
+
+    @property
+    def state(self) -> State:
+        """The rule itself."""
+        if self.least >= SURE:
+            return State.DONE
+        calm = self.changed is not None and self.changed < CALM
+        if self.answers >= FEWEST and calm and self.in_doubt <= MOST_IN_DOUBT * self.rows:
+            return State.SETTLED
+        return State.GO_ON
+
+    @property
+    def reason(self) -> str:
+        """One sentence for whoever answers."""
+        if not self.rows:
+            return "Every row has an answer."
+        if self.state is State.DONE:
+            left = "rows left" if self.is_sample else f"{self.rows} rows left"
+            return f"None of the {left} is likely to belong to another class than predicted."
+        rows = f"{self.rows} rows drawn at random" if self.is_sample else f"{self.rows} rows"
+        open_rows = f"{self.in_doubt} of {rows} could still belong to another class"
+        last = f"The last {lookback(self.answers)} answers"
+        if self.state is State.SETTLED:
+            return f"{last} changed almost nothing, and {open_rows}."
+        obstacles = {
+            f"{open_rows}.": self.in_doubt > MOST_IN_DOUBT * self.rows,
+            f"Fewer than {FEWEST} rows have an answer.": self.answers < FEWEST,
+            f"{last} named a class for the first time.": self.moved is None,
+            f"{last} changed the prediction of {self.moved} of {rows}.": True,
+        }
+        return next(reason for reason, holds in obstacles.items() if holds)
 
 
 def leading_labels(belief: Belief) -> NDArray[np.intp]:

@@ -14,8 +14,8 @@ from possibal.acquisition import necessity
 from possibal.advice import leading_labels
 from possibal.arrays import Matrix, Places, Vector
 from possibal.checks import Saving
-from possibal.learner import Answer, Campaign
-from possibal.ranking import UNKNOWN, Ranking, Task
+from possibal.learner import SHORT, Answer, Campaign
+from possibal.ranking import UNKNOWN, Ranking, Task, drawn
 
 
 class Bench:
@@ -24,7 +24,7 @@ class Bench:
     def __init__(self, X: Matrix, strategy: str, seed: int) -> None:
         """Check the rows once."""
         self._start = functools.partial(Campaign.start, strategy=strategy, seed=seed)
-        self._X, self._begun = X, dict[tuple[str, ...], Campaign]()
+        self._X, self._seed, self._begun = X, seed, dict[tuple[str, ...], Campaign]()
         self._checked, self._saving = tuple[Answer, ...](), None
 
     def rank(self, task: Task) -> Ranking:
@@ -32,15 +32,20 @@ class Bench:
         campaign = self.campaign(task)
         labels = {answer.label for answer in task.answers}
         is_cold = len(labels) < 2  # noqa: PLR2004 - a choice needs two
-        sure, leading = np.zeros(len(self._X)), np.full(len(self._X), UNKNOWN)
-        classes = tuple(str(label) for label in sorted(labels, key=str))
+        order = np.array(campaign.ranked(max(task.first, 1)), dtype=np.intp)
+        rows, classes = np.arange(len(self._X)), tuple(sorted(map(str, labels)))
+        if campaign.pool.is_large:
+            order, others = order[:SHORT], [answer.row for answer in task.answers]
+            some = [*drawn(len(self._X), self._seed), *order, *task.aside, *others]
+            rows = np.unique(np.array(some, dtype=np.intp))
+        sure, leading = np.zeros(len(rows)), np.full(len(rows), UNKNOWN)
         if not is_cold:
             classes = tuple(str(label) for label in campaign.classifier.classes_)
-            sure, leading = necessity(campaign.belief), leading_labels(campaign.belief)
-        order = np.array(campaign.ranked(max(task.first, 1)), dtype=np.intp)
-        relevance = _relevance(self._X, leading)
-        advice = campaign.advice
-        return Ranking(len(task.answers), classes, order, sure, leading, relevance, advice, is_cold)
+            belief = campaign.belief_of(rows)
+            sure, leading = necessity(belief), leading_labels(belief)
+        relevance = _relevance(self._X[rows], leading)
+        count, advice = len(task.answers), campaign.advice
+        return Ranking(count, classes, order, rows, sure, leading, relevance, advice, is_cold)
 
     def predicted(self, task: Task, rows: Places) -> list[str] | None:
         """The labels predicted for rows after the answers; None while there are none."""

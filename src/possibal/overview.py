@@ -12,11 +12,10 @@ from possibal.advice import Advice
 from possibal.arrays import Matrix
 from possibal.checks import interval
 from possibal.journal import NAMING, ON_ROWS, Event, Kind
+from possibal.ranking import drawn
 from possibal.standing import Standing
 from possibal.store import Item
 
-DRAWN = 2000
-"""Rows on the map, beside the labelled ones."""
 PREVIEW = 80
 """Characters that stand for a row in a list."""
 
@@ -179,15 +178,17 @@ class Overview:
         with self.standing.lock:
             labelled = dict(self.standing.state.labels)
         rows = dict.fromkeys([*self._sample, *labelled])
-        sure = np.zeros(len(self._plane)) if ranking is None else ranking.necessity
-        x, y = self._plane.T.tolist()
-        return [Spot(row, x[row], y[row], float(sure[row]), labelled.get(row)) for row in rows]
+        places = self._plane[list(rows)].tolist()
+        sure = [0.0 if ranking is None else ranking.sure(row) for row in rows]
+        return [
+            Spot(row, x, y, one, labelled.get(row))
+            for row, (x, y), one in zip(rows, places, sure, strict=True)
+        ]
 
     @functools.cached_property
     def _sample(self) -> list[int]:
         """The rows drawn for the map."""
-        rng = np.random.default_rng(self.standing.setup.seed)
-        return rng.permutation(len(self.standing.X))[:DRAWN].tolist()
+        return drawn(len(self.standing.X), self.standing.setup.seed).tolist()
 
     @functools.cached_property
     def _plane(self) -> Matrix:

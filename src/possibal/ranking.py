@@ -9,6 +9,8 @@ from possibal.advice import Advice
 from possibal.answers import Answer
 from possibal.arrays import Places, Vector
 
+DRAWN = 2000
+"""Rows that stand for a pool where people look at it as a whole."""
 UNKNOWN = -1
 """The class of a row of which nothing can be said yet."""
 
@@ -39,9 +41,11 @@ class Ranking:
     Attributes:
         answers: how many it has learnt from.
         classes: what the places in `leading` stand for.
-        order: places of the rows to ask about, the best first.
-        necessity: of each row's likeliest label, (m,).
-        leading: the place of that label among the classes, (m,).
+        order: places of the rows to ask about, the best first; of a large pool the first few.
+        looked_at: places of rows, in order, of which the model was asked: all, or in a large pool
+            those that people may come to see.
+        necessity: of the likeliest label of each of these, (r,).
+        leading: the place of that label among the classes, (r,).
         relevance: how closely each column goes with the labels, (d,).
         advice: whether to go on.
         is_cold: whether too little is known for a score.
@@ -50,6 +54,7 @@ class Ranking:
     answers: int
     classes: tuple[str, ...]
     order: Places
+    looked_at: Places
     necessity: Vector
     leading: NDArray[np.intp]
     relevance: Vector
@@ -57,6 +62,22 @@ class Ranking:
     is_cold: bool
 
     def thought(self, row: int) -> str | None:
-        """The likeliest label of a row; None while there is none."""
-        place = int(self.leading[row])
+        """The likeliest label of a row; None where nothing can be said."""
+        at = self._at(row)
+        place = UNKNOWN if at is None else int(self.leading[at])
         return None if place == UNKNOWN else self.classes[place]
+
+    def sure(self, row: int) -> float:
+        """The necessity of that label; zero where nothing can be said."""
+        at = self._at(row)
+        return 0.0 if at is None else float(self.necessity[at])
+
+    def _at(self, row: int) -> int | None:
+        """Where a row stands among those looked at."""
+        at = int(np.searchsorted(self.looked_at, row))
+        return at if at < len(self.looked_at) and self.looked_at[at] == row else None
+
+
+def drawn(rows: int, seed: int) -> Places:
+    """Places of rows that stand for a pool where people look at it as a whole."""
+    return np.random.default_rng(seed).permutation(rows)[:DRAWN]

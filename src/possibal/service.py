@@ -323,7 +323,7 @@ class Desk:
         """What the model holds likeliest of a row, and how necessary that is."""
         ranking = self.standing.ranking
         leaning = None if ranking is None else ranking.thought(row)
-        return leaning, None if ranking is None or not leaning else float(ranking.necessity[row])
+        return leaning, None if ranking is None or not leaning else ranking.sure(row)
 
     def _lease(self, who: str, *, spare: bool = False) -> Lease:
         """A lease from now on."""
