@@ -29,6 +29,7 @@ COMMANDS = {
     "predict": ("outcome.predict", "possibal predict model new.csv --to predictions.csv"),
     "doctor": ("outcome.doctor", "possibal doctor reviews.db"),
     "backup": ("outcome.backup", "possibal backup reviews.db --to safe.db"),
+    "rank": ("listing.rank", "possibal rank pool.parquet --labels labels.csv --id name --top 20"),
     "datasets": ("studies.datasets", "possibal datasets"),
     "reproduce": ("studies.reproduce", "possibal reproduce all --quick --out again"),
     "compare": ("studies.compare", "possibal compare patients.csv --label outcome"),
