@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from possibal import intake
 from possibal.features import Recipe
 from possibal.intake import Wanted, digest, take_in, take_new
 
@@ -444,3 +445,16 @@ def test_new_rows_have_own_numbers_if_the_pool_had(tmp_path):
         take_new(pool.recipe, Wanted(path), silent)
     with pytest.raises(ValueError, match=r"^features must be left out, .*; got 'own.npy'\."):
         take_new(taken(path).recipe, Wanted(path, features=own), silent)
+
+
+@given(st.lists(st.floats(-1e18, 1e18) | st.integers(-(10**7), 10**7).map(float), min_size=1))
+def test_a_column_of_numbers_is_shown_as_each_of_them_is(numbers):
+    alone = [as_written(number) for number in numbers]
+    assert intake._shown(numbers, whole=False) == alone  # noqa: SLF001 - the quick way
+
+
+def as_written(number: float) -> str:
+    """A number as people read it, the slow way."""
+    if number.is_integer() and abs(number) < 1e15:
+        return str(int(number))
+    return f"{number:.6g}"

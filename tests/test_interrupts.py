@@ -1,10 +1,11 @@
+import gc
 import os
 import signal
 from threading import Thread
 
 import pytest
 
-from possibal.interrupts import interrupts_ignored
+from possibal.interrupts import collector_paused, interrupts_ignored
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs signals of POSIX")
 
@@ -40,3 +41,22 @@ def test_another_thread_may_work_but_not_decide_for_all():
     thread.join()
     assert seen == [signal.getsignal(signal.SIGINT)]
     assert seen != [signal.SIG_IGN]
+
+
+def test_the_collector_rests_inside_and_goes_on_after_even_an_error():
+    with collector_paused():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    with pytest.raises(LookupError), collector_paused():
+        raise LookupError
+    assert gc.isenabled()
+
+
+def test_a_collector_that_was_off_stays_off():
+    gc.disable()
+    try:
+        with collector_paused():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from possibal.choices import at_least, choice
+from possibal.interrupts import collector_paused
 from possibal.journal import Event, Kind
 from possibal.store import Contents, Item, Setup, Store, clock
 
@@ -72,6 +73,12 @@ def begin(db: str, intake: "Intake", options: Options) -> Store:
         digest=intake.digest,
         notes=intake.notes,
     )
+    with collector_paused():
+        return Store.create(db, setup, _contents(intake))
+
+
+def _contents(intake: "Intake") -> Contents:
+    """The rows, the numbers and the labels of a file."""
     media = intake.media or [None] * len(intake.ids)
     rows = enumerate(zip(intake.ids, intake.cells, media, strict=True))
     items = [Item(row, name, cells, picture) for row, (name, cells, picture) in rows]
@@ -81,7 +88,7 @@ def begin(db: str, intake: "Intake", options: Options) -> Store:
     events = [
         given(intake.ids[row], Event("", Kind.IMPORT, FILE, now, row, to)) for row, to in labels
     ]
-    return Store.create(db, setup, Contents(items, {"X": intake.X, **kept}, events))
+    return Contents(items, {"X": intake.X, **kept}, events)
 
 
 def given(name: str, event: Event) -> Event:

@@ -16,6 +16,7 @@ from possibal.arrays import Matrix
 from possibal.columns import LARGEST, Cells, Table, is_missing, mapped, named
 from possibal.features import Made, Pictures, Recipe
 from possibal.frames import from_frame
+from possibal.interrupts import collector_paused
 from possibal.roles import Labels, clean, texts
 from possibal.sources import Wanted, digest, is_folder
 
@@ -82,7 +83,8 @@ class NewRows:
 def take_in(wanted: Wanted, progress: Progress) -> Intake:
     """Everything that a campaign needs, or one sentence on what is wrong with the source."""
     roles.check_classes(wanted.classes)
-    intake = (_from_folder if is_folder(wanted.source) else _from_file)(wanted, progress)
+    with collector_paused():
+        intake = (_from_folder if is_folder(wanted.source) else _from_file)(wanted, progress)
     progress("done", 1.0)
     return intake
 
@@ -296,7 +298,10 @@ def _media(wanted: Wanted, table: Table, place: int) -> Pictures:
 # ---------------------------------------------------------------- what is shown
 def _shown(cells: Cells, *, whole: bool) -> list[str | None]:
     """Cells as people read them, missing ones None; long ones cut unless they are wanted whole."""
-    if set(map(type, cells)) <= {float, type(None)}:  # most columns, and worth being quick
+    kinds = set(map(type, cells))
+    if kinds == {float} and (plain := _all_digits(cells)) is not None:
+        return plain
+    if kinds <= {float, type(None)}:  # most columns, and worth being quick
         return [None if cell is None else _digits(cell) for cell in cells]
     longest = None if whole else LONGEST_CELL
     return mapped(cells, lambda cell: _readable(cell, longest))
@@ -309,6 +314,14 @@ def _readable(cell: object, longest: int | None) -> str | None:
     if isinstance(cell, float | np.floating | Decimal):
         return _digits(float(cell))
     return clean(str(cell))[:longest] or None
+
+
+def _all_digits(cells: Cells) -> list[str | None] | None:
+    """The numbers of a column with six digits, in one go; None where some are written otherwise."""
+    values = np.array(cells) + 0.0  # -0 is 0
+    if not (np.abs(values) < np.where(values == np.floor(values), 1e6, LARGEST)).all():
+        return None
+    return list(("%.6g\n" * len(values) % tuple(values.tolist())).split("\n")[:-1])
 
 
 def _digits(number: float) -> str | None:

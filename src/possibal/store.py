@@ -28,10 +28,8 @@ from possibal.journal import Event, Kind
 from possibal.turns import Holding
 from possibal.writer import Job, Result, Writer
 
-CHUNK = 8_000_000
-"""Bytes of an array in one cell."""
-MANY = 500
-"""Values that one statement names."""
+CHUNK, MANY = 8_000_000, 500
+"""Bytes of an array in one cell, and values that one statement names."""
 COLUMNS = tuple(column.name for column in fields(Event))
 
 
@@ -311,11 +309,11 @@ class Store:
         self._run(lambda connection: connection.execute(later).rowcount)
 
     def leases(self, now: int) -> dict[int, Holding]:
-        """Who is at work on which rows, until when, and whether they only keep them in reserve."""
-        columns = (leases.c.row, leases.c.who, leases.c.until, leases.c.spare)
+        """Who is at work on which rows, until when, and whether only in reserve."""
+        c = leases.c
+        query = select(c.row, c.who, c.until, c.spare).where(c.until > now)
         with self._read.connect() as connection:
-            found = connection.execute(select(*columns).where(leases.c.until > now))
-            return {row: Holding(who, until, spare) for row, who, until, spare in found}
+            return {row: Holding(*by) for row, *by in connection.execute(query)}
 
 
 # ---------------------------------------------------------------- inside a transaction
