@@ -10,7 +10,7 @@ os.environ["MPLBACKEND"] = "Agg"  # subprocesses inherit it: no test needs a dis
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in jobs that a shell put aside
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("default", derandomize=True, deadline=None)
+settings.register_profile("default", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile(
     "nightly",
     deadline=None,

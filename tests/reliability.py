@@ -22,12 +22,15 @@ from uuid import uuid4
 
 import httpx
 import numpy as np
+import polars as pl
 from served import Person, Server
 
 from possibal.journal import replay
 from possibal.learner import Campaign
 from possibal.store import Store
 
+CSV = 100_000
+"""Rows of a file that people would still keep as text."""
 PATIENCE = 20.0
 """Seconds to wait for the first answer after a kill."""
 AWAY = (httpx.TransportError, httpx.HTTPStatusError)
@@ -39,6 +42,9 @@ def written(path: Path, rows: int, columns: int = 6, seed: int = 0) -> dict[str,
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, columns)).round(4)
     truth = {str(i + 1): "yes" if x[0] + x[1] > 0 else "no" for i, x in enumerate(X)}
+    if path.suffix == ".parquet":
+        pl.DataFrame({f"x{j}": column for j, column in enumerate(X.T)}).write_parquet(path)
+        return truth
     with path.open("w", newline="", encoding="utf-8") as file:
         lines = csv.writer(file)
         lines.writerow(["name", *(f"x{j}" for j in range(columns))])
@@ -153,8 +159,9 @@ class Crowd:
     wrong: list[str] = field(default_factory=list)
 
     def answer_all(self, server: Server, who: str) -> None:
-        """Answer until nothing is left."""
+        """Answer until nothing is left; people come within a few thoughts of each other."""
         person = server.person(who)
+        time.sleep(2.0 * self.pace * random.random())  # noqa: S311 - no secret
         try:
             while (question := _timed(self.asks, person.ask)) is not None:
                 row = question["item"]["row"]
@@ -223,11 +230,13 @@ def question(
 
     The same answers told to a campaign in memory must not make a better classifier.
     """
-    truth = written(folder / "rows.csv", rows, 20)
+    name = "rows.csv" if rows <= CSV else "rows.parquet"
+    truth = written(folder / name, rows, 20)
     labels = np.array(list(truth.values()))
     db = str(folder / "answers.db")
     began = time.perf_counter()
-    with Server("rows.csv", "--classes", "yes,no", "--db", db, folder=folder) as server:
+    arguments = (name, "--classes", "yes,no", "--db", db)
+    with Server(*arguments, folder=folder, patience=max(60.0, rows / 1000)) as server:
         person = server.person("somebody")
         asked = person.ask()
         first = time.perf_counter() - began
@@ -240,7 +249,7 @@ def question(
     with Store.open(db, writes=False) as store:
         X, said = store.array("X"), replay(store.events()).answers()[:answers]
     start = Campaign.start(X, classes=["yes", "no"])
-    page = start.replay(said).classifier.score(X, labels)
+    page = start.replay(said).classifier.score(X[:CSV], labels[:CSV])
     campaign = start
     for _ in range(answers):
         (row,) = campaign.ask()
@@ -251,7 +260,7 @@ def question(
         **_quantiles("answer and next question, as fast as can be,", fast),
         f"accuracy after {answers} answers through the page": round(page, 4),
         f"accuracy after {answers} questions of a campaign in Python": round(
-            campaign.classifier.score(X, labels), 4
+            campaign.classifier.score(X[:CSV], labels[:CSV]), 4
         ),
     }
 
@@ -261,6 +270,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("what", choices=["kills", "crowd", "question"])
     parser.add_argument("--times", type=int, default=200)
+    parser.add_argument("--rows", type=int, default=10_000, help="of the file that is asked about")
     parser.add_argument("--pace", type=float, default=0.0, help="seconds that a crowd thinks")
     parser.add_argument("--postgres", action="store_true", help="on a PostgreSQL of its own")
     asked = parser.parse_args()
@@ -274,7 +284,7 @@ def main() -> None:
         run = {
             "kills": lambda: kills(asked.times, folder, db),
             "crowd": lambda: crowd(folder, db, pace=asked.pace),
-            "question": lambda: question(folder),
+            "question": lambda: question(folder, asked.rows),
         }
         for name, figure in run[asked.what]().items():
             print(f"{name}: {figure}")  # noqa: T201 - its job

@@ -41,7 +41,8 @@ ADDRESS = re.compile(r"(http://\S+/)\?token=(\S+)")
 class Server:
     """``possibal label`` with some arguments, in a folder."""
 
-    def __init__(self, *arguments: str, folder: Path) -> None:
+    def __init__(self, *arguments: str, folder: Path, patience: float = PATIENCE) -> None:
+        self.patience = patience
         self.log = folder / f"server-{uuid4().hex[:8]}.log"
         line = [
             sys.executable,
@@ -65,7 +66,7 @@ class Server:
         self._clients = list[httpx.Client]()
 
     def _found(self) -> re.Match[str]:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + self.patience
         while time.monotonic() < end:
             said = self.log.read_text(encoding="utf-8")
             found = ADDRESS.search(said)

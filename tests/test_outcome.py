@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-import typer
 from begun import campaign, clouds, said, source, told
 from PIL import Image
 
@@ -31,11 +30,6 @@ NAMES = {
 @pytest.fixture(autouse=True)
 def _in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    # The command line as it is, with these commands and no others.
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    for name, command in NAMES.items():
-        app.command(name)(command)
-    monkeypatch.setattr(cli, "app", app)
 
 
 @pytest.fixture(name="db")

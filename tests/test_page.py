@@ -33,8 +33,18 @@ def browser():
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    """A folder with the built-in pictures and a campaign that nobody has answered yet."""
+    folder = tmp_path_factory.mktemp("begun")
+    with Server("--check", "10", folder=folder):
+        pass
+    return folder
+
+
 @pytest.fixture
-def server(tmp_path):
+def server(begun, tmp_path):
+    shutil.copytree(begun, tmp_path, dirs_exist_ok=True)
     with Server("--check", "10", folder=tmp_path) as server:
         yield server
 
