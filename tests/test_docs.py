@@ -67,3 +67,9 @@ def test_public_names_are_what_they_promise():
     for name in possibal.__all__:
         assert getattr(possibal, name).__doc__
     assert issubclass(errors.MissingPackageError, ImportError)
+
+
+def test_every_public_name_is_there_and_listed():
+    assert set(possibal.__all__) <= set(dir(possibal))
+    for name in possibal.__all__:
+        assert getattr(possibal, name) is not None

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from served import run
 
-from possibal import cli, listing, sheets
+from possibal import cli, listing, sheets, terminal
 from possibal.screening import Wanted, screened
 
 X = np.random.default_rng(1).normal(size=(40, 2))
@@ -126,7 +126,7 @@ def test_progress_is_told_to_whoever_watches(capsys, monkeypatch):
 def test_the_bar_grows_by_what_came_since(monkeypatch):
     told = []
     bar = nullcontext(lambda words, share: told.append((words, share)))
-    monkeypatch.setattr(listing, "bar", lambda _total: bar)
+    monkeypatch.setattr(terminal, "bar", lambda _total: bar)
     Path("parts").mkdir()
     POOL[:10].write_parquet("parts/a.parquet")
     POOL[10:].write_parquet("parts/b.parquet")

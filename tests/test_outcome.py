@@ -218,23 +218,6 @@ def test_ten_thousand_rows_are_predicted(capsys, db):
     assert len(Path("out.csv").read_text().splitlines()) == 10_001
 
 
-def test_the_bar_is_told_what_came_since(monkeypatch):
-    told_of = []
-
-    class Bar:
-        def __enter__(self):
-            return lambda words, done: told_of.append((words, done))
-
-        def __exit__(self, *_):
-            return None
-
-    monkeypatch.setattr(outcome, "bar", lambda _total: Bar())
-    with outcome._shares() as tell:  # noqa: SLF001 - nothing else shows it
-        for share in (0.25, 0.25, 0.125, 1.0):
-            tell("work", share)
-    assert told_of == [("work", 0.25), ("work", 0.0), ("work", 0.0), ("work", 0.75)]
-
-
 # ---------------------------------------------------------------- health
 def test_a_doctor_looks_at_a_campaign(capsys, db):
     lines = run(capsys, "doctor", db).splitlines()

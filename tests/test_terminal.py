@@ -1,5 +1,6 @@
 import pytest
 
+from possibal import terminal
 from possibal.errors import MistakeError
 from possibal.terminal import bar, console, grid, mistakes
 
@@ -63,3 +64,20 @@ def test_what_is_no_mistake_passes():
     with mistakes():
         done = True
     assert done
+
+
+def test_the_bar_is_told_what_came_since(monkeypatch):
+    told_of = []
+
+    class Bar:
+        def __enter__(self):
+            return lambda words, done: told_of.append((words, done))
+
+        def __exit__(self, *_):
+            return None
+
+    monkeypatch.setattr(terminal, "bar", lambda _total: Bar())
+    with terminal.shares() as tell:
+        for share in (0.25, 0.25, 0.125, 1.0):
+            tell("work", share)
+    assert told_of == [("work", 0.25), ("work", 0.0), ("work", 0.0), ("work", 0.75)]

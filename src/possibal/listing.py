@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from possibal.terminal import bar, mistakes
+from possibal.terminal import mistakes, shares
 from possibal.writing import write
 
 
@@ -69,17 +69,13 @@ def rank(  # noqa: PLR0913 - one argument per option
             )
         names = tuple(name.strip() for name in columns.split(",") if name.strip())
         wanted = screening.Wanted(pool, labels, label, id, names, strategy, top)
-        with bar(1.0) as show:
-            last = 0.0
+        with shares() as tell:
 
-            def tell(done: int, size: int | None) -> None:
-                """Let the bar grow by what came since."""
-                nonlocal last
-                share = done / size if size else last
-                show(f"Ranking, {done} rows read", share - last)
-                last = share
+            def progress(done: int, size: int | None) -> None:
+                """Tell how much of the pool was read."""
+                tell(f"Ranking, {done} rows read", done / size if size else 0.0)
 
-            found = screening.screened(wanted, tell, jobs=jobs, client=dask)
+            found = screening.screened(wanted, progress, jobs=jobs, client=dask)
         content = sheets.written(screening.columns(found), ending)
     if out is None:
         typer.echo(content, nl=False)

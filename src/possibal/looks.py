@@ -94,14 +94,7 @@ class Look:
 
     def belief(self, mean: Array, variance: Array) -> Belief:
         """Moments (S, P, m) as the scores read them; nothing is checked."""
-        c, credibility = self.outlook.scale, self.outlook.credibility
-        if self.outlook.inner is None:
-            mean, variance = mean[:, 0], variance[:, 0]
-        else:
-            mean, variance = np.swapaxes(mean, 1, 2), np.swapaxes(variance, 1, 2)
-        if c != 1.0:
-            mean, variance = c * mean, c * c * variance
-        return Belief.trusted(mean, variance, credibility)
+        return Belief.trusted(*self.outlook.read(mean, variance), self.outlook.credibility)
 
     def _mean(self, glimpse: Glimpse) -> tuple[Array, Array | None]:
         """Means, moved towards zero by what they may be off; and the errors of covariances."""

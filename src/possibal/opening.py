@@ -14,7 +14,7 @@ from possibal.service import Desk
 from possibal.sources import Wanted, digest
 from possibal.standing import Standing
 from possibal.store import Setup, Store
-from possibal.terminal import bar, console, mistakes
+from possibal.terminal import console, mistakes, shares
 from possibal.web.serve import Address, Server
 from possibal.worker import Worker
 
@@ -135,13 +135,11 @@ def _check_same(setup: Setup, wanted: Wanted, db: str) -> None:
 
 def _taken_in(wanted: Wanted) -> "Intake":
     """What the file holds, with a bar while it is read."""
-    done = 0.0
-    with bar(1.0) as show:
+    with shares() as tell:
 
         def progress(words: str, share: float) -> None:
-            nonlocal done
-            show(words.capitalize(), share - done)
-            done = share
+            """Tell it as the beginning of a line."""
+            tell(words.capitalize(), share)
 
         return import_module("possibal.intake").take_in(wanted, progress)
 

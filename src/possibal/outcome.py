@@ -4,14 +4,12 @@ What they do is imported when they run, so that help comes at once.
 """
 
 import json
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from possibal.terminal import bar, console, grid, mistakes
+from possibal.terminal import console, grid, mistakes, shares
 from possibal.writing import write
 
 if TYPE_CHECKING:
@@ -212,7 +210,7 @@ def predict(  # noqa: PLR0913 - one argument per option
     from possibal.intake import Wanted, take_new
     from possibal.model import Model
 
-    with mistakes(), _shares() as tell:
+    with mistakes(), shares() as tell:
         ending = ".csv" if to is None else sheets.ending_of(to, "to")
         known = Model.load(model)
         wanted = Wanted(file, id=id, features=features, encoding=encoding)
@@ -236,21 +234,6 @@ def _columns(ids: tuple[str, ...], found: "Predictions") -> list[Any]:
         Column("probability", found.probability.tolist(), is_number=True),
         Column("necessity", found.necessity.tolist(), is_number=True),
     ]
-
-
-@contextmanager
-def _shares() -> Generator[Callable[[str, float], None]]:
-    """A bar that is told what is done, and the share of all that is done."""
-    with bar(1.0) as show:
-        last = 0.0
-
-        def tell(words: str, share: float) -> None:
-            """Let the bar grow by what came since."""
-            nonlocal last
-            show(words, max(0.0, share - last))
-            last = max(last, share)
-
-        yield tell
 
 
 # ---------------------------------------------------------------- health

@@ -111,10 +111,10 @@ class Outlook:
 
         Paper: Props. 6 to 8, N(g_t; mu_t, Sigma_t) at each row by itself.
         """
-        return self.belief(*self.moments(X))
+        return Belief(*self.read(*self.moments(X)), self.credibility)
 
-    def belief(self, mean: Array, variance: Array) -> Belief:
-        """Latent moments, (S, P, m) each, as the scores read them.
+    def read(self, mean: Array, variance: Array) -> tuple[Array, Array]:
+        """Latent moments, (S, P, m) each, as a belief has them.
 
         Paper: Sec. 4.2.
         """
@@ -122,7 +122,9 @@ class Outlook:
             mean, variance = mean[:, 0], variance[:, 0]
         else:
             mean, variance = np.swapaxes(mean, 1, 2), np.swapaxes(variance, 1, 2)
-        return Belief(self.scale * mean, self.scale * self.scale * variance, self.credibility)
+        if self.scale == 1.0:
+            return mean, variance
+        return self.scale * mean, self.scale * self.scale * variance
 
     def explained(self, s: int, p: int, matrix: Matrix) -> Vector:
         """How much of the variance of rows the labels explain, k' P k with k a line of matrix."""

@@ -41,6 +41,21 @@ def bar(total: float) -> Generator[Callable[[str, float], None]]:
         yield lambda words, done: progress.update(task, description=words, advance=done)
 
 
+@contextmanager
+def shares() -> Generator[Callable[[str, float], None]]:
+    """A bar that is told what is done, and the share of all that is done."""
+    with bar(1.0) as show:
+        last = 0.0
+
+        def tell(words: str, share: float) -> None:
+            """Let the bar grow by what came since."""
+            nonlocal last
+            show(words, max(0.0, share - last))
+            last = max(last, share)
+
+        yield tell
+
+
 def grid(title: str, heads: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]) -> Table:
     """A table to print; a head comes with whether its column holds numbers."""
     table = Table(title=title, title_justify="left")
