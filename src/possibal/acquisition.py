@@ -49,12 +49,9 @@ def necessity(belief: Belief) -> Vector:
     return 0.0 - np.expm1(_log_doubt(belief))
 
 
-def _uncertainty_order(hypotheses: int, latents: int) -> Order:
-    """A supremum grows with its possibility function, and that with the variance.
-
-    Paper: none; for one probit latent, U also falls as the mean leaves zero (docs/scale.md).
-    """
-    return Order.BY_BOTH if hypotheses == latents == 1 else Order.BY_VARIANCE
+def _uncertainty_order(_hypotheses: int, latents: int) -> Order:
+    """A supremum grows with its possibility function, and that with the variance."""
+    return Order.BY_LABELS if latents == 1 else Order.BY_VARIANCE
 
 
 @score(size=climbing, order=_uncertainty_order)

@@ -20,9 +20,9 @@ from possibal.gp import Posterior
 from possibal.linalg import one_thread
 from possibal.outlook import Glimpse, Outlook
 from possibal.rows import Chunk
-from possibal.scoring import Order, Score, climbing
+from possibal.scoring import Order, Score
 from possibal.sieve import SLACK, Candidates, Sieve
-from possibal.tabulated import Table
+from possibal.tabulated import Labels
 
 _HALF = 0.5
 """Where more rows than this share are left, all are worked out: picking them costs as much."""
@@ -48,14 +48,14 @@ class Look:
         outlook: in single or double precision.
         score: what rows are worth.
         order: of the score, under this outlook.
-        table: bounds of the score; None where the score itself is cheap enough.
+        labels: a table of how credible labels are, where the score is made of that.
         mean_size, root_size: (S, P) and (S,), what errors of covariances are multiplied by.
     """
 
     outlook: Outlook
     score: Score
     order: Order
-    table: Table | None
+    labels: Labels | None
     mean_size: Array
     root_size: Vector
 
@@ -66,49 +66,59 @@ class Look:
         order = score.order(S, P)
         largest = np.abs(outlook.a).sum(axis=2, dtype=float)
         sums = np.abs(outlook.root).sum(axis=1, dtype=float)
-        table, widest = None, outlook.facing.largest
-        if S == P == 1 and order is Order.BY_BOTH and score.size is climbing and widest < np.inf:
-            table = Table.of(score, outlook.scale * float(np.sqrt(widest)))
-        return cls(outlook, score, order, table, largest, np.sqrt((sums * sums).sum(axis=1)))
+        labels, widest = None, outlook.facing.largest
+        if order is Order.BY_LABELS and widest < np.inf:
+            labels = Labels.of(outlook.scale * float(np.sqrt(widest)))
+        elif order is Order.BY_LABELS:
+            order = Order.BY_VARIANCE  # no table is wide enough
+        return cls(outlook, score, order, labels, largest, np.sqrt((sums * sums).sum(axis=1)))
 
     def sift(self, X: Matrix, bar: float) -> "Left":
-        """Rows that may be worth at least so much, with means and variances that bound theirs.
-
-        In double precision those are their moments.
-        """
+        """Rows that may be worth at least so much; in double precision, with their moments."""
         glimpse = self.outlook.glimpse(X)
-        mean, error = self._mean(glimpse)
+        mean, error = glimpse.mean, self._error(glimpse)
+        off = np.zeros_like(mean) if error is None else self.mean_size[:, :, None] * error[:, None]
         live, is_known = np.arange(len(X)), self.order is not Order.UNKNOWN and bar > -np.inf
         if is_known:
-            live = np.flatnonzero(self.bound(self.belief(mean, glimpse.prior)) >= bar)
+            live = np.flatnonzero(self.bound(mean, off, glimpse.prior) >= bar)
         some = live if len(live) < _HALF * len(X) else None
         if some is None:
             live = np.arange(len(X))
-        belief = self.belief(mean[..., live], self._variance(glimpse, some, error))
-        left = Left(live, belief, len(live))
-        return left.part(np.flatnonzero(self.bound(belief) >= bar)) if is_known else left
+        mean, off, variance = mean[..., live], off[..., live], self._variance(glimpse, some, error)
+        left = Left(live, self._belief(mean, variance), len(live))
+        if not is_known:
+            return left
+        return left.part(np.flatnonzero(self.bound(mean, off, variance) >= bar))
 
-    def bound(self, belief: Belief) -> Vector:
-        """What no row of this belief is worth more than."""
-        return self.score(belief) if self.table is None else self.table.bound(belief)
+    def bound(self, mean: Array, off: Array, variance: Array) -> Vector:
+        """What no row is worth more than, by moments (S, P, m).
 
-    def belief(self, mean: Array, variance: Array) -> Belief:
+        Args:
+            mean: of the latents.
+            off: how far off the means may be.
+            variance: not exceeded.
+        """
+        if self.labels is None:
+            near = np.copysign(np.maximum(np.abs(mean) - off, 0.0), mean)
+            return self.score(self._belief(near, variance))
+        belief, error = self._belief(mean, variance), self.outlook.scale * off[:, 0]
+        return self.labels.bound(belief.mean, error, belief.variance, belief.credibility)
+
+    def _belief(self, mean: Array, variance: Array) -> Belief:
         """Moments (S, P, m) as the scores read them; nothing is checked."""
         return Belief.trusted(*self.outlook.read(mean, variance), self.outlook.credibility)
 
-    def _mean(self, glimpse: Glimpse) -> tuple[Array, Array | None]:
-        """Means, moved towards zero by what they may be off; and the errors of covariances."""
+    def _error(self, glimpse: Glimpse) -> Array | None:
+        """How far off covariances may be, (S, m); None in double precision."""
         if self.outlook.a.dtype != np.float32:
-            return glimpse.mean, None
+            return None
         n = self.outlook.a.shape[2]
         error = np.empty((len(self.outlook.a), glimpse.mean.shape[2]))
         for one in glimpse.columns:
             error[one.member] = 0.0 if one.error is None else one.error
             error[one.member] += dot_error(n)
             error[one.member] *= one.scale
-        off = self.mean_size[:, :, None] * error[:, None]
-        mean = np.copysign(np.maximum(np.abs(glimpse.mean) - off, 0.0), glimpse.mean)
-        return mean, error
+        return error
 
     def _variance(self, glimpse: Glimpse, some: Places | None, error: Array | None) -> Array:
         """Variances, raised by what they may be off."""
@@ -161,7 +171,7 @@ class Judge:
             single: whether to look in single precision first, where that may tell something.
         """
         last = Look.through(posterior.outlook, score)
-        if single and last.order is Order.BY_BOTH and posterior.outlook.inner is None:
+        if single and last.order >= Order.BY_BOTH and posterior.outlook.inner is None:
             first = posterior.outlook.single()
             if first.facing is not posterior.outlook.facing:
                 return cls((Look.through(first, score), last))

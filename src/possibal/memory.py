@@ -129,8 +129,8 @@ class Setting:
     shares: Vector
     variance: dict[int, Vector] | None
 
-    def moments(self, products: Matrix, error: Vector, was: Vector) -> tuple[Vector, Vector]:
-        """Means moved towards zero by their errors, and variances that are not exceeded.
+    def moments(self, products: Matrix, error: Vector, was: Vector) -> tuple[Vector, ...]:
+        """Means, how far off they may be, and variances that are not exceeded.
 
         Args:
             products: (1 + c, rows), of correlations.
@@ -138,14 +138,14 @@ class Setting:
             was: (rows,), the variances so far.
         """
         off = self.amplitude * np.abs(self.left).sum(axis=1)[:, None] * error
-        told = self.amplitude * np.abs(products)
-        mean = np.copysign(np.maximum(told[0] - off[0], 0.0), products[0])
+        mean = self.amplitude * products[0]
         if not len(self.shares):
-            return mean, was
-        told[1:] -= np.copysign(off[1:], self.shares[:, None])
+            return mean, off[0], was
+        told = self.amplitude * np.abs(products[1:])
+        told -= np.copysign(off[1:], self.shares[:, None])
         np.maximum(told, 0.0, out=told)
-        now = was - np.einsum("c,cr,cr->r", self.shares, told[1:], told[1:])
-        return mean, np.clip(now, _FLOOR * self.amplitude, self.amplitude)
+        now = was - np.einsum("c,cr,cr->r", self.shares, told, told)
+        return mean, off[0], np.clip(now, _FLOOR * self.amplitude, self.amplitude)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +242,7 @@ class Memory:
         Nothing is kept of a length-scale before it was asked for twice in a row.
         """
         prior, X = posterior.prior, posterior.data.X
-        if not isinstance(prior, Radial) or judge.looks[-1].order is not Order.BY_BOTH:
+        if not isinstance(prior, Radial) or judge.looks[-1].order < Order.BY_BOTH:
             return [], {}
         scales = [length.tobytes() for length in prior.length_scale]
         before, self._asked = self._asked, set(scales)
@@ -364,14 +364,14 @@ class Memory:
                 variance[:] = one.variance.get(block, variance)
         step = max(FEWEST, min(STRIP, MOST // max(len(left) for left in lefts)))
         for start in range(0, size, step):
-            rows, found = slice(start, min(start + step, size)), list[tuple[Vector, Vector]]()
+            rows, found = slice(start, min(start + step, size)), list[tuple[Vector, ...]]()
             for one, known, left, variance in zip(question.settings, kept, lefts, now, strict=True):
                 products = known.times(block, left, rows)
                 error = known.error[block][rows] + dot_error(len(known.places))
-                mean, variance[rows] = one.moments(products, error, variance[rows])
-                found.append((mean, variance[rows]))
-            mean, variance = (np.array(list(each)) for each in zip(*found, strict=True))
-            bound[rows] = look.bound(look.belief(mean[:, None], variance[:, None]))
+                found.append(one.moments(products, error, variance[rows]))
+                variance[rows] = found[-1][-1]
+            moments = (np.array(each)[:, None] for each in zip(*found, strict=True))
+            bound[rows] = look.bound(*moments)
         for one, variance in zip(question.settings, now, strict=True):
             if one.variance is not None:
                 one.variance[block] = variance

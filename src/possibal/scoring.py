@@ -20,11 +20,13 @@ class Order(IntEnum):
     """What is known of a score before it is worked out.
 
     ``BY_VARIANCE``: larger variances never lower it. ``BY_BOTH``: nor do means closer to zero.
+    ``BY_LABELS``: it is U of one probit latent, the sum less one of the credibilities of labels.
     """
 
     UNKNOWN = 0
     BY_VARIANCE = 1
     BY_BOTH = 2
+    BY_LABELS = 3
 
 
 class Score(Protocol):

@@ -1,9 +1,10 @@
-"""Bounds of a score that is slow to work out, from a table of its values.
+"""Bounds of U, which is slow to work out, from a table of how credible a label is.
 
-    table = Table.of(score, largest)        table.bound(belief) >= score(belief)
+    labels = Labels.of(largest)        labels.bound(mean, off, variance, credibility) >= U
 
-Where a score never falls with the variance of the only latent, nor rises as its mean leaves zero,
-its value at one corner of a cell is not exceeded anywhere in the cell.
+The credibility of a label grows with the variance of the latent, and as its mean moves the label's
+way. So its value at one corner of a cell of means and deviations is not exceeded anywhere in the
+cell. U is the sum of both labels' credibilities, each the largest over the hypotheses, less one.
 """
 
 import functools
@@ -11,22 +12,22 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
-from possibal.arrays import Vector
-from possibal.belief import Belief
-from possibal.scoring import Score
+from possibal.arrays import Matrix, Vector
+from possibal.suprema import probit_excess
 
-MEANS, DEVIATIONS = 192, 512
-"""Cells of a table: of equal width in the size of the mean, and in the standard deviation."""
+MEANS, DEVIATIONS = 512, 512
+"""Cells of a table: of equal width in the mean, and in the standard deviation."""
 FARTHEST = 3.0
-"""The largest mean of a table, in largest standard deviations; beyond it, its last line holds."""
+"""Means of a table reach so many largest standard deviations to either side."""
 _ROUNDING = 1e-6
 """By how much values are raised, since they are kept in single precision."""
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """Values of a score for one latent, at the corners of cells where they are largest.
+class Labels:
+    """How credible the label is that a latent speaks for, where that is most in each cell.
 
     Attributes:
         values: means first, then deviations, in one line.
@@ -38,29 +39,47 @@ class Table:
     per_deviation: float
 
     @classmethod
-    def of(cls, score: Score, largest: float) -> "Table":
-        """The table of a score for standard deviations up to the largest; kept for later."""
-        return _made(score, largest)
+    def of(cls, largest: float) -> "Labels":
+        """The table for standard deviations up to the largest; kept for later."""
+        return _made(largest)
 
-    def bound(self, belief: Belief) -> Vector:
-        """What the score of no row exceeds; for one latent and one hypothesis."""
-        mean = np.abs(belief.mean[0])
-        mean *= self.per_mean
-        line = np.minimum(mean, MEANS - 1.0, out=mean).astype(np.int32)
-        deviation = np.sqrt(belief.variance[0])
-        deviation *= self.per_deviation
-        cell = np.minimum(deviation, DEVIATIONS - 1.0, out=deviation).astype(np.int32)
-        line *= DEVIATIONS
-        line += cell
-        return self.values.take(line)
+    def bound(self, mean: Matrix, off: Matrix, variance: Matrix, credibility: Vector) -> Vector:
+        """What no row's U exceeds, for one probit latent.
+
+        Paper: Sec. 4.2, U^L_bin.
+
+        Args:
+            mean: (H, m).
+            off: (H, m), how far off the means may be.
+            variance: (H, m), not exceeded.
+            credibility: (H,), of each hypothesis.
+        """
+        most = np.zeros((2, mean.shape[1]), dtype=np.float32)
+        for mu, error, sigma2, c in zip(mean, off, variance, credibility, strict=True):
+            deviation = np.sqrt(sigma2)
+            deviation *= self.per_deviation
+            cell = np.minimum(deviation, DEVIATIONS - 1.0, out=deviation).astype(np.int32)
+            for label, sign in enumerate((1.0, -1.0)):
+                way = sign * mu
+                way += error
+                way *= self.per_mean
+                way += 0.5 * MEANS
+                line = np.clip(way, 0.0, MEANS - 1.0, out=way).astype(np.int32)
+                line *= DEVIATIONS
+                line += cell
+                np.maximum(most[label], np.float32(c) * self.values.take(line), out=most[label])
+        return most[0].astype(float) + most[1] - 1.0
 
 
 @functools.lru_cache(maxsize=8)
-def _made(score: Score, largest: float) -> Table:
-    """A table, from the score at the smallest mean and the largest deviation of each cell."""
-    means = np.arange(MEANS) * (FARTHEST * largest / MEANS)
+def _made(largest: float) -> Labels:
+    """A table, from the largest mean and the largest deviation of each cell."""
+    per_mean = MEANS / (2.0 * FARTHEST * largest)
+    means = np.arange(1 - MEANS // 2, MEANS // 2 + 1, dtype=float) / per_mean
     deviations = np.arange(1, DEVIATIONS + 1) * (largest / DEVIATIONS)
     mean, deviation = (one.ravel() for one in np.meshgrid(means, deviations, indexing="ij"))
-    exact = score(mean, deviation * deviation * (1.0 + _ROUNDING))
-    values = (exact * (1.0 + _ROUNDING) + np.finfo(np.float32).tiny).astype(np.float32)
-    return Table(values, MEANS / (FARTHEST * largest), DEVIATIONS / largest)
+    rival, leader = probit_excess(mean, deviation * deviation * (1.0 + _ROUNDING))
+    credible = np.minimum(ndtr(mean) + np.where(mean > 0, leader, rival), 1.0)
+    credible[-DEVIATIONS:] = 1.0  # the last line holds all means beyond it
+    values = (credible + _ROUNDING).astype(np.float32)
+    return Labels(values, per_mean, DEVIATIONS / largest)
