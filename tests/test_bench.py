@@ -142,7 +142,7 @@ def test_constant_columns_are_of_no_relevance():
 def test_predictions_are_what_the_ranking_thinks():
     X, mixed = rows(150, d=4), rows(150, seed=9)[:, 0]
     said = truth(X[:, [0]] + 0.5 * X[:, [1]] ** 2 + 0.3 * mixed[:, None])
-    task, bench = Task(told(X, range(8), said)), Bench(X, "necessity", 0)
+    task, bench = Task(told(X, range(9), said)), Bench(X, "necessity", 0)
     ranking, places = bench.rank(task), np.arange(149, -1, -1)
     thought = [ranking.thought(row) for row in places]
     assert bench.predicted(task, places) == thought

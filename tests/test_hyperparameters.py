@@ -393,7 +393,7 @@ def test_kernels_of_several_classes_are_moved_together():
 @pytest.mark.parametrize(("n", "scale"), [(2, 1.0), (12, 1.0), (30, 1e-3), (30, 1e4)])
 def test_the_usual_belief_is_that_of_our_own_kernel(link, n, scale):
     data = replace(seen(link, n=n), X=scale * rows(4, n))
-    found, expected = usual(data.X), problem(None, data).belief
+    found, expected = usual(median_distance(data.X)), problem(None, data).belief
     assert found.names == expected.names
     np.testing.assert_allclose(found.centre, expected.centre, rtol=1e-12)
     np.testing.assert_array_equal(found.sd, expected.sd)
@@ -404,8 +404,26 @@ def test_the_usual_belief_is_that_of_our_own_kernel(link, n, scale):
     np.testing.assert_allclose(found.log(found.settings()), expected.log(expected.settings()))
 
 
+def test_length_scales_follow_the_usual_distance_that_is_given():
+    data = seen("probit")
+    for kernels in (None, (ConstantKernel(2.0) * RBF(1.0),)):
+        made = problem(kernels, data, distance=5.0)
+        assert made.belief.centre[1] == pytest.approx(np.log(LENGTH_SHARE * 5.0))
+        assert made.belief.centre[1] != problem(kernels, data).belief.centre[1]
+    assert usual(5.0).centre[1] == pytest.approx(np.log(LENGTH_SHARE * 5.0))
+
+
+def test_of_many_rows_some_from_all_over_tell_the_median_distance(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    every = median_distance(X)
+    monkeypatch.setattr(hyperparameters, "_MOST_ROWS", 200)
+    some = median_distance(X)
+    assert some != every
+    assert some == pytest.approx(every, rel=0.05)
+
+
 @pytest.mark.parametrize("n", [0, 1])
 def test_the_usual_belief_needs_no_rows(n):
     data = Data(np.ones((n, 2)), np.ones((1, n)), np.ones((1, n)), PROBIT)
     expected = problem(None, data).belief
-    np.testing.assert_allclose(usual(data.X).centre, expected.centre, rtol=1e-12)
+    np.testing.assert_allclose(usual(median_distance(data.X)).centre, expected.centre, rtol=1e-12)

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.neighbors import KNeighborsClassifier
@@ -221,9 +222,8 @@ def two_blobs():
 @pytest.mark.parametrize("classes", [None, ["a", "b"], ["a", "b", "c"]])
 def test_the_first_questions_speak_for_most_rows(classes):
     campaign = Campaign.start(two_blobs(), classes=classes)
-    first, second, third = campaign.ask(3)
+    first, second = campaign.ask(2)
     assert first < 20 <= second < 30
-    assert third == 30
     (then,) = campaign.tell(first, "a").ask()
     assert 20 <= then < 30
 
@@ -300,7 +300,8 @@ def test_the_classifier_is_that_of_the_answers():
     X, told = rows(), [5, 0, 7, 3]
     campaign = begun(X, told)
     labels = [truth(X)[row] for row in told]
-    alone = PossibilisticGPClassifier().fit(X[told], labels)
+    usual = campaign.pool.usual_distance
+    alone = PossibilisticGPClassifier(usual_distance=usual).fit(X[told], labels)
     np.testing.assert_array_equal(campaign.classifier.predict_proba(X), alone.predict_proba(X))
     assert campaign.classifier is campaign.classifier
 
@@ -400,7 +401,7 @@ def test_advice_compares_with_the_classifier_some_answers_ago():
     campaign = Campaign.start(X).replay(Answer(row, label) for row, label in enumerate(labels))
 
     def changed(told):
-        models = (PossibilisticGPClassifier().fit(X[:n], labels[:n]) for n in (told, 30))
+        models = (clone(campaign.model).fit(X[:n], labels[:n]) for n in (told, 30))
         before, now = (model.posterior_.leading.moments(left)[0] > 0 for model in models)
         return (before != now).mean()
 

@@ -116,6 +116,15 @@ def test_labels_probabilities_and_necessities_are_the_classifiers(kept, monkeypa
     assert told_shares == pytest.approx([7 / 40, 14 / 40, 21 / 40, 28 / 40, 35 / 40, 1.0])
 
 
+def test_a_model_of_the_first_version_takes_distances_from_its_labelled_rows(kept, tmp_path):
+    kept.save(tmp_path / "model")
+    settings = {"link": "probit", "hyperparameters": "envelope"}
+    spoil(tmp_path / "model", version=1, settings=settings)
+    first = Model.load(tmp_path / "model")
+    assert first.fitted().usual_distance is None
+    assert kept.fitted().usual_distance > 0
+
+
 def test_rows_that_look_alike_are_no_cause_for_a_warning(kept):
     found = kept.predict(np.zeros((100, kept.X.shape[1])))
     assert len(set(found.necessity)) == 1
@@ -198,7 +207,7 @@ def spoil(folder: Path, **changes) -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"version": 2}, r"of version 2, later than 1\. Update possibal"),
+        ({"version": 3}, r"of version 3, later than 2\. Update possibal"),
         ({"format": "x"}, r"\(of another program\)\. Name another"),
         ({"version": None}, r"\(int\(\) argument.*\)\. Save it again"),
         ({"recipe": {}}, r"\('kind'\)\. Save it again"),

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from possibal.pool import is_hashable, plain, pool
+from possibal.answers import is_hashable, plain
+from possibal.pool import pool
 
 X = np.arange(12.0).reshape(6, 2)
 

@@ -15,6 +15,7 @@ from possibal import screening
 from possibal.acquisition import STRATEGIES, necessity
 from possibal.advice import leading_labels
 from possibal.estimators import PossibilisticGPClassifier
+from possibal.hyperparameters import median_distance
 from possibal.screening import Found, Wanted, screened
 
 X = np.random.default_rng(0).normal(size=(60, 3)) * [1.0, 3.0, 0.2] + [0.0, 5.0, -1.0]
@@ -58,8 +59,13 @@ def refusal(**changes) -> str:
 def by_hand() -> tuple[PossibilisticGPClassifier, np.ndarray]:
     """A model of the labelled rows, and the pool on its scale."""
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    rows = list(LABELLED)
-    return PossibilisticGPClassifier().fit(scaled[rows], CLASSES[rows]), scaled
+    return taught(scaled, scaled), scaled
+
+
+def taught(scaled, some) -> PossibilisticGPClassifier:
+    """A model of the labelled rows whose length-scale follows some rows."""
+    model = PossibilisticGPClassifier(usual_distance=median_distance(some))
+    return model.fit(scaled[list(LABELLED)], CLASSES[list(LABELLED)])
 
 
 # ---------------------------------------------------------------- what is found
@@ -172,10 +178,8 @@ def test_single_precision_gives_the_same_rows():
 
 
 def test_columns_can_be_chosen():
-    only = PossibilisticGPClassifier()
     scaled = ((X - X.mean(axis=0)) / X.std(axis=0))[:, [2, 0]]
-    only.fit(scaled[list(LABELLED)], CLASSES[list(LABELLED)])
-    there = pools.rank(only, scaled, top=10, aside=LABELLED, jobs=1)
+    there = pools.rank(taught(scaled, scaled), scaled, top=10, aside=LABELLED, jobs=1)
     assert ids(columns=("z", "x")) == [IDS[at] for at in there.places] != ids()
 
 
@@ -226,9 +230,9 @@ def test_the_scale_is_that_of_parts_from_all_over_the_pool():
     Path("many").mkdir()
     for row in range(60):
         POOL[row : row + 1].write_parquet(f"many/{row:02}.parquet")
-    some = X[[0, 8, 16, 25, 33, 42, 50, 59]]
-    scaled = (X - some.mean(axis=0)) / some.std(axis=0)
-    model = PossibilisticGPClassifier().fit(scaled[list(LABELLED)], CLASSES[list(LABELLED)])
+    parts = [0, 8, 16, 25, 33, 42, 50, 59]
+    scaled = (X - X[parts].mean(axis=0)) / X[parts].std(axis=0)
+    model = taught(scaled, scaled[parts])
     there = pools.rank(model, scaled, top=10, aside=LABELLED, jobs=1)
     found = ranked(pool="many").shortlist
     assert found.places.tolist() == there.places.tolist()

@@ -35,7 +35,8 @@ def walked(way, crowd, steps):
 
 def problem_of(fit, s):
     """The fit of one trail as hyperparameters.py has it."""
-    return problem(None, fit.posterior(s).data)
+    usual = fit.crowd.grounds[s].usual_distance
+    return problem(None, fit.posterior(s).data, distance=usual)
 
 
 def rows_left(fit, s):
@@ -45,7 +46,7 @@ def rows_left(fit, s):
 
 def heights(fit):
     """Log evidence plus log prior of the setting each trail has come to."""
-    beliefs = [hyperparameters.usual(fit.crowd.X(s)) for s in range(len(fit.crowd))]
+    beliefs = [hyperparameters.usual(ground.usual_distance) for ground in fit.crowd.grounds]
     prior = [b.log(theta)[0] for b, theta in zip(beliefs, fit.theta, strict=True)]
     return fit.mode.log_evidence + np.array(prior)
 

@@ -93,11 +93,12 @@ def _random(X: Matrix, labels: Sequence[str], size: int) -> float:
     """The mean accuracy of models that learnt from so many rows, on the others."""
     y, means = np.array(labels), list[float]()
     # Late, for scikit-learn takes a second to import and intervals need none of it.
-    classes, models = np.unique(y), import_module("possibal.estimators")
+    models, ways = (import_module(f"possibal.{one}") for one in ("estimators", "hyperparameters"))
+    settings = {"classes": np.unique(y), "usual_distance": ways.median_distance(X)}
     for draw in range(DRAWS):
         rows = np.random.default_rng([size, draw]).permutation(len(y))
         learnt, tested = rows[:size], rows[size:]
-        model = models.PossibilisticGPClassifier(classes=classes).fit(X[learnt], y[learnt])
+        model = models.PossibilisticGPClassifier(**settings).fit(X[learnt], y[learnt])
         predicted = model.classes_[leading_labels(model.belief(X[tested]))]
         means.append(float(np.mean(predicted == y[tested])))
     return float(np.mean(means))

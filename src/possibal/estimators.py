@@ -77,11 +77,13 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
 
     Args:
         kernel: a scikit-learn kernel, or a sequence of one per class; None means a constant times
-            an RBF whose length-scale follows the distances between the rows seen.
+            an RBF whose length-scale follows the usual distance.
         link: "probit" or "logistic", for two labels.
         hyperparameters: "envelope" carries every credible setting, "evidence" the best one, and
             "fixed" those of the kernel.
         classes: all labels there may be; None means those in y.
+        usual_distance: of two rows, which length-scales are believed near a share of; None means
+            the median of the rows seen. A campaign takes that of its pool.
         random_state: for :meth:`sample_proba`.
 
     Attributes:
@@ -92,13 +94,14 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         jitter_: the largest share of a diagonal that had to be added to a matrix; mostly zero.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the kernel are named
         self,
         kernel: Kernel | Sequence[Kernel] | None = None,
         *,
         link: str = "probit",
         hyperparameters: str = "envelope",
         classes: ArrayLike | None = None,
+        usual_distance: float | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         """Keep the choices; fit checks them."""
@@ -106,6 +109,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         self.link = link
         self.hyperparameters = hyperparameters
         self.classes = classes
+        self.usual_distance = usual_distance
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -118,6 +122,10 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         """
         way = choice("hyperparameters", self.hyperparameters, WAYS)
         link: Link | Softmax = choice("link", self.link, LINKS)
+        distance = self.usual_distance
+        if distance is not None:
+            cure = "Leave it out for that of the rows seen."
+            distance = inputs.positive_number(distance, "usual_distance", cure)
         rows = inputs.rows(self, X, reset=True, least=0 if self.classes is not None else 1)
         weight = inputs.weights(sample_weight, rows)
         labels = inputs.column(y)
@@ -135,7 +143,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         data = Data(rows, seen, weight[None], link)
         processes = len(self.classes_) if link is SOFTMAX else 1
         kernels = inputs.kernels(self.kernel, processes, rows.shape[1])
-        self._keep(way(problem(kernels, data)))
+        self._keep(way(problem(kernels, data, distance=distance)))
         return self
 
     def latent_mean_and_variance(self, X: ArrayLike) -> tuple[Array, Array]:

@@ -35,8 +35,8 @@ MOST_NUMBERS = 5_000_000
 _CLOSE: Any = {"ftol": 1e-7, "gtol": 1e-3}
 """Evidence to a ten-thousandth of a nat: further digits move no prediction."""
 _NONE = np.empty((0, 2))
-_MANY_ROWS = 1000
-"""Rows whose distances are looked at; of more, evenly spread ones."""
+_MOST_ROWS, _MANY_ROWS = 20_000, 1000
+"""Rows that are looked at, and distinct ones whose distances are; of more, evenly spread ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,24 +47,26 @@ class Problem:
         kernels: one that all classes share, or one per class.
         data: what was seen; its weights are those of the rows alone.
         given: (p,), logarithms of the hyperparameters as the kernels have them.
+        distance: the usual one of two rows.
         noisy: whether the last hyperparameter is the variance of a Gaussian error.
     """
 
     kernels: tuple[Kernel, ...]
     data: Data
     given: Vector
+    distance: float
     noisy: bool = False
 
     @functools.cached_property
     def belief(self) -> "Beforehand":
         """What is believed of the hyperparameters before any label.
 
-        Length-scales are believed near a share of the median distance between the rows seen,
-        which grows with the square root of the number of columns; all else near what is given.
+        Length-scales are believed near a share of the usual distance of two rows, which grows
+        with the square root of the number of columns; all else near what is given.
 
         Paper: none; a Gaussian possibility function of Sec. 3.2.
         """
-        length = np.log(LENGTH_SHARE * median_distance(self.data.X))
+        length = np.log(LENGTH_SHARE * self.distance)
         names = [name for kernel in self.kernels for name in _free(kernel)]
         bounded = [kernel.bounds for kernel in self.kernels if len(kernel.theta)]
         low, high = np.concatenate(bounded or [_NONE]).T
@@ -226,6 +228,7 @@ def problem(
     kernels: tuple[Kernel, ...] | None,
     data: Data,
     *,
+    distance: float | None = None,
     amplitude: float = AMPLITUDE,
     noise: float | None = None,
 ) -> Problem:
@@ -234,26 +237,31 @@ def problem(
     Args:
         kernels: None means a constant times an RBF.
         data: what was seen.
+        distance: the usual one of two rows; None means the median of the rows seen.
         amplitude: prior variance of our own kernel.
         noise: variance of a Gaussian error; None where there is none.
     """
+    usual = median_distance(data.X) if distance is None else distance
     if kernels is None:
-        length = LENGTH_SHARE * median_distance(data.X)
+        length = LENGTH_SHARE * usual
         ends = (length * 1e-3, length * 1e3)
         ours = ConstantKernel(amplitude, (1e-3 * amplitude, 1e3 * amplitude)) * RBF(length, ends)
         kernels = (cast("Kernel", ours),)
     given = np.concatenate([kernel.theta for kernel in kernels])
     if noise is not None:
         given = np.append(given, np.log(noise))
-    return Problem(kernels, data, given, noisy=noise is not None)
+    return Problem(kernels, data, given, usual, noisy=noise is not None)
 
 
-def usual(X: Matrix) -> Beforehand:
+def usual(distance: float) -> Beforehand:
     """What is believed of the hyperparameters of our own kernel, a constant times an RBF.
 
     Paper: none; it is what :attr:`Problem.belief` finds for that kernel.
+
+    Args:
+        distance: the usual one of two rows.
     """
-    centre = np.log([AMPLITUDE, LENGTH_SHARE * median_distance(X)])
+    centre = np.log([AMPLITUDE, LENGTH_SHARE * distance])
     sd = np.array([AMPLITUDE_SD, LENGTH_SD])
     names = ("k1__constant_value", "k2__length_scale")
     return Beforehand(names, centre, sd, Bounds(centre - 6 * sd, centre + 6 * sd))
@@ -271,12 +279,15 @@ def median_distance(X: Matrix) -> float:
 
     Paper: none; the median rule.
     """
-    rows = np.unique(X, axis=0)
-    if len(rows) > _MANY_ROWS:
-        rows = rows[np.linspace(0, len(rows) - 1, _MANY_ROWS).astype(int)]
+    rows = _spread(np.unique(_spread(X, _MOST_ROWS), axis=0), _MANY_ROWS)
     unit = float(np.abs(rows).max(initial=0.0))
     distances = pdist(rows / unit) if len(rows) > 1 else np.empty(0)
     distances = distances[distances > 0]
     if not len(distances):
         return float(np.sqrt(2 * X.shape[1]))
     return float(min(float(np.median(distances)) * unit, np.finfo(float).max / 4))
+
+
+def _spread(X: Matrix, most: int) -> Matrix:
+    """So many rows at most, evenly spread over all."""
+    return X if len(X) <= most else X[np.linspace(0, len(X) - 1, most).astype(int)]

@@ -10,9 +10,8 @@ question follow from them. So answers read from a journal make the very campaign
 
 import functools
 import os
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import cast
 
 import numpy as np
@@ -22,18 +21,17 @@ from sklearn.base import clone
 from possibal import inputs
 from possibal.acquisition import STRATEGIES, doubt
 from possibal.advice import Advice, State, advise, lookback
-from possibal.answers import Answer
+from possibal.answers import Answer, check_label, check_row, plain
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.choices import choice, whole
-from possibal.errors import AlreadyAnsweredError
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.foreseen import Foreseen
 from possibal.gp import Posterior
 from possibal.looks import Judge
 from possibal.memory import BUDGET
 from possibal.picking import utilities
-from possibal.pool import Pool, is_hashable, plain, pool
+from possibal.pool import Pool, pool
 from possibal.scoring import Score, is_local
 from possibal.sieve import Candidates, Sieve
 from possibal.view import Strategy, View
@@ -86,7 +84,8 @@ class Campaign:
             classes: all labels there may be, in place of those of the classifier; None means that
                 they are learnt from the answers.
             strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or one of your own.
-            classifier: not fitted, and not changed; as it comes if left out.
+            classifier: not fitted, and not changed; as it comes if left out. Length-scales follow
+                the usual distance of two rows of the pool.
             seed: the same seed asks the same questions.
             memory: bytes that may be kept of a large pool from one question to the next.
         """
@@ -96,7 +95,10 @@ class Campaign:
             model.set_params(classes=classes)
         _named(model)
         start = whole("seed", seed, 0)
-        return cls(pool(X, ids, start, memory), chosen, model, start)
+        rows = pool(X, ids, start, memory)
+        if model.usual_distance is None:  # so that no answer changes it
+            model.set_params(usual_distance=rows.usual_distance)
+        return cls(rows, chosen, model, start)
 
     # ------------------------------------------------------------ verbs
 
@@ -148,8 +150,8 @@ class Campaign:
         told, labels = list(self.answers), dict(self._answered)
         for answer in answers:
             row, label = plain(answer.row), plain(answer.label)
-            self._check_row(row, labels)
-            self._check_label(label, told[0].label if told else None)
+            check_row(row, self.pool.places, labels)
+            check_label(label, self._known, told[0].label if told else None)
             told.append(Answer(row, label))
             labels[row] = label
         return replace(self, answers=tuple(told))
@@ -158,7 +160,7 @@ class Campaign:
         """The campaign that never asks about these rows; their answers are welcome all the same."""
         aside = frozenset(plain(row) for row in rows)
         for row in aside:
-            self._check_row(row, {})
+            check_row(row, self.pool.places, {})
         return replace(self, aside=self.aside | aside)
 
     # ------------------------------------------------------------ what follows
@@ -348,35 +350,6 @@ class Campaign:
         if self._is_cold and not self._is_random:
             return foreseen.worth(candidates, self.pool.reference)
         return utilities(View(foreseen, candidates, rng, self.pool.X), self.strategy)
-
-    def _check_row(self, row: Hashable, labels: Mapping[Hashable, Hashable]) -> None:
-        """Refuse a row that is none, or that has its label."""
-        if not is_hashable(row) or row not in self.pool.places:
-            raise ValueError(f"row must be an id of the pool; got {row!r}. Tell what was asked.")
-        if row in labels:
-            raise AlreadyAnsweredError(
-                f"row must not be answered yet; got {row!r}, whose label is "
-                f"{labels[row]!r}. Replay the answers without it to change it."
-            )
-
-    def _check_label(self, label: Hashable, first: Hashable | None) -> None:
-        """Refuse a label that is none, or of another type than the first."""
-        known = self._known
-        if known is not None:
-            if not is_hashable(label) or label not in known:
-                raise ValueError(f"label must be one of {known}; got {label!r}. Correct it.")
-            return
-        is_text = isinstance(label, str)
-        if not is_text and not (isinstance(label, Real) and float(label).is_integer()):
-            raise ValueError(
-                f"label must be text or a whole number; got {label!r}. "
-                "Name classes of another kind with classes=[...]."
-            )
-        if first is not None and isinstance(first, str) != is_text:
-            raise ValueError(
-                f"label must be of one type with the first, {first!r}; "
-                f"got {label!r}. Write all as text."
-            )
 
 
 def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:

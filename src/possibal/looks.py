@@ -76,8 +76,8 @@ class Look:
     def sift(self, X: Matrix, bar: float) -> "Left":
         """Rows that may be worth at least so much; in double precision, with their moments."""
         glimpse = self.outlook.glimpse(X)
-        mean, error = glimpse.mean, self._error(glimpse)
-        off = np.zeros_like(mean) if error is None else self.mean_size[:, :, None] * error[:, None]
+        mean, error = glimpse.mean, self.error(glimpse)
+        off = self.off(glimpse, error)
         live, is_known = np.arange(len(X)), self.order is not Order.UNKNOWN and bar > -np.inf
         if is_known:
             live = np.flatnonzero(self.bound(mean, off, glimpse.prior) >= bar)
@@ -104,11 +104,17 @@ class Look:
         belief, error = self._belief(mean, variance), self.outlook.scale * off[:, 0]
         return self.labels.bound(belief.mean, error, belief.variance, belief.credibility)
 
+    def off(self, glimpse: Glimpse, error: Array | None) -> Array:
+        """How far off means may be, (S, P, m), by the errors of covariances."""
+        if error is None:
+            return np.zeros_like(glimpse.mean)
+        return self.mean_size[:, :, None] * error[:, None]
+
     def _belief(self, mean: Array, variance: Array) -> Belief:
         """Moments (S, P, m) as the scores read them; nothing is checked."""
         return Belief.trusted(*self.outlook.read(mean, variance), self.outlook.credibility)
 
-    def _error(self, glimpse: Glimpse) -> Array | None:
+    def error(self, glimpse: Glimpse) -> Array | None:
         """How far off covariances may be, (S, m); None in double precision."""
         if self.outlook.a.dtype != np.float32:
             return None

@@ -30,11 +30,12 @@ from possibal.content import reason, silent
 from possibal.errors import MissingPackageError
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.features import Recipe
+from possibal.hyperparameters import median_distance
 from possibal.standing import Standing
 from possibal.store import Store, clock
 from possibal.writing import folder, part_of, write
 
-FORMAT, VERSION = "possibal model", 1
+FORMAT, VERSION = "possibal model", 2
 DOCUMENT, ARRAYS = "model.json", "arrays.npz"
 """The files of a folder that is a model."""
 BLOCK = 2000
@@ -88,7 +89,7 @@ class Model:
     X: Matrix
     labels: tuple[str, ...]
     classes: tuple[str, ...]
-    settings: Mapping[str, str]
+    settings: Mapping[str, str | float]
     notes: Mapping[str, Any]
 
     @classmethod
@@ -102,13 +103,17 @@ class Model:
                 f"got {len(set(said))} in {len(said)} answers. Label more rows."
             )
         rows = [cast("int", answer.row) for answer in task.answers]
-        usual = PossibilisticGPClassifier()
+        X, usual = store.array("X"), PossibilisticGPClassifier()
         return cls(
             recipe=recipe(store),
-            X=store.array("X")[rows],
+            X=X[rows],
             labels=said,
             classes=task.classes,
-            settings={"link": usual.link, "hyperparameters": usual.hyperparameters},
+            settings={
+                "link": usual.link,
+                "hyperparameters": usual.hyperparameters,
+                "usual_distance": median_distance(X),
+            },
             notes={
                 "campaign": setup.name,
                 "when": labels.moment(clock()),
@@ -207,6 +212,8 @@ class Model:
         if not set(said) <= set(classes):
             raise ValueError("its labels are not all among its classes")
         settings = {name: given[name] for name in ("link", "hyperparameters")}
+        if "usual_distance" in given:  # the first version took that of the labelled rows
+            settings["usual_distance"] = float(given["usual_distance"])
         return cls(known, X, said, classes, settings, document["notes"])
 
 

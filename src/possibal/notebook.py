@@ -12,6 +12,7 @@ from typing import Any, Self
 from uuid import uuid4
 
 from possibal.advice import Advice, State
+from possibal.answers import plain
 from possibal.bench import Bench
 from possibal.campaigns import Options, begin
 from possibal.errors import AlreadyAnsweredError, RefusedError
@@ -19,7 +20,6 @@ from possibal.estimators import PossibilisticGPClassifier
 from possibal.intake import Wanted, take_frame, take_in
 from possibal.journal import Event, Kind
 from possibal.overview import Overview
-from possibal.pool import plain
 from possibal.service import Desk
 from possibal.standing import Standing
 from possibal.store import Store, clock

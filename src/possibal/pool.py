@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,10 +21,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from possibal import inputs
 from possibal.acquisition import STRATEGIES
+from possibal.answers import is_hashable, plain
 from possibal.arrays import Matrix, Places, Vector, frozen
 from possibal.choices import at_least, choice
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.gp import Posterior
+from possibal.hyperparameters import median_distance
 from possibal.linalg import one_thread
 from possibal.looks import Judge
 from possibal.memory import BUDGET, Memory
@@ -62,6 +64,11 @@ class Pool:
     def reference(self) -> Matrix:
         """The deputies as numbers, (r, d)."""
         return self.X[self.deputies]
+
+    @functools.cached_property
+    def usual_distance(self) -> float:
+        """Of two rows."""
+        return median_distance(self.X)
 
     @property
     def is_large(self) -> bool:
@@ -117,20 +124,6 @@ def _deputies(X: Matrix, seed: int) -> Places:
         return np.arange(len(X))
     drawn = np.random.default_rng(seed).permutation(len(X))[:REFERENCE]
     return drawn if len(X) >= LARGE else np.lexsort(X.T)[drawn]
-
-
-def plain(value: Hashable) -> Hashable:
-    """A value of Python's own, where it is one of NumPy's."""
-    return cast("Hashable", value.item()) if isinstance(value, np.generic) else value
-
-
-def is_hashable(value: object) -> bool:
-    """Whether a value can be looked up."""
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
 
 
 # ---------------------------------------------------------------- ranking

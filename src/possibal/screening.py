@@ -2,7 +2,8 @@
 
     screened(Wanted("pool/*.parquet", Path("labels.csv")), progress) -> Found
 
-Columns are brought to one scale by rows drawn from all over the pool; the pool itself is read once.
+Columns are brought to one scale, and length-scales follow the usual distance, by rows from all over
+the pool; the pool itself is read once.
 """
 
 import time
@@ -24,6 +25,7 @@ from possibal.arrays import Matrix, Vector
 from possibal.choices import at_least, choice
 from possibal.columns import MANY_DIGITS, NUMBERS, Table, is_number, named, written
 from possibal.estimators import PossibilisticGPClassifier
+from possibal.hyperparameters import median_distance
 from possibal.pool import Shortlist
 from possibal.rows import Block, Expected, Load, Part, Rows, rows
 from possibal.sheets import Column
@@ -107,8 +109,11 @@ def screened(
     """
     known = _known(wanted)
     source, names = _source(wanted, known)
-    centre, spread = _scale(source)
-    model = PossibilisticGPClassifier().fit((known.X - centre) / spread, known.labels)
+    some = _some(source)
+    centre, spread = _scale(some)
+    usual = median_distance((some - centre) / spread)
+    model = PossibilisticGPClassifier(usual_distance=usual)
+    model.fit((known.X - centre) / spread, known.labels)
     scaled = Rows(source.size, partial(_parts, source, centre, spread))
     # Labelled rows may be in the pool under their names: so many more are asked for.
     most = wanted.top + (len(known.ids) if wanted.id else 0)
@@ -228,11 +233,15 @@ def _source(wanted: Wanted, known: Known) -> tuple[Rows, tuple[str, ...] | None]
     return rows(X, Expected(width, None)), None if name is None else roles.ids(table, name)
 
 
-def _scale(source: Rows) -> tuple[Vector, Vector]:
-    """The centre and the spread of each column, by parts from all over the pool."""
+def _some(source: Rows) -> Matrix:
+    """Rows from all over the pool."""
     parts = list(source.parts())
     some = np.unique(np.linspace(0, len(parts) - 1, SAMPLE).astype(int))
-    X = np.concatenate([parts[at].read().X for at in some])
+    return np.concatenate([parts[at].read().X for at in some])
+
+
+def _scale(X: Matrix) -> tuple[Vector, Vector]:
+    """The centre and the spread of each column."""
     # By its ends: rounding may give a column that is constant a tiny spread.
     is_constant = X.min(axis=0) == X.max(axis=0)
     return X.mean(axis=0, dtype=float), np.where(is_constant, 1.0, X.std(axis=0, dtype=float))

@@ -77,7 +77,7 @@ def _made(largest: float) -> Labels:
     per_mean = MEANS / (2.0 * FARTHEST * largest)
     means = np.arange(1 - MEANS // 2, MEANS // 2 + 1, dtype=float) / per_mean
     deviations = np.arange(1, DEVIATIONS + 1) * (largest / DEVIATIONS)
-    mean, deviation = (one.ravel() for one in np.meshgrid(means, deviations, indexing="ij"))
+    mean, deviation = np.repeat(means, DEVIATIONS), np.tile(deviations, MEANS)
     rival, leader = probit_excess(mean, deviation * deviation * (1.0 + _ROUNDING))
     credible = np.minimum(ndtr(mean) + np.where(mean > 0, leader, rival), 1.0)
     credible[-DEVIATIONS:] = 1.0  # the last line holds all means beyond it

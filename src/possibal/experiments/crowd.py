@@ -4,6 +4,7 @@ The kernel is ours, a constant times an RBF, so that everything is a function of
 distances between rows, which each run works out once.
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +16,7 @@ from possibal.belief import Belief
 from possibal.experiments.datasets import Codes, Dataset
 from possibal.experiments.deal import Share
 from possibal.gp import TRUST, Data, Posterior
-from possibal.hyperparameters import LEAST_CREDIBLE
+from possibal.hyperparameters import LEAST_CREDIBLE, median_distance
 from possibal.information import Seen, SoftmaxInformation
 from possibal.laplace import Mode, climb, sensitivity
 from possibal.links import PROBIT, SOFTMAX, Link, Softmax
@@ -41,6 +42,11 @@ class Ground:
     lines: Matrix
     pool: Codes
     test: Codes
+
+    @functools.cached_property
+    def usual_distance(self) -> float:
+        """Of two rows of the pool."""
+        return median_distance(self.share.X[self.share.pool])
 
     @classmethod
     def of(cls, share: Share, data: Dataset, theta: Vector | None) -> "Ground":

@@ -32,7 +32,7 @@ def envelope(crowd: Crowd, last: Fit | None) -> Fit:
 
     Paper: none; see :func:`possibal.hyperparameters.envelope`.
     """
-    beliefs = [usual(crowd.X(s)) for s in range(len(crowd))]
+    beliefs = [usual(ground.usual_distance) for ground in crowd.grounds]
     return _under(crowd, beliefs, last and _near(crowd, last))
 
 
@@ -43,7 +43,7 @@ def evidence(crowd: Crowd, last: Fit | None) -> Fit:
 
     Paper: App. E.3 for many labels; see :func:`possibal.hyperparameters.evidence`.
     """
-    beliefs = [usual(crowd.X(s)) for s in range(len(crowd))]
+    beliefs = [usual(ground.usual_distance) for ground in crowd.grounds]
     centre, sd = np.array([belief.centre for belief in beliefs]), beliefs[0].sd
     if last is None:
         star = _under(crowd, beliefs, None)
