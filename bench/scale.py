@@ -5,15 +5,18 @@
 Everything runs on two threads, in one process, on pools of 20 columns with 200 labels. The bare
 products are those that no way round can spare a full scan in double precision: distances to the
 labels, and half a product with their triangular factor. Every time is the least of a few, taken in
-turns.
+turns. Memory is by how much the largest of a process of its own grows while it ranks.
 """
 
 import resource
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from rich.console import Console
@@ -148,32 +151,44 @@ def seconds(run: Callable[[], object], repeats: int = REPEATS) -> float:
     return min(times)
 
 
+def grown(file: Path, score: str, precision: str) -> str:
+    """The memory that ranking takes on top of the pool, by a process of its own."""
+    line = [sys.executable, __file__, "--memory", str(file), score, precision]
+    done = subprocess.run(line, check=True, capture_output=True, text=True)  # noqa: S603 - our own
+    return f"{float(done.stdout):.0f} MB"
+
+
+def rank_alone(file: str, score: str, precision: str) -> float:
+    """Megabytes by which the largest memory of this process grows while it ranks."""
+    X = np.load(file)
+    model = PossibilisticGPClassifier(kernel(X), hyperparameters="fixed")
+    model.fit(X[:N], labels(X[:N]))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    rank(model, X, score, top=1, jobs=THREADS, precision=precision)
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+
+
 # ---------------------------------------------------------------- lines
-def full_scans(table: Table, m: int) -> None:
+def full_scans(table: Table, m: int, file: Path) -> None:
     """One question over a whole pool, nothing known beforehand."""
     X = gaussian(m)
+    np.save(file, X)
     y = labels(X[:N])
     model = PossibilisticGPClassifier(kernel(X), hyperparameters="fixed").fit(X[:N], y)
     products = seconds(lambda: bare(X))
 
-    def add(what: str, took: float, pruned: str = "", grown: str = "") -> None:
-        table.add_row(what, pruned, f"{took:.2f} s", f"{took / products:.2f}", grown)
+    def add(what: str, took: float, pruned: str = "", memory: str = "") -> None:
+        table.add_row(what, pruned, f"{took:.2f} s", f"{took / products:.2f}", memory)
 
     add("bare products, double", products)
     for score in SCORES:
         add(f"every row, {score}", seconds(lambda score=score: every_row(model, X, score), 2))
         for precision in ("mixed", "double"):
             run = partial(rank, model, X, score, top=1, jobs=THREADS, precision=precision)
-            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             found = run()
-            grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
             assert found.places[0] == every_row(model, X, score)
-            add(
-                f"rank, {score}, {precision}",
-                seconds(run),
-                f"{found.pruned:.2%}",
-                f"{grown:.0f} MB",
-            )
+            memory = grown(file, score, precision)
+            add(f"rank, {score}, {precision}", seconds(run), f"{found.pruned:.2%}", memory)
     add("scikit-learn, necessity", seconds(lambda: scikit_learn(X[:N], y, X, "necessity"), 1))
     if UncertaintySampling is not None:
         ours = partial(rank, model, X, "least_confidence", top=1, jobs=THREADS)
@@ -222,11 +237,15 @@ def next_questions(table: Table, m: int) -> None:
 
 def main() -> None:
     """Print both tables."""
+    if sys.argv[1:2] == ["--memory"]:
+        sys.stdout.write(f"{rank_alone(*sys.argv[2:])}\n")
+        return
     m, console = int(float(sys.argv[1])) if len(sys.argv) > 1 else 1_000_000, Console()
     first = Table(title=f"One question over {m} rows, {N} labels, {THREADS} threads")
     for head in ("what", "passed over", "time", "times the bare products", "memory on top"):
         first.add_column(head, justify="left" if head == "what" else "right")
-    full_scans(first, m)
+    with tempfile.TemporaryDirectory() as folder:
+        full_scans(first, m, Path(folder) / "pool.npy")
     console.print(first)
     second = Table(title="The next question of a running campaign, the same row as a full scan")
     heads = ("pool", "time", "against every row", "against rank", "passed over by rank", "kept")

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from possibal import acquisition, inputs
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
-from possibal.choices import choice
+from possibal.choices import choice, whole
 from possibal.errors import FlatScoresWarning
 from possibal.families import GaussianNoise
 from possibal.gp import Data, Posterior
@@ -25,6 +25,7 @@ from possibal.links import IDENTITY, LINKS, SOFTMAX, Link, Softmax
 from possibal.outer import OuterMeasure
 from possibal.possibility import GaussianPossibility
 from possibal.preference import possibility
+from possibal.telling import MOST, shortened
 
 _BLOCK = 1000
 """Rows whose latents are drawn together."""
@@ -84,6 +85,8 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         classes: all labels there may be; None means those in y.
         usual_distance: of two rows, which length-scales are believed near a share of; None means
             the median of the rows seen. A campaign takes that of its pool.
+        most_labels: so many are learnt from exactly; of more, half are drawn by lot and half are
+            those that a fit to the others doubts most.
         random_state: for :meth:`sample_proba`.
 
     Attributes:
@@ -92,6 +95,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         log_evidence_: log marginal likelihood of the most credible setting.
         kernels_: the credible settings, the most credible first, each with its credibility.
         jitter_: the largest share of a diagonal that had to be added to a matrix; mostly zero.
+        left_out_: how many distinct labelled rows were beyond most_labels; mostly zero.
     """
 
     def __init__(  # noqa: PLR0913 - all but the kernel are named
@@ -102,6 +106,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         hyperparameters: str = "envelope",
         classes: ArrayLike | None = None,
         usual_distance: float | None = None,
+        most_labels: int = MOST,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         """Keep the choices; fit checks them."""
@@ -110,6 +115,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         self.hyperparameters = hyperparameters
         self.classes = classes
         self.usual_distance = usual_distance
+        self.most_labels = most_labels
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -122,10 +128,8 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         """
         way = choice("hyperparameters", self.hyperparameters, WAYS)
         link: Link | Softmax = choice("link", self.link, LINKS)
-        distance = self.usual_distance
-        if distance is not None:
-            cure = "Leave it out for that of the rows seen."
-            distance = inputs.positive_number(distance, "usual_distance", cure)
+        most = whole("most_labels", self.most_labels, 2)
+        distance = inputs.distance(self.usual_distance)
         rows = inputs.rows(self, X, reset=True, least=0 if self.classes is not None else 1)
         weight = inputs.weights(sample_weight, rows)
         labels = inputs.column(y)
@@ -143,7 +147,9 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         data = Data(rows, seen, weight[None], link)
         processes = len(self.classes_) if link is SOFTMAX else 1
         kernels = inputs.kernels(self.kernel, processes, rows.shape[1])
-        self._keep(way(problem(kernels, data, distance=distance)))
+        fit = shortened(problem(kernels, data, distance=distance), most)
+        self.left_out_ = len(data) - len(fit.data)
+        self._keep(way(fit))
         return self
 
     def latent_mean_and_variance(self, X: ArrayLike) -> tuple[Array, Array]:

@@ -15,7 +15,7 @@ from scipy.optimize import Bounds, minimize
 from scipy.spatial.distance import pdist
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from possibal.arrays import Array, Matrix, Vector
+from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp import Data, Posterior, condition
 from possibal.kernels import Kernel
 from possibal.prior import prior
@@ -79,6 +79,12 @@ class Problem:
         centre = np.clip(centre, low, high)
         low, high = np.maximum(low, centre - 6 * sd), np.minimum(high, centre + 6 * sd)
         return Beforehand(tuple(names), centre, sd, Bounds(low, high))
+
+    def part(self, rows: Places) -> "Problem":
+        """The same fit to some of the rows."""
+        data = self.data
+        some = replace(data, X=data.X[rows], y=data.y[:, rows], weight=data.weight[:, rows])
+        return replace(self, data=some)
 
     def at(self, thetas: Matrix, start: Array | None = None) -> Posterior:
         """The posterior of a stack of settings, climbed to from a start if there is one.

@@ -308,6 +308,12 @@ def positive_number(value: object, argument: str, cure: str) -> float:
     return float(cast("float", value))
 
 
+def distance(usual: object) -> float | None:
+    """The usual distance of two rows, if it is given."""
+    cure = "Leave it out for that of the rows seen."
+    return None if usual is None else positive_number(usual, "usual_distance", cure)
+
+
 def kernels(kernel: object, processes: int, columns: int) -> tuple[Kernel, ...] | None:
     """The kernels as a tuple: one, or one per class; None where ours is to be used.
 

@@ -70,6 +70,7 @@ class Found:
 
     Attributes:
         shortlist: their places, names and utilities.
+        left_out: how many labels were too many to learn from exactly.
         label: the likeliest label of each.
         probability: of that label.
         necessity: of that label.
@@ -77,6 +78,7 @@ class Found:
     """
 
     shortlist: Shortlist
+    left_out: int
     label: list[str]
     probability: Vector
     necessity: Vector
@@ -86,10 +88,13 @@ class Found:
     def summary(self) -> str:
         """One sentence on how it was found."""
         found = self.shortlist
-        return (
+        told = (
             f"Ranked {found.rows} rows in {self.seconds:.1f} s; {found.pruned:.1%} of them could "
             "be passed over without working out their variance."
         )
+        if not self.left_out:
+            return told
+        return f"{told} {self.left_out} labels that seemed to tell least were left out."
 
 
 def screened(
@@ -291,4 +296,4 @@ def _told(model: PossibilisticGPClassifier, shortlist: Shortlist, seconds: float
     leading = leading_labels(belief)
     label = [str(model.classes_[at]) for at in leading]
     probability = model.predict_proba(shortlist.X)[np.arange(len(leading)), leading]
-    return Found(shortlist, label, probability, necessity(belief), seconds)
+    return Found(shortlist, model.left_out_, label, probability, necessity(belief), seconds)
