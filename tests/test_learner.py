@@ -306,6 +306,14 @@ def test_the_classifier_is_that_of_the_answers():
     assert campaign.classifier is campaign.classifier
 
 
+def test_a_distance_that_the_classifier_names_is_kept():
+    given = PossibilisticGPClassifier(usual_distance=9.0)
+    assert Campaign.start(rows(), classifier=given).model.usual_distance == 9.0
+    campaign = Campaign.start(rows())
+    assert campaign.model.usual_distance == campaign.pool.usual_distance
+    assert PossibilisticGPClassifier().usual_distance is None
+
+
 def test_the_given_classifier_is_copied():
     given = PossibilisticGPClassifier(link="logistic", classes=["a", "b"])
     campaign = Campaign.start(rows(), classifier=given).tell(0, "a").tell(1, "b")

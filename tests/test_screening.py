@@ -177,6 +177,14 @@ def test_single_precision_gives_the_same_rows():
     assert ids(pool="single.parquet") == ids()
 
 
+def test_it_says_how_many_labels_were_too_many():
+    found = ranked()
+    assert "left out" not in found.summary
+    assert replace(found, left_out=7).summary.endswith(
+        "7 labels that seemed to tell least were left out."
+    )
+
+
 def test_columns_can_be_chosen():
     scaled = ((X - X.mean(axis=0)) / X.std(axis=0))[:, [2, 0]]
     there = pools.rank(taught(scaled, scaled), scaled, top=10, aside=LABELLED, jobs=1)

@@ -84,6 +84,26 @@ class Foreseen:
         both = self._told(X) @ np.swapaxes(self._told(Z), 2, 3)
         return self.posterior.cross(X, Z) - both
 
+    @property
+    def scale(self) -> float:
+        """What turns latents into those of a belief."""
+        return self.posterior.scale
+
+    def covariance(self, X: Matrix) -> Array:
+        """Covariances between the latents of each row once the picks are answered, (S, m, P, P).
+
+        Paper: none; as :meth:`possibal.gp.Posterior.covariance`.
+        """
+        return _lowered(self.posterior.covariance(X), _squares(self._told(X)))
+
+    def between(self, X: Matrix, Z: Matrix) -> Array:
+        """Covariances between all latents of rows and others, (S, m, k, P, P), as those.
+
+        Paper: none; as :meth:`possibal.gp.Posterior.between`.
+        """
+        both = self._told(X) @ np.swapaxes(self._told(Z), 2, 3)
+        return _lowered(self.posterior.between(X, Z), both)
+
     def foretold(self, X: Matrix) -> Vector:
         """What the picks tell about each row, as a share of what its own label would tell.
 
@@ -175,3 +195,11 @@ def _squares(told: Array) -> Array:
 def _through(told: Array, triangle: Array) -> Array:
     """The product of a line and a triangle, setting by setting and process by process."""
     return np.einsum("spj,spjk->spk", told, triangle)
+
+
+def _lowered(blocks: Array, fall: Array) -> Array:
+    """Covariances between latents, (S, ..., P, P), less what is told of each, (S, P, ...)."""
+    blocks = blocks.copy()
+    for p in range(fall.shape[1]):
+        blocks[..., p, p] -= fall[:, p]
+    return blocks

@@ -196,6 +196,11 @@ class Posterior(Stack):
             average = np.stack([1.0 - average[0], average[0]])
         return average.T
 
+    @property
+    def scale(self) -> float:
+        """What turns latents into those of a probit, which a belief has."""
+        return self.data.link.scale
+
     def covariance(self, X: Matrix) -> Array:
         """Covariances between the latents of each row, (S, m, P, P).
 
@@ -205,15 +210,26 @@ class Posterior(Stack):
         S, P, m = variance.shape
         covariance = np.zeros((S, m, P, P))
         if isinstance(self.mode.information, SoftmaxInformation):
-            told = np.zeros((S, P, m, len(self.data)))
-            for part, column in self.outlook.columns(X):
-                for p in range(P)[column.processes]:
-                    one = column.scale * column.matrix @ self._returned[column.member, p].T
-                    told[column.member, p, part] = one
+            told = self._told(X)
             covariance = np.einsum("spmk,sqmk->smpq", told, told)
         for p in range(P):
             covariance[:, :, p, p] = variance[:, p]
         return covariance
+
+    def between(self, X: Matrix, Z: Matrix) -> Array:
+        """Covariances between all latents of rows and all of others, (S, m, k, P, P).
+
+        The last axis is that of the latents of X.
+
+        Paper: Prop. 8, all blocks of Sigma_t between two sets of rows.
+        """
+        cross = self.cross(X, Z)
+        if not isinstance(self.mode.information, SoftmaxInformation):
+            return cross[:, 0, :, :, None, None]
+        blocks = np.einsum("sqmn,spkn->smkpq", self._told(X), self._told(Z), optimize=True)
+        for p in range(cross.shape[1]):
+            blocks[..., p, p] = cross[:, p]
+        return blocks
 
     def cross(self, X: Matrix, Z: Matrix) -> Array:
         """Covariances between the latents of rows and those of others, (S, P, m, k).
@@ -301,6 +317,15 @@ class Posterior(Stack):
             Q = self._returned[s, p]
             return self.mode.information.E[s, p] @ K - Q.T @ (Q @ K)
         return self.outlook.root[s] @ (self.outlook.root[s].T @ K)
+
+    def _told(self, X: Matrix) -> Array:
+        """What rows share through the labels under a softmax, (S, C, m, n)."""
+        told = np.zeros((*self.mode.a.shape[:2], len(X), len(self.data)))
+        for part, column in self.outlook.columns(X):
+            for p in range(told.shape[1])[column.processes]:
+                one = column.scale * column.matrix @ self._returned[column.member, p].T
+                told[column.member, p, part] = one
+        return told
 
     @functools.cached_property
     def _returned(self) -> Array:

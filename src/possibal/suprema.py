@@ -55,14 +55,14 @@ def probit_excess(mean: Vector, variance: Vector) -> tuple[Vector, Vector]:
         more * (more + 1.0)
     )
     guess = np.minimum(sigma2 * (0.125 * upper + 0.75 * lower), np.maximum(reach + mu, 1.0))
-    up = _climb(-mu, log_sigma2, guess)
+    up = probit_climb(-mu, log_sigma2, guess)
     rival = ndtr(up - mu) * np.exp(-0.5 * up * (up / sigma2)) - tail
 
     # The leader climbs d = sigma2 r(mu + d), which falls fast: one Newton step from d = 0.
     mu_l = np.minimum(mu, FAR)
     r = SQRT_2_OVER_PI * np.exp(-0.5 * mu_l * mu_l) / (2.0 - 2.0 * tail)
     guess = np.minimum(sigma2 * r / (1.0 + sigma2 * r * (mu_l + r)), np.maximum(reach - mu, 1.0))
-    down = _climb(mu_l, log_sigma2, guess)
+    down = probit_climb(mu_l, log_sigma2, guess)
     end = ndtr(-mu_l - down)
     leader = tail - end + (1.0 - end) * np.expm1(-0.5 * down * (down / sigma2))
 
@@ -74,7 +74,7 @@ def probit_excess(mean: Vector, variance: Vector) -> tuple[Vector, Vector]:
     return np.maximum(rival, 0.0), np.maximum(leader, 0.0)
 
 
-def _hazard(t: Array) -> Array:
+def hazard(t: Array) -> Array:
     """The slope of log Phi, phi(t) / Phi(t), exact in both tails."""
     return SQRT_2_OVER_PI / erfcx(-np.sqrt(0.5) * t)
 
@@ -82,10 +82,10 @@ def _hazard(t: Array) -> Array:
 def _small_excess(mu: Vector, sigma2: Vector, d: Vector) -> Vector:
     """The excess after a short climb: log Phi(mu + d) - log Phi(mu) by integration."""
     area = sum(w * np.exp(-d * x * (mu + 0.5 * d * x)) for x, w in UNIT_RULE)
-    return ndtr(mu) * np.expm1(np.log1p(_hazard(mu) * d * area) - 0.5 * d * (d / sigma2))
+    return ndtr(mu) * np.expm1(np.log1p(hazard(mu) * d * area) - 0.5 * d * (d / sigma2))
 
 
-def _climb(mu: Vector, log_sigma2: Vector, guess: Vector) -> Vector:
+def probit_climb(mu: Vector, log_sigma2: Vector, guess: Vector) -> Vector:
     """How far above mu the maximiser of Phi(theta) N(theta; mu, sigma2) lies.
 
     The distance d solves d = sigma2 r(mu + d) with r = phi / Phi. As a function of log d,
@@ -107,7 +107,7 @@ def _climb_step(mu: Vector, log_sigma2: Vector, log_d: Vector) -> tuple[Vector, 
     """Halley's next logarithm of the distance, and how much the distance changed."""
     d = np.exp(log_d)
     t = mu + d
-    r = np.maximum(_hazard(t), TINY)
+    r = np.maximum(hazard(t), TINY)
     pull = t + r
     step = (log_d - log_sigma2 - np.log(r)) / (1.0 + d * pull)
     bend = (pull + d * (1.0 - r * pull)) / (1.0 / d + pull)
