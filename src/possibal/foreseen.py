@@ -86,7 +86,10 @@ class Foreseen:
 
     @property
     def scale(self) -> float:
-        """What turns latents into those of a belief."""
+        """What turns latents into those of a belief.
+
+        Paper: Sec. 4.2, the scale of the probit.
+        """
         return self.posterior.scale
 
     def covariance(self, X: Matrix) -> Array:

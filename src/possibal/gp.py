@@ -198,7 +198,10 @@ class Posterior(Stack):
 
     @property
     def scale(self) -> float:
-        """What turns latents into those of a probit, which a belief has."""
+        """What turns latents into those of a probit, which a belief has.
+
+        Paper: Sec. 4.2, the scale of the probit.
+        """
         return self.data.link.scale
 
     def covariance(self, X: Matrix) -> Array:

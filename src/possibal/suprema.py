@@ -75,7 +75,10 @@ def probit_excess(mean: Vector, variance: Vector) -> tuple[Vector, Vector]:
 
 
 def hazard(t: Array) -> Array:
-    """The slope of log Phi, phi(t) / Phi(t), exact in both tails."""
+    """The slope of log Phi, phi(t) / Phi(t), exact in both tails.
+
+    Paper: App. C.1, the gradient of the log likelihood.
+    """
     return SQRT_2_OVER_PI / erfcx(-np.sqrt(0.5) * t)
 
 
@@ -88,10 +91,11 @@ def _small_excess(mu: Vector, sigma2: Vector, d: Vector) -> Vector:
 def probit_climb(mu: Vector, log_sigma2: Vector, guess: Vector) -> Vector:
     """How far above mu the maximiser of Phi(theta) N(theta; mu, sigma2) lies.
 
+    Paper: Sec. 4.2, where the supremum of U is attained.
+
     The distance d solves d = sigma2 r(mu + d) with r = phi / Phi. As a function of log d,
-    log d - log sigma2 - log r(mu + d) is increasing and convex, so Newton's and Halley's steps
-    need no safeguard. What a step leaves is cubic in its size and counts squared, since the
-    supremum is flat in d: most rows need one step or two.
+    log d - log sigma2 - log r(mu + d) is increasing and convex: Newton's and Halley's steps need
+    no safeguard. What a step leaves is cubic in its size and counts squared: one or two will do.
     """
     log_d = np.log(np.maximum(guess, TINY))
     log_d, unrest = _climb_step(mu, log_sigma2, log_d)
