@@ -1,17 +1,16 @@
 """Which questions save most labels: variants tried side by side, before one is chosen.
 
-    python bench/questions.py look_ahead,herding,necessity --sets sonar,wine --runs 0-5
+    python bench/questions.py sharp-crowd,herding,necessity --sets sonar,wine --runs 0-5
 
-The paper's sets held out: pools of the paper's sizes, all other rows are the test; one label per
-class, then 50 questions. Printed is the mean accuracy over the answers of each set, and the mean
-difference to random in points: by our own model, and by a support vector machine that learns from
-the same labels. Settings are chosen on runs below 1000; later ones are kept for the report.
+The paper's sets held out, with pools and tests of the paper's sizes; one label per class, then 50
+questions. Printed is the mean accuracy over the answers of each set, and the mean difference to
+random in points: by our own model, and by a support vector machine that learns from the same
+labels. Settings are chosen on runs below 1000; later ones are kept for the report.
 """
 
 from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import dataclass
-from zlib import crc32
 
 import joblib
 import numpy as np
@@ -24,11 +23,12 @@ from threadpoolctl import threadpool_limits
 from possibal import PossibilisticGPClassifier, acquisition, ahead
 from possibal.ahead import Latents
 from possibal.experiments.datasets import load
-from possibal.experiments.spec import TABLE_3
+from possibal.experiments.deal import deal
+from possibal.experiments.spec import ENVELOPE, HELD_OUT, TABLE_3, Experiment
 from possibal.gp import Posterior
 from possibal.hyperparameters import median_distance
 
-QUESTIONS, MOST_TEST = 50, 1000
+QUESTIONS = 50
 
 
 @dataclass(frozen=True)
@@ -105,24 +105,17 @@ VARIANTS: dict[str, Strategy] = {
 
 
 # ---------------------------------------------------------------- runs
-def dealt(name: str, run: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[int]]:
-    """Pool, test and start of a run, the same for all variants."""
-    data, rng = load(name, run), np.random.default_rng([run, crc32(name.encode())])
-    classes, pool = np.unique(data.y), np.empty(0, dtype=int)
-    while len(np.unique(data.y[pool])) < len(classes):
-        rows = rng.permutation(len(data.y))
-        pool, others = rows[: TABLE_3[name].pool], rows[TABLE_3[name].pool :]
-    test = np.setdiff1d(others, data.block)[:MOST_TEST]
-    spread = data.X[pool].std(axis=0)
-    X = (data.X - data.X[pool].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    y = data.y[pool]
-    start = [int(rng.choice(np.flatnonzero(y == label))) for label in classes]
-    return X[pool], y, X[test], data.y[test], start
-
-
 def followed(name: str, run: int, variant: str) -> tuple[float, float]:
     """Mean accuracy over the answers: our own, and that of the referee."""
-    X, y, there, truth, known = dealt(name, run)
+    data = load(name, run)
+    share = deal(Experiment(name, HELD_OUT, ENVELOPE, TABLE_3[name]), data, run)
+    X, y, there, truth = (
+        share.X[share.pool],
+        data.y[share.pool],
+        share.X[share.test],
+        data.y[share.test],
+    )
+    known = np.searchsorted(share.pool, share.start).tolist()
     usual, own, referee = median_distance(X), [], []
     with threadpool_limits(1):
         for question in range(QUESTIONS + 1):
@@ -149,6 +142,8 @@ def main() -> None:
     parser.add_argument("--runs", default="0-5", help="first and one past the last")
     settings = parser.parse_args()
     names = list(dict.fromkeys(["random", *settings.variants.split(",")]))
+    if unknown := [name for name in names if name not in VARIANTS]:
+        parser.error(f"variants must be some of {', '.join(VARIANTS)}; got {unknown[0]!r}.")
     sets, (first, last) = settings.sets.split(","), map(int, settings.runs.split("-"))
     plan = [(one, run, name) for one in sets for run in range(first, last) for name in names]
     found = joblib.Parallel(n_jobs=-1)(joblib.delayed(followed)(*job) for job in plan)

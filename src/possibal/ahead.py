@@ -68,8 +68,7 @@ class Latents:
         belief = source.at(X)
         if belief.is_binary:
             return cls(belief.mean[..., None], belief.variance[..., None], belief.credibility)
-        apart = _apart(np.swapaxes(_apart(source.covariance(X)), 2, 3))
-        return cls(belief.mean, _own(apart), belief.credibility)
+        return cls(belief.mean, _own(source.covariance(X)), belief.credibility)
 
     @property
     def probability(self) -> Array:
@@ -96,9 +95,9 @@ def _apart(blocks: Array) -> Array:
     return blocks - blocks.mean(axis=-2, keepdims=True)
 
 
-def _own(apart: Array) -> Array:
-    """Variances of latents apart, as if they had nothing to do with each other."""
-    P = apart.shape[-1]
+def _own(joint: Array) -> Array:
+    """Variances, as if the latents of a row had nothing to do with each other."""
+    apart, P = _apart(np.swapaxes(_apart(joint), -1, -2)), joint.shape[-1]
     return np.einsum("...pp->...p", apart) * (P / (P - 1.0))
 
 

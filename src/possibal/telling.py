@@ -4,7 +4,7 @@
 
 Time grows with the cube of the labels and memory with their square. Of too many, half are drawn by
 lot, some of every class; of the others those are taken that a fit to the first half doubts most, as
-if the model had asked for them itself.
+if the model had asked for them itself. That fit has the kernel as it is given.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from possibal.acquisition import doubt
 from possibal.arrays import Places
-from possibal.hyperparameters import Problem
+from possibal.hyperparameters import Problem, fixed
 
 MOST = 5000
 """Labels that are learnt from exactly."""
@@ -30,8 +30,7 @@ def shortened(problem: Problem, most: int = MOST) -> Problem:
         return problem
     codes = data.y.argmax(axis=0) if len(data.y) > 1 else (data.y[0] > 0).astype(np.intp)
     first = drawn(codes, (most + 1) // 2)
-    centre = problem.belief.centre if len(problem.given) else problem.given
-    fit = problem.part(first).under(centre[None])
+    fit = fixed(problem.part(first))
     rest = np.setdiff1d(np.arange(len(data)), first)
     worth = doubt(fit.at(data.X[rest]))
     others = rest[np.argsort(-worth, kind="stable")[: most - len(first)]]
