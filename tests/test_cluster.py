@@ -424,6 +424,14 @@ def test_an_address_where_nobody_listens_is_refused(monkeypatch):
         rank(model(), unlabelled(), client="pigeon://a:1")
 
 
+def test_an_address_without_a_port_is_refused_before_a_client_is_made(monkeypatch):
+    monkeypatch.setattr(distributed, "Client", None)
+    with pytest.raises(
+        ValueError, match=r"^client must be .*; got 'nowhere' \(missing port number"
+    ):
+        rank(model(), unlabelled(), client="nowhere")
+
+
 def test_without_dask_there_is_no_cluster(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'possibal\[dask\]'\.$"):

@@ -165,6 +165,16 @@ def test_an_address_where_nobody_listens_is_refused_in_time():
 
 
 @pytest.mark.usefixtures("unreached")
+def test_an_address_without_a_port_is_refused_before_a_client_is_made(monkeypatch):
+    monkeypatch.setattr(distributed, "Client", None)
+    with (
+        pytest.raises(ValueError, match=r"^dask must be .*; got 'nowhere' \(missing port number"),
+        cluster("nowhere"),
+    ):
+        pass
+
+
+@pytest.mark.usefixtures("unreached")
 def test_a_scheduler_without_workers_is_refused_in_time(monkeypatch):
     monkeypatch.setattr(runner, "PATIENCE", 1)
     begun = perf_counter()

@@ -228,6 +228,9 @@ def _client(address: str, jobs: int | None) -> Any:  # noqa: ANN401 - Dask need 
             return distributed.Client(**given, silence_logs=CRITICAL)
     client = None
     try:
+        # Seen first, for a client that is half made complains of it again when it is gone.
+        there = distributed.comm.normalize_address(address)
+        distributed.comm.get_address_host_port(there, strict=True)
         client = distributed.Client(address, timeout=PATIENCE)
         client.wait_for_workers(1, timeout=PATIENCE)
     except (OSError, ValueError, TypeError) as error:  # TypeError: tls without certificates
