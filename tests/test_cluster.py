@@ -432,6 +432,12 @@ def test_an_address_without_a_port_is_refused_before_a_client_is_made(monkeypatc
         rank(model(), unlabelled(), client="nowhere")
 
 
+def test_an_address_within_this_process_needs_no_port(monkeypatch):
+    monkeypatch.setattr("possibal.cluster.PATIENCE", 1)
+    with pytest.raises(ValueError, match=r"^client must be .*; got 'inproc://192\.0\.2\.1/1/1'"):
+        rank(model(), unlabelled(), client="inproc://192.0.2.1/1/1")
+
+
 def test_without_dask_there_is_no_cluster(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'possibal\[dask\]'\.$"):

@@ -232,8 +232,9 @@ def _reached(distributed: Dask, address: str) -> Dask:
     """The client of a scheduler, or one sentence on what is wrong."""
     try:
         # Seen first, for a client that is half made complains of it again when it is gone.
-        there = distributed.comm.normalize_address(address)
-        distributed.comm.get_address_host_port(there, strict=True)
+        if not address.startswith("inproc://"):  # which has no port
+            there = distributed.comm.normalize_address(address)
+            distributed.comm.get_address_host_port(there, strict=True)
         return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:  # TypeError: tls without certificates
         raise ValueError(

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from logging import CRITICAL
 from pathlib import Path
@@ -31,6 +32,8 @@ Call: TypeAlias = tuple[Any, ...]
 """The arguments of a call."""
 Spread: TypeAlias = Callable[[Callable[..., Any], Iterable[Call]], Iterator[Any]]
 """Calls of a function, by whichever workers; what they return comes in order."""
+Work: TypeAlias = Callable[[Names], list[Trail]]
+"""The trails of strategies through runs."""
 
 TOGETHER, APART = 60, 24
 """Trails in a batch: with hyperparameters fixed, and with hyperparameters to be fitted."""
@@ -66,6 +69,11 @@ class Wanted:
         """The name of its ledger."""
         own = re.sub(r"\W", "-", "-".join(self.strategies)) if self.source is not None else ""
         return f"{self.experiment.name}{own and '-'}{own}.csv"
+
+    @property
+    def trails(self) -> int:
+        """How many trails it has."""
+        return len(self.strategies) * self.experiment.sizes.runs
 
     @property
     def leaks(self) -> bool:
@@ -115,6 +123,11 @@ class Begun:
         return Task(one.experiment, one.data, one.strategies, self.ledger.theta)
 
     @property
+    def work(self) -> Work:
+        """What the workers do."""
+        return partial(follow, self.task)
+
+    @property
     def results(self) -> Results:
         """The results of an experiment that is complete."""
         experiment = self.wanted.experiment
@@ -148,11 +161,10 @@ def run(begun: Sequence[Begun], spread: Spread, watch: Callable[[Progress], None
         watch: is told of what was there already, and then of every batch.
     """
     for one in begun:
-        wanted = one.wanted
-        known = len(wanted.strategies) * wanted.experiment.sizes.runs - len(one.missing)
-        watch(Progress(wanted.experiment, known, 0.0))
+        known = one.wanted.trails - len(one.missing)
+        watch(Progress(one.wanted.experiment, known, 0.0))
     work = [(one, names) for one in begun for names in one.batches()]
-    done = spread(_timed, ((one.task, names) for one, names in work))
+    done = spread(_timed, ((one.work, names) for one, names in work))
     for (one, _), (trails, seconds) in zip(work, done, strict=True):
         one.ledger.append(trails)
         watch(Progress(one.wanted.experiment, len(trails), seconds))
@@ -168,10 +180,10 @@ def _fitted_in_advance(
     return dict(zip(new, found, strict=True))
 
 
-def _timed(task: Task, names: Names) -> tuple[list[Trail], float]:
+def _timed(work: Work, names: Names) -> tuple[list[Trail], float]:
     """Trails, and the seconds they took."""
     begun = perf_counter()
-    trails = follow(task, names)
+    trails = work(names)
     return trails, perf_counter() - begun
 
 
@@ -229,8 +241,9 @@ def _client(address: str, jobs: int | None) -> Any:  # noqa: ANN401 - Dask need 
     client = None
     try:
         # Seen first, for a client that is half made complains of it again when it is gone.
-        there = distributed.comm.normalize_address(address)
-        distributed.comm.get_address_host_port(there, strict=True)
+        if not address.startswith("inproc://"):  # which has no port
+            there = distributed.comm.normalize_address(address)
+            distributed.comm.get_address_host_port(there, strict=True)
         client = distributed.Client(address, timeout=PATIENCE)
         client.wait_for_workers(1, timeout=PATIENCE)
     except (OSError, ValueError, TypeError) as error:  # TypeError: tls without certificates
