@@ -13,6 +13,7 @@ from possibal.experiments.compare import (
     RANDOM,
     Saving,
     few_enough,
+    reached,
     saving,
     sizes,
     table,
@@ -27,6 +28,7 @@ from possibal.experiments.spec import (
     EVIDENCE,
     HELD_OUT,
     MULTICLASS_STRATEGIES,
+    REFEREES,
     Experiment,
     Sizes,
 )
@@ -259,6 +261,12 @@ def test_a_curve_that_is_there_from_the_start_needs_the_start_alone():
     assert (one.needed, one.saved) == (START, 2)
 
 
+def test_many_curves_are_looked_at_at_once():
+    curves = np.array([[0.1, 0.5, 0.4, 0.6], [0.6, 0.6, 0.6, 0.6], [0.1, 0.2, 0.3, 0.2]])
+    np.testing.assert_array_equal(reached(curves, 0.5), [3, 0, 4])
+    np.testing.assert_array_equal(reached(curves, np.array([0.4, 0.7, 0.2])), [1, 4, 1])
+
+
 # ---------------------------------------------------------------- told
 @pytest.fixture(scope="module", name="result")
 def _result():
@@ -290,6 +298,20 @@ def test_figures_of_the_table_are_those_of_the_runs(result):
     assert low < middle < high
     # A normal interval is about as wide.
     assert high - low == pytest.approx(2 * 1.96 * gap.std() / np.sqrt(10), abs=0.15)
+
+
+def test_referees_stand_beside_our_own_model(result):
+    rng = np.random.default_rng(2)
+    referee = made_up(**{name: learning(rng, 10, noise=0.01) for name in result.accuracy})
+    alone, both = table(result), table(result, {"svm": referee})
+    titles = [column.title for column in both.columns]
+    assert titles[3:5] == ["by svm, %", "ahead of random by svm, points [95 %]"]
+    assert titles[:3] + titles[5:] == [column.title for column in alone.columns]
+    expected = {row[0].text: row[1:3] for row in table(referee).rows}
+    for row, before in zip(both.rows, alone.rows, strict=True):
+        assert row[:3] + row[5:] == before
+        assert row[3:5] == expected[row[0].text]
+    assert both.note == f"{alone.note} By svm: {REFEREES['svm']} that learns from the same labels."
 
 
 def test_random_has_no_lead_over_itself_and_others_may_never_get_there(result):

@@ -231,6 +231,21 @@ def test_a_set_is_compared_by_its_name_and_a_seed(tmp_path):
     assert "Time: a step" not in again
 
 
+def test_referees_learn_from_the_same_labels_and_are_taken_up(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    asked = comparison("wine", hyperparameters=PAPER, referees=("svm", "logistic"))
+    shown = compared(tmp_path, asked)
+    for part in ("by svm, %", "ahead of random by logistic", "By svm: a support vector machine"):
+        assert part in shown
+    rows = files(tmp_path / "rows")
+    stem = "wine-held-out-paper"
+    assert set(rows) == {".lock", *(f"{stem}{end}.csv" for end in ("", "-by-svm", "-by-logistic"))}
+    tables = files(tmp_path)
+    compared(tmp_path, asked)
+    assert files(tmp_path / "rows") == rows
+    assert files(tmp_path) == tables
+
+
 def test_own_strategies_are_compared_too(tmp_path, monkeypatch):
     (tmp_path / "lab_own.py").write_text("def last(view):\n    return view.candidates[:, 0]\n")
     monkeypatch.chdir(tmp_path)
@@ -256,6 +271,7 @@ def test_own_strategies_are_compared_too(tmp_path, monkeypatch):
         (SURVEY, {"seed": -1}, "seed must be at least 0; got -1."),
         (SURVEY, {"hyperparameters": "mine"}, "hyperparameters must be one of 'paper', "),
         (SURVEY, {"strategies": ("luck",)}, "strategy must be one of "),
+        (SURVEY, {"referees": ("smv",)}, "referee must be one of 'svm', 'forest', 'logistic'; "),
         (SURVEY[:99], {}, "source must have at least 10 rows with a label"),
         (
             "a,y\n" + "".join(f"{i},{i // 2}\n" for i in range(12)),
@@ -349,9 +365,10 @@ def test_a_disk_that_fills_up_while_tables_are_written_names_the_table(tmp_path)
 
 def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    laboratory.compare(comparison("wine", hyperparameters=PAPER), Workplace(tmp_path, 1))
+    asked = comparison("wine", hyperparameters=PAPER, referees=("svm",))
+    laboratory.compare(asked, Workplace(tmp_path, 1))
     told = capsys.readouterr().err
-    for part in ("hyperparameters in advance", "wine", "100%"):
+    for part in ("hyperparameters in advance", "wine", "wine, by referees", "100%"):
         assert part in told
 
 

@@ -8,7 +8,7 @@ import pytest
 import possibal
 from possibal import cli
 from possibal.experiments.datasets import DATASETS
-from possibal.experiments.spec import HYPERPARAMETERS, PROTOCOLS, TABLE_3, WHAT
+from possibal.experiments.spec import HYPERPARAMETERS, PROTOCOLS, REFEREES, TABLE_3, WHAT
 
 SMALL = ("--datasets", "wine", "--runs", "1", "--jobs", "1")
 HERE = {**os.environ, "PYTHONPATH": str(Path(possibal.__file__).parents[1])}
@@ -71,6 +71,17 @@ def test_help_says_what_every_word_means(capsys, monkeypatch):
             assert f"{word}: {meaning}" in shown
     for name in TABLE_3:
         assert name in shown
+    assert cli.main(["compare", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for word, meaning in REFEREES.items():
+        assert f"{word}: {meaning}" in shown
+
+
+def test_a_referee_is_named_on_the_command_line(capsys):
+    line = ["compare", "wine", "--strategy", "margin", "--runs", "2", "--questions", "2"]
+    line += ["--hyperparameters", "paper", "--jobs", "1", "--referee", "svm", "--referee", "svm"]
+    assert cli.main(line) == 0
+    assert capsys.readouterr().out.count("By svm: ") == 1
 
 
 def test_a_table_is_reproduced_from_the_command_line(capsys):
@@ -179,6 +190,7 @@ def test_a_strategy_that_fails_is_told_in_one_line(capsys):
         ("compare wine --seed -1", "seed must be at least 0; got -1."),
         ("compare wine --jobs 0", "jobs must be at least 1; got 0."),
         ("compare wine --strategy bold", "got 'bold'. Did you mean 'bald'?"),
+        ("compare wine --referee forrest", "got 'forrest'. Did you mean 'forest'?"),
         ("compare wine --hyperparameters no", "hyperparameters must be one of "),
         ("datasets more", "unexpected extra argument"),
     ],

@@ -5,9 +5,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from possibal.choices import at_least
+from possibal.choices import at_least, choice
 from possibal.experiments import compare as comparison
 from possibal.experiments import cost, files
+from possibal.experiments import referee as referees
 from possibal.experiments import reproduce as reproduction
 from possibal.experiments.datasets import DATASETS, Dataset, load
 from possibal.experiments.figures import as_bytes, check_drawing, curves
@@ -59,13 +60,14 @@ def reproduce(settings: Settings, workplace: Workplace) -> None:
     with mistakes():
         wanted = reproduction.wanted(settings)
         place = _place(workplace)
-    results, pace = _run(wanted, workplace)
+    done = _run(wanted, workplace)
     costs = cost.measured() if settings.what in {"cost", "all"} else None
-    findings = Findings(settings, reproduction.merged(results), pace.milliseconds, costs)
+    results, pace = reproduction.merged(done.results), done.pace.milliseconds
+    findings = Findings(settings, results, pace, costs)
     files_written = _write(place, findings.files())
     for table in findings.tables.values():
         _print(table)
-    _print_pace(pace)
+    _print_pace(done.pace)
     for sentence in (*findings.summary, files_written):
         console().print(sentence, soft_wrap=True)
 
@@ -83,6 +85,7 @@ class Comparison:
         hyperparameters: one of those of spec.py.
         seed: where every draw comes from.
         encoding: of the file, if it is not UTF-8.
+        referees: models that learn from the same labels, by name.
     """
 
     data: str
@@ -93,26 +96,30 @@ class Comparison:
     hyperparameters: str
     seed: int
     encoding: str | None = None
+    referees: tuple[str, ...] = ()
 
 
 def compare(asked: Comparison, workplace: Workplace) -> None:
     """Run strategies on any labelled data, print them side by side and write that."""
     with mistakes():
         at_least("seed", asked.seed, 0)
+        for name in asked.referees:
+            choice("referee", name, referees.MODELS)
         data, notes = _read(asked)
         size = comparison.sizes(data, asked.runs, asked.questions)
         wanted = comparison.wanted(data, asked.strategies, size, asked.hyperparameters, asked.seed)
         place = _place(workplace)
     for note in notes:
         console().print(note, soft_wrap=True)
-    results, pace = _run(wanted, workplace)
-    (result,) = reproduction.merged(results)
-    shown, drawn = comparison.table(result), curves([result])
+    done = _run(wanted, workplace, asked.referees)
+    (result,) = reproduction.merged(done.results)
+    judged = {name: reproduction.merged(some)[0] for name, some in done.judged.items()}
+    shown, drawn = comparison.table(result, judged), curves([result])
     tables = {"comparison.md": shown.markdown().encode(), "comparison.csv": shown.csv().encode()}
     pictures = {f"curves.{kind}": as_bytes(drawn, kind) for kind in ("png", "svg")}
     files_written = _write(place, {**tables, **pictures})
     _print(shown)
-    _print_pace(pace)
+    _print_pace(done.pace)
     for sentence in (comparison.verdict(result), files_written):
         console().print(sentence, soft_wrap=True)
 
@@ -160,13 +167,27 @@ def _place(workplace: Workplace) -> Path:
     return folder(workplace.out, "out")
 
 
-def _run(wanted: Sequence[Wanted], workplace: Workplace) -> tuple[list[Results], Pace]:
-    """The results of experiments, with a bar while they run."""
+@dataclass(frozen=True, eq=False)
+class Done:
+    """What experiments have yielded.
+
+    Attributes:
+        results: by our own model.
+        pace: how fast they went.
+        judged: results of the same trails by referees, by name.
+    """
+
+    results: list[Results]
+    pace: Pace
+    judged: Mapping[str, list[Results]]
+
+
+def _run(wanted: Sequence[Wanted], workplace: Workplace, judges: Sequence[str] = ()) -> Done:
+    """The results of experiments, with a bar while they run and are judged."""
     pace = Pace()
     if not wanted:
-        return [], pace
+        return Done([], pace, {})
     effort = {one.experiment.name: _effort(one) for one in wanted}
-    total = sum(_effort(one) * len(one.strategies) * one.experiment.sizes.runs for one in wanted)
     with ExitStack() as stack:
         with mistakes():
             check_drawing()
@@ -174,16 +195,30 @@ def _run(wanted: Sequence[Wanted], workplace: Workplace) -> tuple[list[Results],
             spread = stack.enter_context(cluster(dask, jobs) if dask else cores(jobs))
             rows = folder(workplace.out / "rows", "out")
             stack.enter_context(alone(rows, "out"))
-            show = stack.enter_context(bar(total))
+            show = stack.enter_context(bar(_total(wanted, len(judges))))
             show("hyperparameters in advance", 0.0)
             begun = begin(wanted, rows, spread)
+            asked = {name: referees.by(name, referees.MODELS[name](), begun) for name in judges}
 
         def watch(progress: Progress) -> None:
             pace.tell(progress)
             name = progress.experiment.name
             show(progress.experiment.dataset, effort[name] * progress.trails)
 
-        return run(begun, spread, watch), pace
+        def look(progress: Progress) -> None:
+            queries = progress.experiment.sizes.queries
+            show(f"{progress.experiment.dataset}, by referees", queries * progress.trails)
+
+        results = run(begun, spread, watch)
+        judged = {name: run(some, spread, look) for name, some in asked.items()}
+        return Done(results, pace, judged)
+
+
+def _total(wanted: Sequence[Wanted], judges: int) -> float:
+    """What all trails take, and to have each judged by so many."""
+    return sum(
+        one.trails * (_effort(one) + judges * one.experiment.sizes.queries) for one in wanted
+    )
 
 
 def _effort(one: Wanted) -> float:

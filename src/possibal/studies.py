@@ -15,6 +15,7 @@ from possibal.experiments.spec import (
     PAPER,
     PROTOCOLS,
     QUESTIONS,
+    REFEREES,
     RUNS,
     TABLE_3,
     WHAT,
@@ -110,6 +111,14 @@ def compare(  # noqa: PLR0913 - one argument per option
     encoding: Annotated[
         str | None, typer.Option(help="Of the file, if it is not UTF-8; for example cp1252.")
     ] = None,
+    referee: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Judge the labels asked for by another model too, so that better questions are "
+            f"told apart from a better model. {_described(REFEREES)}",
+        ),
+    ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     dask: Dask = None,
@@ -118,8 +127,8 @@ def compare(  # noqa: PLR0913 - one argument per option
     """Ask for labels of your own data by several strategies, and see which saves most."""
     from possibal import laboratory
 
-    own = tuple(strategy or ())
+    own, judges = tuple(strategy or ()), tuple(dict.fromkeys(referee or ()))
     asked = laboratory.Comparison(
-        data, label, own, runs, questions, hyperparameters, seed, encoding
+        data, label, own, runs, questions, hyperparameters, seed, encoding, judges
     )
     laboratory.compare(asked, laboratory.Workplace(out, jobs, dask))

@@ -1,11 +1,12 @@
 """Strategies side by side on any labelled set: accuracies, and labels saved against random."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
-from possibal.arrays import Matrix, Places, Vector
+from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.choices import at_least
 from possibal.experiments.datasets import Dataset
 from possibal.experiments.own import source, strategy
@@ -17,6 +18,7 @@ from possibal.experiments.spec import (
     HELD_OUT,
     MULTICLASS_STRATEGIES,
     QUESTIONS,
+    REFEREES,
     RUNS,
     Experiment,
     Sizes,
@@ -124,19 +126,27 @@ def saving(results: Results, name: str) -> Saving:
     ours, theirs = results.accuracy[name], results.accuracy[RANDOM]
     interval = None
     if len(ours) >= FEWEST:
-        draws = _draws(results)
-        many = np.array([_gap(ours[draw], theirs[draw]) for draw in draws])
-        low, high = np.quantile(many, ENDS)
-        interval = float(low), float(high)
-    at = _reached(ours.mean(axis=0), _goal(theirs))
+        interval = ends(np.array([_gap(ours[draw], theirs[draw]) for draw in draws(results)]))
+    at = int(reached(ours.mean(axis=0), _goal(theirs)))
     needed = results.start + at if at < ours.shape[1] else None
     return Saving(needed, _gap(ours, theirs), interval)
 
 
-def _draws(results: Results) -> Places:
-    """Runs drawn with replacement, again and again, the same for all strategies."""
-    runs = results.experiment.sizes.runs
-    return stream(results.experiment.seed, 0, "bootstrap").integers(runs, size=(RESAMPLES, runs))
+def draws(results: Results, place: int = 0) -> Places:
+    """Runs drawn with replacement, again and again, the same for all strategies.
+
+    Args:
+        results: whose runs.
+        place: of the set among others, which are drawn from independently of it.
+    """
+    runs, seed = results.experiment.sizes.runs, results.experiment.seed
+    return stream(seed, place, "bootstrap").integers(runs, size=(RESAMPLES, runs))
+
+
+def ends(many: Vector) -> tuple[float, float]:
+    """The 95% interval of what was worked out from each draw."""
+    low, high = np.quantile(many, ENDS)
+    return float(low), float(high)
 
 
 def _goal(theirs: Matrix) -> float:
@@ -151,65 +161,90 @@ def _goal(theirs: Matrix) -> float:
 def _gap(ours: Matrix, theirs: Matrix) -> int:
     """Labels that random needs, less labels that a strategy needs."""
     goal = _goal(theirs)
-    return _reached(theirs.mean(axis=0), goal) - _reached(ours.mean(axis=0), goal)
+    return int(reached(theirs.mean(axis=0), goal) - reached(ours.mean(axis=0), goal))
 
 
-def _reached(curve: Vector, goal: float) -> int:
-    """The first place from which the curve stays at or above the goal; its length if none."""
-    below = np.flatnonzero(curve < goal)
-    return int(below[-1]) + 1 if below.size else 0
+def reached(curves: Array, goal: Array | float) -> Places:
+    """The first place from which each curve stays at or above its goal; its length if none."""
+    below = curves < np.asarray(goal)[..., None]
+    after_last = curves.shape[-1] - below[..., ::-1].argmax(axis=-1)
+    return np.where(below.any(axis=-1), after_last, 0)
 
 
-def table(results: Results) -> TextTable:
-    """The strategies side by side, the most accurate over the whole run first."""
+NOBODY: Mapping[str, Results] = MappingProxyType({})
+
+
+def table(results: Results, judged: Mapping[str, Results] = NOBODY) -> TextTable:
+    """The strategies side by side, the most accurate over the whole run first.
+
+    Args:
+        results: by our own model.
+        judged: the same trails by referees, by name.
+    """
     columns = (
         Column("strategy"),
         Column("accuracy over all answers, %", figures=True),
         Column("ahead of random, points [95 %]", figures=True),
+        *(
+            Column(title, figures=True)
+            for name in judged
+            for title in (f"by {name}, %", f"ahead of random by {name}, points [95 %]")
+        ),
         Column("accuracy in the end, %", figures=True),
         Column("labels needed", figures=True),
         Column("labels saved [95 %]", figures=True),
     )
     order = sorted(results.area, key=lambda name: -results.area[name].mean())
-    rows = tuple(_row(results, name) for name in order)
+    rows = tuple(_row(results, judged, name) for name in order)
     size = results.experiment.sizes
     note = (
         f"{size.runs} runs of {size.queries} questions, pools of {size.pool} rows, {size.test} "
         f"other rows to test on. Labels needed: until the mean accuracy has gained {GAINED:.0%} of "
         "what random gains in all, to stay there. Intervals are over runs, which share their rows"
         + ("." if size.runs >= FEWEST else f"; they need at least {FEWEST} runs.")
+        + "".join(
+            f" By {name}: {REFEREES[name]} that learns from the same labels." for name in judged
+        )
     )
     return TextTable(f"Strategies on {results.experiment.dataset}", columns, rows, note=note)
 
 
-def _row(results: Results, name: str) -> tuple[Cell, ...]:
-    over, ends = 100 * results.area[name], 100 * results.final[name]
-    cells = [Cell(name), Cell(f"{over.mean():.1f}")]
+def _row(results: Results, judged: Mapping[str, Results], name: str) -> tuple[Cell, ...]:
+    """The cells of one strategy."""
+    final = Cell(f"{100 * results.final[name].mean():.1f}")
+    over = [cell for one in (results, *judged.values()) for cell in _over(one, name)]
     if name == RANDOM:
         curve = results.accuracy[name].mean(axis=0)
-        needed = results.start + _reached(curve, _goal(results.accuracy[name]))
-        rest = [Cell(), Cell(f"{ends.mean():.1f}"), Cell(str(needed)), Cell()]
-        return (*cells, *rest)
-    gap, saved = over - 100 * results.area[RANDOM], saving(results, name)
+        needed = results.start + int(reached(curve, _goal(results.accuracy[name])))
+        return Cell(name), *over, final, Cell(str(needed)), Cell()
+    saved = saving(results, name)
     return (
-        *cells,
-        Cell(f"{gap.mean():+.1f}{_interval(gap, results)}"),
-        Cell(f"{ends.mean():.1f}"),
+        Cell(name),
+        *over,
+        final,
         Cell("not reached" if saved.needed is None else str(saved.needed)),
-        Cell(f"{saved.saved:+d}{'' if saved.interval is None else _ends(*saved.interval, 0)}"),
+        Cell(f"{saved.saved:+d}{in_words(saved.interval, 0)}"),
     )
 
 
-def _interval(values: Vector, results: Results) -> str:
-    """The 95% bootstrap interval of a mean, in words; nothing where runs are too few."""
+def _over(results: Results, name: str) -> tuple[Cell, Cell]:
+    """Accuracy over all answers, and by how much it is ahead of random's."""
+    over = 100 * results.area[name]
+    gap = over - 100 * results.area[RANDOM]
+    lead = "" if name == RANDOM else f"{gap.mean():+.1f}{in_words(_interval(gap, results), 1)}"
+    return Cell(f"{over.mean():.1f}"), Cell(lead)
+
+
+def _interval(values: Vector, results: Results) -> tuple[float, float] | None:
+    """The 95% bootstrap interval of a mean; None where runs are too few."""
     if len(values) < FEWEST:
-        return ""
-    low, high = np.quantile(values[_draws(results)].mean(axis=1), ENDS)
-    return _ends(float(low), float(high), 1)
+        return None
+    return ends(values[draws(results)].mean(axis=1))
 
 
-def _ends(low: float, high: float, digits: int) -> str:
-    return f" [{low:+.{digits}f}, {high:+.{digits}f}]"
+def in_words(interval: tuple[float, float] | None, digits: int) -> str:
+    """What stands behind a number for its interval; nothing where there is none."""
+    return "" if interval is None else " [{:+.{d}f}, {:+.{d}f}]".format(*interval, d=digits)
 
 
 def verdict(results: Results) -> str:

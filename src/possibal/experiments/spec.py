@@ -21,7 +21,14 @@ HYPERPARAMETERS: Mapping[str, str] = MappingProxyType(
         ENVELOPE: "every credible setting given the labels known by then",
     }
 )
-
+REFEREES: Mapping[str, str] = MappingProxyType(
+    {
+        "svm": "a support vector machine with an RBF kernel and C = 10",
+        "forest": "a random forest of a hundred trees",
+        "logistic": "logistic regression",
+    }
+)
+"""Models of scikit-learn that may learn from the same labels."""
 
 WHAT: Mapping[str, str] = MappingProxyType(
     {
