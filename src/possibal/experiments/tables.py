@@ -300,7 +300,7 @@ def _papers_own(result: Results) -> Results:
     return replace(result, accuracy=kept)
 
 
-def _verdict(claim: str, holds: bool, evidence: str) -> str:  # noqa: FBT001 - what it is about
+def claimed(claim: str, holds: bool, evidence: str) -> str:  # noqa: FBT001 - what it is about
     """The claim, whether it holds, and the numbers that decide."""
     return f"{claim}: {'holds' if holds else 'does not hold'} ({evidence})."
 
@@ -310,7 +310,7 @@ def _all_within(results: Sequence[Results]) -> str:
     found = [row[-1].text for row in table1(results).rows if row[-1].text]
     yes = found.count("yes")
     claim = "Every median of ours lies within the paper's quartiles"
-    return _verdict(claim, yes == len(found), f"{yes} of {len(found)} do") if found else ""
+    return claimed(claim, yes == len(found), f"{yes} of {len(found)} do") if found else ""
 
 
 def _often_leading(results: Sequence[Results], strategy: str) -> str:
@@ -321,7 +321,7 @@ def _often_leading(results: Sequence[Results], strategy: str) -> str:
     best, leading = places.count(BEST), sum(place <= SECOND for place in places)
     claim = f"{strategy} has the best or second-best median on most sets"
     evidence = f"best on {best}, second best on {leading - best} of {len(places)} sets"
-    return _verdict(claim, 2 * leading > len(places), evidence)
+    return claimed(claim, 2 * leading > len(places), evidence)
 
 
 def _final(result: Results) -> dict[str, Quartiles]:
@@ -342,7 +342,7 @@ def _ranked(results: Sequence[Results], measure: str, strategy: str, place: int)
     doubt = f"; those less than {gap:.2f} apart may differ by chance" if gap else ""
     holds = _places(averages)[strategy] == place
     where = f"({STEPS[measure]}, {len(results)} sets with two labels)"
-    return _verdict(f"{claim} {where}", holds, evidence + doubt)
+    return claimed(f"{claim} {where}", holds, evidence + doubt)
 
 
 def _bald_near_random(results: Sequence[Results]) -> str:
@@ -362,4 +362,4 @@ def _bald_near_random(results: Sequence[Results]) -> str:
     claim = f"bald is near random on most real sets, their medians at most {NEAR:g} point apart"
     evidence = f"on {near} of {len(pairs)}; bald minus random in points: {gaps}"
     often = f"bald is ahead in {ahead:.0f} % and behind in {behind:.0f} % of runs"
-    return _verdict(claim, 2 * near > len(pairs), f"{evidence}; {often}")
+    return claimed(claim, 2 * near > len(pairs), f"{evidence}; {often}")

@@ -1,0 +1,299 @@
+"""How well strategies spend labels over many sets: against random, against peers, against goals.
+
+    results, one per set --ahead, needed--> Estimate --by_strategy, by_set, verdict--> tables, words
+
+Accuracy over the run is what compare.py shows for one set, here averaged over sets; intervals are
+over runs, which are drawn anew within each set and which all strategies share.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from possibal.arrays import Matrix, Vector
+from possibal.experiments.compare import FEWEST, RANDOM, draws, ends, in_words, reached
+from possibal.experiments.ranks import PLACES
+from possibal.experiments.results import Results
+from possibal.experiments.tables import BEST, Cell, Column, TextTable, claimed
+
+ANSWERS = (10, 25, 50)
+"""After how many answers accuracy is shown."""
+LEAD, LEAD_BY_REFEREE, SURE_LEAD = 1.5, 1.0, 0.5
+"""Points over the run that ours should be ahead of the best peer, and the interval's lower end."""
+NEAR, NEAR_SHARE = 0.5, 10 / 12
+"""Points behind the best peer of a set that count as near, and the share of sets to be near on."""
+MOST_LABELS = 18
+"""Labels that ours may need on average until it has reached what random ends with."""
+
+Sets: TypeAlias = Sequence[Results]
+"""One for each set, all with the same strategies and as many runs."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over sets.
+
+    Attributes:
+        value: the mean.
+        interval: ends of its 95% interval over runs; None where runs are too few to tell.
+    """
+
+    value: float
+    interval: tuple[float, float] | None
+
+    @property
+    def numbers(self) -> tuple[float, float, float]:
+        """The mean and both ends, for a file."""
+        return (self.value, *(self.interval or (np.nan, np.nan)))
+
+    @property
+    def low(self) -> float:
+        """The lower end; anything is possible where runs are too few."""
+        return self.interval[0] if self.interval else -np.inf
+
+
+# ---------------------------------------------------------------- measures
+def over(results: Sets, name: str) -> float:
+    """Accuracy over the run in percent, averaged over sets."""
+    return float(np.mean([_percent(one, name).mean() for one in results]))
+
+
+def _percent(one: Results, name: str) -> Vector:
+    """Accuracy over each run of a set, in percent."""
+    return 100 * one.area[name]
+
+
+def ahead(results: Sets, name: str, other: str) -> Estimate:
+    """By how many points over the run one strategy is ahead of another."""
+    gaps = [_percent(one, name) - _percent(one, other) for one in results]
+    return _estimate(results, lambda place, runs: runs @ gaps[place])
+
+
+def needed(results: Sets, name: str) -> Estimate:
+    """Labels asked for until a strategy has come to what random ends with, to stay there.
+
+    A curve that never does counts as needing one label more than it was given.
+    """
+
+    def count(place: int, runs: Matrix) -> Vector:
+        lines = results[place].accuracy
+        ours, theirs = (np.round(runs @ lines[s], PLACES) for s in (name, RANDOM))
+        return reached(ours, theirs[:, -1]).astype(float)
+
+    return _estimate(results, count)
+
+
+def _estimate(results: Sets, measure: Callable[[int, Matrix], Vector]) -> Estimate:
+    """A mean over sets with its interval.
+
+    Args:
+        results: the sets.
+        measure: of a set by its place, for each line of weights of its runs.
+    """
+    every = [
+        np.full((1, one.experiment.sizes.runs), 1 / one.experiment.sizes.runs) for one in results
+    ]
+    value = float(np.mean([measure(place, runs) for place, runs in enumerate(every)]))
+    if min(one.experiment.sizes.runs for one in results) < FEWEST:
+        return Estimate(value, None)
+    many = [measure(place, _weights(one, place)) for place, one in enumerate(results)]
+    return Estimate(value, ends(np.mean(many, axis=0)))
+
+
+def _weights(one: Results, place: int) -> Matrix:
+    """How much each run of a set counts in each draw."""
+    runs = np.arange(one.experiment.sizes.runs)
+    return (draws(one, place)[:, :, None] == runs).mean(axis=1)
+
+
+# ---------------------------------------------------------------- results
+def better(ours: Sets, theirs: Sets) -> tuple[str, ...]:
+    """The strategies whose own models are better on average than ours is on their labels.
+
+    Args:
+        ours: by our model.
+        theirs: of some strategies, by the models that those are used with.
+    """
+    return tuple(name for name in theirs[0].accuracy if over(theirs, name) > over(ours, name))
+
+
+def joined(ours: Sets, theirs: Sets, names: Iterable[str]) -> list[Results]:
+    """Our results, but for some strategies those by their own models."""
+    own = tuple(names)
+    return [
+        replace(one, accuracy={**one.accuracy, **{name: two.accuracy[name] for name in own}})
+        for one, two in zip(ours, theirs, strict=True)
+    ]
+
+
+def chosen(results: Sets, names: Sequence[str]) -> list[Results]:
+    """The results of some strategies, and first of all their mean over the sets.
+
+    Labels of the mean are counted as on the set that starts with fewest.
+    """
+    kept = [replace(one, accuracy={name: one.accuracy[name] for name in names}) for one in results]
+    title, start = f"mean of {len(kept)} sets", min(one.start for one in kept)
+    lines = {name: np.mean([one.accuracy[name] for one in kept], axis=0) for name in names}
+    return [Results(replace(kept[0].experiment, dataset=title), start, lines), *kept]
+
+
+def best(results: Sets, names: Iterable[str]) -> str:
+    """The strategy that is most accurate over the run."""
+    return max(names, key=lambda name: over(results, name))
+
+
+# ---------------------------------------------------------------- tables
+def by_strategy(results: Sets, ours: str, title: str, note: str) -> TextTable:
+    """The strategies side by side over all sets, the most accurate over the run first.
+
+    Args:
+        results: the sets.
+        ours: the strategy that all others are held against.
+        title: of the table.
+        note: on what the results are.
+    """
+    columns = (
+        Column("strategy"),
+        Column("over the run, %", ("over the run",), figures=True),
+        _with_ends("ahead of random, points"),
+        _with_ends(f"{ours} ahead of it, points"),
+        *(Column(f"after {at}, %", (f"after {at}",), figures=True) for at in _answers(results)),
+        _with_ends("labels needed"),
+    )
+    order = sorted(results[0].accuracy, key=lambda name: -over(results, name))
+    rows = tuple(_strategy_row(results, name, ours) for name in order)
+    told = (
+        "Labels needed: asked for until random's accuracy after its last answer is reached, to "
+        "stay there; never counts as one more than all. Intervals are over runs, drawn anew within "
+        "each set and shared by all strategies."
+    )
+    return TextTable(title, columns, rows, note=f"{note} {told}")
+
+
+def _answers(results: Sets) -> list[int]:
+    """After how many answers accuracy is shown, as far as so many were given."""
+    return [at for at in ANSWERS if at <= results[0].experiment.sizes.queries]
+
+
+def _with_ends(title: str) -> Column:
+    """A column of estimates."""
+    return Column(f"{title} [95 %]", (title, f"{title}, low", f"{title}, high"), figures=True)
+
+
+def _strategy_row(results: Sets, name: str, ours: str) -> tuple[Cell, ...]:
+    """The cells of one strategy."""
+    at = [float(np.mean([one.accuracy[name][:, n] for one in results])) for n in _answers(results)]
+    return (
+        Cell(name),
+        _number(over(results, name)),
+        _gap(results, name, RANDOM),
+        _gap(results, ours, name),
+        *(_number(100 * share) for share in at),
+        _labels(needed(results, name)),
+    )
+
+
+def _number(percent: float, place: int = 0) -> Cell:
+    return Cell(f"{percent:.1f}", place, (percent,))
+
+
+def _gap(results: Sets, name: str, other: str) -> Cell:
+    """By how much one is ahead of another, if they are two."""
+    if name == other:
+        return Cell()
+    lead = ahead(results, name, other)
+    return Cell(f"{lead.value:+.2f}{in_words(lead.interval, 2)}", numbers=lead.numbers)
+
+
+def _labels(count: Estimate) -> Cell:
+    """Labels needed."""
+    words = "" if count.interval is None else " [{:.1f}, {:.1f}]".format(*count.interval)
+    return Cell(f"{count.value:.1f}{words}", numbers=count.numbers)
+
+
+def by_set(results: Sets, peers: Sequence[str], title: str, note: str) -> TextTable:
+    """Accuracy over the run of every strategy on every set, the best peer of each set marked."""
+    sets = [one.experiment.dataset for one in results]
+    columns = (Column("strategy"), *(Column(name, (name,), figures=True) for name in sets))
+    order = sorted(results[0].accuracy, key=lambda name: -over(results, name))
+    leading = [best([one], peers) for one in results]
+    rows = tuple(
+        (
+            Cell(name),
+            *(
+                _number(over([one], name), BEST * (name == first))
+                for one, first in zip(results, leading, strict=True)
+            ),
+        )
+        for name in order
+    )
+    told = "Accuracy over the run in percent, the best peer of each set marked."
+    return TextTable(title, columns, rows, note=f"{note} {told}")
+
+
+# ---------------------------------------------------------------- goals
+def verdict(own: Sets, referee: Sets, ours: str, peers: Sequence[str]) -> list[str]:
+    """Whether ours spends labels as well as it should, one sentence for each goal.
+
+    Args:
+        own: by our model, and peers by the better of ours and their own.
+        referee: of the same trails by one model for all.
+        ours: the strategy to be judged.
+        peers: whom it is held against, random among them.
+    """
+    return [
+        _ahead_of_best(own, ours, peers, LEAD, "by its own model"),
+        _ahead_of_best(referee, ours, peers, LEAD_BY_REFEREE, "by the referee"),
+        _near_the_best(own, ours, peers),
+        _not_below_random(own, ours, "by its own model"),
+        _not_below_random(referee, ours, "by the referee"),
+        _few_labels(own, ours),
+    ]
+
+
+def _ahead_of_best(results: Sets, ours: str, peers: Sequence[str], points: float, by: str) -> str:
+    """Is ours clearly ahead of the best single peer?"""
+    peer = best(results, peers)
+    lead = ahead(results, ours, peer)
+    claim = (
+        f"{ours} is ahead of the best single peer by at least {points:.1f} points, surely by more "
+        f"than {SURE_LEAD}, {by}"
+    )
+    evidence = f"{lead.value:+.2f}{in_words(lead.interval, 2)} against {peer}"
+    return claimed(claim, lead.value >= points and lead.low > SURE_LEAD, evidence)
+
+
+def _near_the_best(results: Sets, ours: str, peers: Sequence[str]) -> str:
+    """Is ours near the best peer of each set, or better?"""
+    gaps = {one.experiment.dataset: _behind(one, ours, peers) for one in results}
+    far = {name: gap for name, gap in gaps.items() if gap > NEAR}
+    near = len(gaps) - len(far)
+    claim = f"{ours} is within {NEAR:g} points of the best peer of the set, or better, on most sets"
+    told = "".join(f", {name} {-gap:+.1f}" for name, gap in far.items())
+    evidence = f"on {near} of {len(gaps)}{told and '; not on'}{told[1:]}"
+    return claimed(claim, near >= NEAR_SHARE * len(gaps), evidence)
+
+
+def _behind(one: Results, ours: str, peers: Sequence[str]) -> float:
+    """By how many points ours is behind the best peer of a set."""
+    return over([one], best([one], peers)) - over([one], ours)
+
+
+def _not_below_random(results: Sets, ours: str, by: str) -> str:
+    """Is ours nowhere much worse than random?"""
+    gaps = {one.experiment.dataset: _behind(one, ours, [RANDOM]) for one in results}
+    worst = max(gaps, key=lambda name: gaps[name])
+    claim = f"{ours} is nowhere more than {NEAR:g} points below random {by}"
+    return claimed(claim, gaps[worst] <= NEAR, f"at worst {-gaps[worst]:+.2f}, on {worst}")
+
+
+def _few_labels(results: Sets, ours: str) -> str:
+    """Does ours soon reach what random ends with?"""
+    count, queries = needed(results, ours), results[0].experiment.sizes.queries
+    claim = (
+        f"{ours} reaches random's accuracy after {queries} answers with {MOST_LABELS} or fewer on "
+        "average"
+    )
+    return claimed(claim, count.value <= MOST_LABELS, f"with {_labels(count).text}")
