@@ -6,10 +6,10 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")  # some 
 MATHS := src/possibal/choices.py,src/possibal/arrays.py,src/possibal/stack.py,src/possibal/linalg.py,src/possibal/links.py,src/possibal/information.py,src/possibal/laplace.py,src/possibal/kernels.py,src/possibal/radial.py,src/possibal/prior.py,src/possibal/gp.py,src/possibal/outlook.py,src/possibal/looks.py,src/possibal/sieve.py,src/possibal/tabulated.py,src/possibal/rows.py,src/possibal/anchors.py,src/possibal/memory.py,src/possibal/picking.py,src/possibal/screening.py,src/possibal/cluster.py,src/possibal/hyperparameters.py,src/possibal/inputs.py,src/possibal/preference.py,src/possibal/estimators.py,src/possibal/pool.py,src/possibal/learner.py,src/possibal/answers.py,src/possibal/journal.py,src/possibal/agreement.py,src/possibal/checks.py,src/possibal/ranking.py,src/possibal/bench.py,src/possibal/foreseen.py,src/possibal/advice.py,src/possibal/experiments/*.py,src/possibal/belief.py,src/possibal/events.py,src/possibal/finite.py,src/possibal/possibility.py,src/possibal/smooth.py,src/possibal/families.py,src/possibal/outer.py,src/possibal/suprema.py,src/possibal/averages.py,src/possibal/scoring.py,src/possibal/view.py,src/possibal/acquisition.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo system reliability screenshots test lint types format bench kills reproduction why variational hyperparameters tables picture clean
+.PHONY: help run demo system reliability screenshots test lint types format bench kills reproduction why variational hyperparameters label-efficiency tables picture clean
 
 help:  ## list the tasks
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("possibal needs Python 3.11 or newer; set PYTHON=..." if sys.version_info < (3, 11) else 0)'
@@ -100,6 +100,9 @@ variational: .venv/.bench  ## the paper's multiclass model beside ours, on a few
 
 hyperparameters: .venv/.test  ## which way to deal with hyperparameters learns fastest (a quarter of an hour)
 	$(BIN)/python bench/hyperparameters.py
+
+label-efficiency: .venv/.bench  ## questions of ours beside those of the strongest peers (hours)
+	$(BIN)/python bench/label_efficiency.py
 
 tables: .venv/.run  ## build the data tables again from their sources
 	$(BIN)/python tools/build_tables.py

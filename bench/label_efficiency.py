@@ -1,0 +1,174 @@
+"""Which questions save most labels: ours beside the strongest peers', on the paper's sets.
+
+    python bench/label_efficiency.py --default necessity --runs 20
+
+The eleven sets of Table 3 with its pools and tests, held out and with the envelope, so that nothing
+is learned from a label that was not asked for: one label per class, then 50 questions. All meet the
+same rows. Accuracy is told by possibal's model and by a referee, a support vector machine that
+learns from the same labels. Peers are told by the better, on average over the sets, of possibal's
+model and their own. Settings of ours were chosen under seed 0: the seed of the report is another.
+
+Rows are kept in the folder, and the same command goes on where it was stopped.
+"""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from peers import OWN, PEERS
+from threadpoolctl import threadpool_limits
+
+from possibal.acquisition import STRATEGIES
+from possibal.choices import choice
+from possibal.experiments import efficiency, referee
+from possibal.experiments.compare import RANDOM, wanted
+from possibal.experiments.datasets import load
+from possibal.experiments.figures import as_bytes, check_drawing, curves
+from possibal.experiments.reproduce import merged
+from possibal.experiments.results import Results
+from possibal.experiments.runner import Begun, Progress, Wanted, begin, cores, run
+from possibal.experiments.spec import ENVELOPE, REFEREES, TABLE_3
+from possibal.experiments.tables import TextTable
+from possibal.terminal import bar
+from possibal.writing import alone, folder, write
+
+QUESTIONS = 50
+REFEREE = "svm"
+PREFIX = "peers:"
+DRAWN = 3
+"""Peers that are drawn, the best ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Results on each set: by possibal's model, by the referee, and peers' by their own models."""
+
+    possibal: list[Results]
+    referee: list[Results]
+    peers: list[Results]
+
+
+def planned(settings: Namespace) -> list[Wanted]:
+    """The experiments; each peer has a ledger of its own."""
+    names = (*settings.strategies, *(f"{PREFIX}{peer}" for peer in settings.peers))
+    plan = list[Wanted]()
+    for name in settings.sets:
+        size = replace(TABLE_3[name], runs=settings.runs, queries=QUESTIONS)
+        data = load(name, settings.seed)
+        plan += wanted(data, names, size, ENVELOPE, settings.seed)
+    return plan
+
+
+def measured(plan: Sequence[Wanted], settings: Namespace) -> Measured:
+    """The results, with a bar while they come."""
+    peers = [one for one in plan if one.source is not None]
+    total = 2 * sum(one.trails for one in plan) + sum(one.trails for one in peers)
+    rows = folder(settings.out / "rows", "out")
+    with ExitStack() as stack:
+        spread = stack.enter_context(cores(settings.jobs))
+        stack.enter_context(alone(rows, "out"))
+        stack.enter_context(threadpool_limits(1))  # small matrices lose by more threads
+        show = stack.enter_context(bar(total))
+
+        def watch(progress: Progress) -> None:
+            show(progress.experiment.dataset, progress.trails)
+
+        begun = begin(plan, rows, spread)
+        judged = referee.by(REFEREE, referee.MODELS[REFEREE](), begun)
+        own = [mine for one in begun if one.wanted.source is not None for mine in by_own_model(one)]
+        return Measured(*(_named(run(some, spread, watch)) for some in (begun, judged, own)))
+
+
+def by_own_model(one: Begun) -> list[referee.Judged]:
+    """The experiment of a peer, as the model that it is used with will judge it."""
+    (name,) = one.wanted.strategies
+    return referee.by("own", OWN[name.removeprefix(PREFIX)](), [one])
+
+
+def _named(results: Sequence[Results]) -> list[Results]:
+    """One result for each set, peers by their names alone."""
+    return [
+        replace(one, accuracy={k.removeprefix(PREFIX): v for k, v in one.accuracy.items()})
+        for one in merged(results)
+    ]
+
+
+def contents(found: Measured, settings: Namespace) -> dict[str, bytes]:
+    """What is written: a report, its tables as CSV, and curves."""
+    own = efficiency.better(found.possibal, found.peers) if found.peers else ()
+    by_own = efficiency.joined(found.possibal, found.peers, own) if own else found.possibal
+    peers, ours = [RANDOM, *settings.peers], settings.default
+    size = (
+        f"{settings.runs} runs of {QUESTIONS} questions on {len(settings.sets)} sets, "
+        f"seed {settings.seed}."
+    )
+    told = f"Possibal's model, but where a peer's own is better: {', '.join(own) or 'none'}."
+    judged = f"One model for all, {REFEREES[REFEREE]}."
+    tables = {
+        **tabled("own", by_own, f"{size} {told}", settings),
+        **tabled("referee", found.referee, f"{size} {judged}", settings),
+    }
+    verdict = efficiency.verdict(by_own, found.referee, ours, peers)
+    report = [table.markdown() for table in tables.values()]
+    report += ["**Verdict**", "", *(f"- {sentence}" for sentence in verdict), ""]
+    best = sorted(settings.peers, key=lambda peer: -efficiency.over(by_own, peer))[:DRAWN]
+    drawn = curves(efficiency.chosen(by_own, list(dict.fromkeys([RANDOM, ours, *best]))))
+    return {
+        "report.md": "\n".join(report).encode(),
+        **{f"{name}.csv": table.csv().encode() for name, table in tables.items()},
+        **{f"curves.{kind}": as_bytes(drawn, kind) for kind in ("png", "svg")},
+    }
+
+
+def tabled(by: str, results: list[Results], note: str, settings: Namespace) -> dict[str, TextTable]:
+    """The tables of one way to judge: over all sets, and set by set."""
+    title = {"own": "Accuracy by its own model", "referee": "Accuracy by the referee"}[by]
+    peers = [RANDOM, *settings.peers]
+    return {
+        f"strategies-{by}": efficiency.by_strategy(results, settings.default, title, note),
+        f"sets-{by}": efficiency.by_set(results, peers, f"{title}, set by set", note),
+    }
+
+
+def asked() -> Namespace:
+    """What the user asks for."""
+
+    def names(text: str) -> list[str]:
+        return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=names, default=list(TABLE_3))
+    parser.add_argument("--strategies", type=names, default=list(STRATEGIES), help="of ours")
+    parser.add_argument("--peers", type=names, default=list(PEERS))
+    parser.add_argument("--default", default="necessity", help="the one of ours to be judged")
+    parser.add_argument("--runs", type=int, default=20, help="of each set")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--jobs", type=int, help="processes; one per core if left out")
+    parser.add_argument("--out", type=Path, default=Path("label-efficiency"))
+    settings = parser.parse_args()
+    try:
+        for argument, known in (("sets", TABLE_3), ("strategies", STRATEGIES), ("peers", PEERS)):
+            for name in getattr(settings, argument):
+                choice(argument, name, known)
+        choice("default", settings.default, STRATEGIES)
+    except ValueError as error:
+        parser.error(str(error))
+    settings.strategies = list(dict.fromkeys([RANDOM, settings.default, *settings.strategies]))
+    return settings
+
+
+def main() -> None:
+    """Run what is missing, write the report and print it."""
+    check_drawing()
+    settings = asked()
+    files = contents(measured(planned(settings), settings), settings)
+    for name, content in files.items():
+        write(settings.out / name, content)
+    print(files["report.md"].decode())
+    print(f"Written to {settings.out}: {', '.join(sorted(files))}")
+
+
+if __name__ == "__main__":
+    main()
