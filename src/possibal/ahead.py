@@ -10,41 +10,19 @@ over the reference rows now, less that after the answer, averaged over the answe
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.special import entr, ndtr, softmax
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
-from possibal.gp import TRUST
 from possibal.steps import Step, probit_step, softmax_step
+from possibal.view import Source
 
 CHUNK = 400_000
 """Numbers that are held at once for each of a few arrays."""
 _FLOOR = 1e-13
 """A variance below this share of the one before is rounding."""
-
-
-class Source(Protocol):
-    """What can be looked ahead from: a posterior, or one whose next labels are on their way."""
-
-    @property
-    def scale(self) -> float:
-        """What turns its latents into those of a belief."""
-        ...
-
-    def at(self, X: Matrix, /) -> Belief:
-        """The belief about each row."""
-        ...
-
-    def covariance(self, X: Matrix, /) -> Array:
-        """Covariances between the latents of each row, (H, m, P, P)."""
-        ...
-
-    def between(self, X: Matrix, Z: Matrix, /) -> Array:
-        """Covariances between all latents of rows and all of others, (H, m, k, P, P)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,10 +158,13 @@ def answers(source: Source, candidates: Matrix, reference: Matrix) -> Iterator[l
         part = slice(start, start + rows)
         some = Latents(here.mean[:, part], here.variance[:, part], here.credibility)
         between = square * source.between(candidates[part], reference)
-        yield _each_answer(some, there, between, _step(some.mean, joint[:, part]))
+        step = _step(some.mean, joint[:, part])
+        yield _each_answer(some, there, between, step, source.trust)
 
 
-def _each_answer(here: Latents, there: Latents, between: Array, step: Step) -> list[Answered]:
+def _each_answer(
+    here: Latents, there: Latents, between: Array, step: Step, trust: float
+) -> list[Answered]:
     """The same for each label of some candidates.
 
     Args:
@@ -191,11 +172,12 @@ def _each_answer(here: Latents, there: Latents, between: Array, step: Step) -> l
         there: of the reference rows, (H, r, P).
         between: (H, m, r, P, P), their covariances.
         step: what each label does to candidates, (L, H, m, ...).
+        trust: the power with which an answer counts for a setting.
     """
     each, chance, found = chances(here.mean, here.variance), here.probability, list[Answered]()
     apart = _apart(between) if between.shape[-1] > 1 else between
     for label in range(each.shape[2]):
-        credibility = here.credibility[:, None] * each[:, :, label] ** TRUST
+        credibility = here.credibility[:, None] * each[:, :, label] ** trust
         credibility = credibility / credibility.max(axis=0)
         moved, fall = _followed(between, apart, step.pull[label], step.bend[label])
         before = there.variance[:, None]

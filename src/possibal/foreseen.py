@@ -92,6 +92,22 @@ class Foreseen:
         """
         return self.posterior.scale
 
+    @property
+    def trust(self) -> float:
+        """The power with which an answer counts for a setting.
+
+        Paper: none; as :attr:`possibal.gp.Posterior.trust`.
+        """
+        return self.posterior.trust
+
+    @property
+    def seen(self) -> Matrix:
+        """The rows that have labels or will have them, (n, d).
+
+        Paper: Props. 7 and 8, x_1 to x_t.
+        """
+        return np.concatenate([self.posterior.seen, *(x[None] for x in self.picked)])
+
     def covariance(self, X: Matrix) -> Array:
         """Covariances between the latents of each row once the picks are answered, (S, m, P, P).
 

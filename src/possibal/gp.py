@@ -204,6 +204,22 @@ class Posterior(Stack):
         """
         return self.data.link.scale
 
+    @property
+    def trust(self) -> float:
+        """The power with which an answer counts for a setting.
+
+        Paper: none; see :data:`TRUST`.
+        """
+        return TRUST
+
+    @property
+    def seen(self) -> Matrix:
+        """The rows that have labels, (n, d).
+
+        Paper: Props. 7 and 8, x_1 to x_t.
+        """
+        return self.data.X
+
     def covariance(self, X: Matrix) -> Array:
         """Covariances between the latents of each row, (S, m, P, P).
 

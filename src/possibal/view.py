@@ -2,11 +2,11 @@
 
 import functools
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from possibal.arrays import Matrix, Vector
+from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
 
 NOTHING: Matrix = np.empty((0, 0))
@@ -18,6 +18,34 @@ class Posterior(Protocol):
 
     def at(self, X: Matrix, /) -> Belief:
         """The belief about each row."""
+        ...
+
+
+@runtime_checkable
+class Source(Posterior, Protocol):
+    """A posterior that tells how rows hang together: what pool-wide strategies read."""
+
+    @property
+    def scale(self) -> float:
+        """What turns its latents into those of a belief."""
+        ...
+
+    @property
+    def trust(self) -> float:
+        """The power with which an answer counts for a setting."""
+        ...
+
+    @property
+    def seen(self) -> Matrix:
+        """The rows that have labels, or will have them before the next."""
+        ...
+
+    def covariance(self, X: Matrix, /) -> Array:
+        """Covariances between the latents of each row, (H, m, P, P)."""
+        ...
+
+    def between(self, X: Matrix, Z: Matrix, /) -> Array:
+        """Covariances between all latents of rows and all of others, (H, m, k, P, P)."""
         ...
 
 
@@ -52,6 +80,16 @@ class View:
     @functools.cached_property
     def _belief(self) -> Belief:
         return self.posterior.at(self.candidates) if self.known is None else self.known
+
+    @property
+    def source(self) -> Source:
+        """The posterior of a strategy that reads how rows hang together."""
+        if isinstance(self.posterior, Source):
+            return self.posterior
+        raise TypeError(
+            "posterior must tell how rows hang together; "
+            f"got {type(self.posterior).__name__}. Use that of a PossibilisticGPClassifier."
+        )
 
 
 class Strategy(Protocol):
