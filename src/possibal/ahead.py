@@ -15,7 +15,6 @@ import numpy as np
 from scipy.special import entr, ndtr, softmax
 
 from possibal.arrays import Array, Matrix, Places, Vector
-from possibal.belief import Belief
 from possibal.steps import Step, probit_step, softmax_step
 from possibal.view import Source
 
