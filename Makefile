@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS := $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")  # some tests wait for servers
 # Modules held to full branch coverage.
-MATHS := src/possibal/choices.py,src/possibal/arrays.py,src/possibal/stack.py,src/possibal/linalg.py,src/possibal/links.py,src/possibal/information.py,src/possibal/laplace.py,src/possibal/kernels.py,src/possibal/radial.py,src/possibal/prior.py,src/possibal/gp.py,src/possibal/outlook.py,src/possibal/looks.py,src/possibal/sieve.py,src/possibal/tabulated.py,src/possibal/rows.py,src/possibal/anchors.py,src/possibal/memory.py,src/possibal/picking.py,src/possibal/screening.py,src/possibal/cluster.py,src/possibal/hyperparameters.py,src/possibal/inputs.py,src/possibal/preference.py,src/possibal/estimators.py,src/possibal/pool.py,src/possibal/learner.py,src/possibal/answers.py,src/possibal/journal.py,src/possibal/agreement.py,src/possibal/checks.py,src/possibal/ranking.py,src/possibal/bench.py,src/possibal/foreseen.py,src/possibal/advice.py,src/possibal/experiments/*.py,src/possibal/belief.py,src/possibal/events.py,src/possibal/finite.py,src/possibal/possibility.py,src/possibal/smooth.py,src/possibal/families.py,src/possibal/outer.py,src/possibal/suprema.py,src/possibal/averages.py,src/possibal/scoring.py,src/possibal/view.py,src/possibal/acquisition.py
+MATHS := src/possibal/choices.py,src/possibal/arrays.py,src/possibal/stack.py,src/possibal/linalg.py,src/possibal/links.py,src/possibal/information.py,src/possibal/laplace.py,src/possibal/kernels.py,src/possibal/radial.py,src/possibal/prior.py,src/possibal/gp.py,src/possibal/outlook.py,src/possibal/looks.py,src/possibal/sieve.py,src/possibal/tabulated.py,src/possibal/rows.py,src/possibal/anchors.py,src/possibal/memory.py,src/possibal/picking.py,src/possibal/screening.py,src/possibal/cluster.py,src/possibal/lots.py,src/possibal/passes.py,src/possibal/hyperparameters.py,src/possibal/inputs.py,src/possibal/preference.py,src/possibal/estimators.py,src/possibal/pool.py,src/possibal/learner.py,src/possibal/answers.py,src/possibal/journal.py,src/possibal/agreement.py,src/possibal/checks.py,src/possibal/ranking.py,src/possibal/bench.py,src/possibal/foreseen.py,src/possibal/steps.py,src/possibal/ahead.py,src/possibal/poolwide.py,src/possibal/advice.py,src/possibal/experiments/*.py,src/possibal/belief.py,src/possibal/events.py,src/possibal/finite.py,src/possibal/possibility.py,src/possibal/smooth.py,src/possibal/families.py,src/possibal/outer.py,src/possibal/suprema.py,src/possibal/averages.py,src/possibal/scoring.py,src/possibal/view.py,src/possibal/acquisition.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo system reliability screenshots test lint types format bench kills reproduction why variational hyperparameters label-efficiency tables picture clean
+.PHONY: help run demo system reliability screenshots test lint types format bench kills reproduction why stopping variational hyperparameters label-efficiency tables picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -85,6 +85,9 @@ reliability: .venv/.test  ## the labelling server killed 200 times on each datab
 screenshots: .venv/.test  ## pictures of the page, from a real browser
 	mkdir -p screenshots
 	POSSIBAL_SHOTS=screenshots $(BIN)/python -m pytest tests/test_page.py --quiet
+
+stopping: .venv/.test  ## how far necessity and the advice to stop can be trusted (a quarter of an hour)
+	$(BIN)/python bench/stopping.py
 
 kills: .venv/.test  ## kill an experiment twenty times, and see that it ends with the same bytes
 	$(BIN)/python tests/kills.py

@@ -1,137 +1,72 @@
 """Which questions save most labels: variants tried side by side, before one is chosen.
 
-    python bench/questions.py sharp-crowd,herding,necessity --sets sonar,wine --runs 0-5
+    python bench/questions.py herding,turn-4,crowd-0,look_ahead --sets sonar,patients.csv --runs 0-5
 
-The paper's sets held out, with pools and tests of the paper's sizes; one label per class, then 50
-questions. Printed is the mean accuracy over the answers of each set, and the mean difference to
-random in points: by our own model, and by a support vector machine that learns from the same
-labels. Settings are chosen on runs below 1000; later ones are kept for the report.
+Sets are the paper's, by name, or files whose last column is the label; held out, one label per
+class, then 50 questions. Printed is the mean accuracy over the answers of each set, and the mean
+difference to random in points: by our own model, and by a support vector machine that learns from
+the same labels. Settings are chosen under seed 0; reports have another.
 """
 
 from argparse import ArgumentParser
-from collections.abc import Callable
-from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+from unittest.mock import patch
 
 import joblib
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from scipy.spatial.distance import cdist
-from sklearn.svm import SVC
-from threadpoolctl import threadpool_limits
 
-from possibal import PossibilisticGPClassifier, acquisition, ahead
-from possibal.ahead import Latents
-from possibal.experiments.datasets import load
-from possibal.experiments.deal import deal
-from possibal.experiments.spec import ENVELOPE, HELD_OUT, TABLE_3, Experiment
-from possibal.gp import Posterior
-from possibal.hyperparameters import median_distance
+from possibal import acquisition, poolwide
+from possibal.experiments import compare, files
+from possibal.experiments.datasets import Dataset, load
+from possibal.experiments.referee import MODELS, judged
+from possibal.experiments.spec import ENVELOPE, HELD_OUT, TABLE_3, Experiment, Sizes
+from possibal.experiments.trails import Task, follow
+from possibal.tables import read
+from possibal.view import Strategy, View
 
 QUESTIONS = 50
 
 
-@dataclass(frozen=True)
-class Moment:
-    """What a strategy may look at: the pool, what is known of it, and the rows left."""
-
-    posterior: Posterior
-    X: np.ndarray
-    known: np.ndarray
-    left: np.ndarray
-    usual: float
-    rng: np.random.Generator
-
-    def similar(self, share: float) -> np.ndarray:
-        """How similar rows of the pool are, by a width that is a share of the usual distance."""
-        squares = cdist(self.X, self.X, "sqeuclidean")
-        return np.exp(-0.5 * squares / (share * self.usual) ** 2)
-
-
-Strategy = Callable[[Moment], np.ndarray]
-
-
 # ---------------------------------------------------------------- variants
-def local(name: str) -> Strategy:
-    """A score of each row by itself."""
-    return lambda now: acquisition.STRATEGIES[name](now.posterior.at(now.X[now.left]))
+def changed(strategy: Strategy, setting: str, value: float) -> Strategy:
+    """A strategy under another setting than that of poolwide.py."""
 
+    def variant(view: View) -> np.ndarray:
+        with patch.object(poolwide, setting, value):
+            return strategy(view)
 
-def looking(loss: ahead.Loss, crowding: float = 0.0, width: float = 0.2) -> Strategy:
-    """One answer ahead; rows with many like them count less each, by a power of how many."""
-
-    def strategy(now: Moment) -> np.ndarray:
-        alike = now.similar(width).sum(axis=1)[now.left] ** -crowding
-        found = [
-            sum(one.chance * (loss(one.latents) @ alike) for one in some)
-            for some in ahead.answers(now.posterior, now.X[now.left], now.X[now.left])
-        ]
-        return -np.concatenate(found)
-
-    return strategy
-
-
-def herding(width: float, crowding: float = 0.0) -> Strategy:
-    """Coverage of the pool that counts rows by the expected error."""
-
-    def strategy(now: Moment) -> np.ndarray:
-        K = now.similar(width)
-        weight = ahead.error(Latents.of(now.posterior, now.X)) * K.sum(axis=1) ** -crowding
-        return weight @ np.maximum(K[:, now.left] - K[:, now.known].max(axis=1)[:, None], 0.0)
-
-    return strategy
-
-
-def sharp(latents: Latents) -> np.ndarray:
-    """The square of Brier's expected score: rows in much doubt count most."""
-    return ahead.squared(latents) ** 2
+    return variant
 
 
 VARIANTS: dict[str, Strategy] = {
-    "random": lambda now: now.rng.random(len(now.left)),
-    "necessity": local("necessity"),
-    "margin": local("margin"),
-    "error": looking(ahead.error),
-    "squared": looking(ahead.squared),
-    "surprise": looking(ahead.surprise),
-    "doubted": looking(ahead.doubted),
-    "sharp": looking(sharp),
-    "error-crowd": looking(ahead.error, 0.5),
-    "squared-crowd": looking(ahead.squared, 0.5),
-    "sharp-crowd": looking(sharp, 0.5),
-    "herding": herding(0.2),
-    "herding-crowd": herding(0.2, 0.5),
+    **acquisition.STRATEGIES,
+    **{f"turn-{n}": changed(poolwide.herding, "TURN", n) for n in (4, 8, 12.5, 25, 50, 10**9)},
+    **{f"crowd-{c}": changed(poolwide.herding, "CROWDING", c) for c in (0, 0.25, 0.35, 0.7, 1)},
+    **{f"width-{w}": changed(poolwide.herding, "WIDTH", w) for w in (0.1, 0.15, 0.25, 0.3, 0.4)},
+    **{f"ahead-crowd-{c}": changed(poolwide.look_ahead, "CROWDING", c) for c in (0, 0.25, 0.7, 1)},
 }
 
 
 # ---------------------------------------------------------------- runs
+def dataset(name: str) -> tuple[Dataset, Sizes]:
+    """A set and its sizes."""
+    if name in TABLE_3:
+        sizes = TABLE_3[name]
+        return load(name, 0), Sizes(2, QUESTIONS, sizes.pool, sizes.test)
+    data = files.read(name, read(Path(name)).table.names[-1], None).dataset
+    return data, compare.sizes(data, 2)
+
+
 def followed(name: str, run: int, variant: str) -> tuple[float, float]:
     """Mean accuracy over the answers: our own, and that of the referee."""
-    data = load(name, run)
-    share = deal(Experiment(name, HELD_OUT, ENVELOPE, TABLE_3[name]), data, run)
-    X, y, there, truth = (
-        share.X[share.pool],
-        data.y[share.pool],
-        share.X[share.test],
-        data.y[share.test],
-    )
-    known = np.searchsorted(share.pool, share.start).tolist()
-    usual, own, referee = median_distance(X), [], []
-    with threadpool_limits(1):
-        for question in range(QUESTIONS + 1):
-            model = PossibilisticGPClassifier(usual_distance=usual, classes=np.unique(y))
-            model.fit(X[known], y[known])
-            if question:
-                own.append(np.mean(model.predict(there) == truth))
-                judge = SVC(C=10.0).fit(X[known], y[known])
-                referee.append(np.mean(judge.predict(there) == truth))
-            left, rng = (
-                np.setdiff1d(np.arange(len(X)), known),
-                np.random.default_rng([run, question]),
-            )
-            now = Moment(model.posterior_, X, np.array(known), left, usual, rng)
-            known.append(int(left[VARIANTS[variant](now).argmax()]))
-    return float(np.mean(own)), float(np.mean(referee))
+    data, sizes = dataset(name)
+    experiment = Experiment(data.name, HELD_OUT, ENVELOPE, sizes)
+    (trail,) = follow(Task(experiment, data, {variant: VARIANTS[variant]}), [(variant, run)])
+    referee = judged(experiment, data, trail, MODELS["svm"]())
+    return float(trail.accuracy[1:].mean()), float(referee[1:].mean())
 
 
 def main() -> None:
@@ -148,9 +83,9 @@ def main() -> None:
     plan = [(one, run, name) for one in sets for run in range(first, last) for name in names]
     found = joblib.Parallel(n_jobs=-1)(joblib.delayed(followed)(*job) for job in plan)
     shape = (len(sets), last - first, len(names), 2)
-    accuracy = 100 * np.array(found).reshape(shape)
+    accuracy = 100 * np.array(cast("list[tuple[float, float]]", found)).reshape(shape)
     table = Table(title=f"Mean accuracy over {QUESTIONS} answers, runs {settings.runs}")
-    for head in ("variant", "own", "referee", *sets):
+    for head in ("variant", "own", "referee", *(Path(one).stem for one in sets)):
         table.add_column(head)
     for at, name in enumerate(names):
         gap = (accuracy[:, :, at] - accuracy[:, :, 0]).mean(axis=0)

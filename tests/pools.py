@@ -7,9 +7,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from possibal import Belief
+from possibal.acquisition import STRATEGIES
+from possibal.learner import Answer, Campaign
+from possibal.scoring import is_local
 
 means = st.floats(-50, 50)
 log_variances = st.floats(-8, 8)
+
+LOCAL = {name: strategy for name, strategy in STRATEGIES.items() if is_local(strategy)}
+"""The strategies that judge each row by itself."""
+WIDE = [name for name in STRATEGIES if name not in {*LOCAL, "random"}]
+"""The strategies that look at rows together."""
 
 
 @st.composite
@@ -52,3 +60,25 @@ class CountingPosterior:
     def at(self, X):
         self.asked += 1
         return Belief.of(X[:, 0], np.ones(len(X)))
+
+
+def crowded(m: int = 300, seed: int = 0) -> np.ndarray:
+    """A pool with many copies of two rows, so that scores have ties."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 3))
+    X[rng.random(m) < 0.2] = X[5]
+    X[rng.random(m) < 0.2] = X[7]
+    return X
+
+
+def begun(X, strategy, seed: int = 0, told: int = 14, **choices) -> Campaign:
+    """A campaign with truthful answers for rows from all over a pool, some of them copies."""
+    campaign = Campaign.start(X, strategy=strategy, seed=seed, **choices)
+    places = np.arange(told) * (len(X) // told)
+    labels = (np.asarray(X)[:, 0] > 0).astype(int).tolist()
+    return campaign.replay(Answer(row, labels[row]) for row in places.tolist())
+
+
+def answered(campaign: Campaign) -> list[int]:
+    """The places of the rows that a campaign has answers for."""
+    return [answer.row for answer in campaign.answers]

@@ -2,14 +2,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pools import CountingPosterior, any_moments, beliefs, moments, random_moments
+from pools import LOCAL, CountingPosterior, any_moments, beliefs, moments, random_moments
 from scipy.integrate import trapezoid
 from scipy.special import entr, ndtr, softmax
 
 from possibal import Belief, acquisition
 from possibal.acquisition import STRATEGIES, View
 
-LOCAL = {name: strategy for name, strategy in STRATEGIES.items() if name != "random"}
 POSSIBILISTIC = {"uncertainty": acquisition.uncertainty, "doubt": acquisition.doubt}
 each_score = pytest.mark.parametrize("score", LOCAL.values(), ids=LOCAL)
 each_possibilistic = pytest.mark.parametrize("score", POSSIBILISTIC.values(), ids=POSSIBILISTIC)
@@ -387,7 +386,7 @@ def test_regression_takes_one_latent_and_a_noise_for_all_or_each():
 # ---------------------------------------------------------------- strategies
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", [*LOCAL, "random"])
 def test_a_strategy_reads_a_view(name):
     view = View(CountingPosterior(), np.array([[3.0], [0.1], [-2.0]]), np.random.default_rng(0))
     utilities = STRATEGIES[name](view)

@@ -134,10 +134,10 @@ def test_losses_of_a_belief_are_those_of_the_scores(seed, hypotheses, latents):
 def test_a_gain_is_the_loss_now_less_that_after_the_answers(kind, loss):
     X, Z = rows(5, 5), rows(9, 6)
     found = gain(posterior(kind), X, Z, loss)
-    now = loss(Latents.of(posterior(kind), Z)).sum()
+    now = loss(Latents.of(posterior(kind), Z)).mean()
     for at in range(5):
         (some,) = answers(posterior(kind), X[[at]], Z)
-        then = sum(one.chance[0] * loss(one.latents)[0].sum() for one in some)
+        then = sum(one.chance[0] * loss(one.latents)[0].mean() for one in some)
         assert found[at] == pytest.approx(now - then, rel=1e-9, abs=1e-9)
 
 

@@ -17,15 +17,20 @@ import pandas as pd
 import polars as pl
 import pytest
 from desks import until
+from pools import answered, begun
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from possibal import cluster
+from possibal import cluster, lots, pool
+from possibal.acquisition import doubt
 from possibal.errors import MissingPackageError
 from possibal.estimators import PossibilisticGPClassifier
-from possibal.looks import Judge
-from possibal.pool import expected, fitted, rank, scored, sifted
+from possibal.looks import Aim, Judge
+from possibal.lots import Lot
+from possibal.passes import sifted
+from possibal.pool import expected, fitted
 from possibal.rows import rows
 from possibal.scoring import reading, score
+from possibal.sieve import Sieve
 
 ANY_PORT = "127.0.0.1:0"
 LOCAL = functools.partial(
@@ -49,6 +54,10 @@ def unlabelled(m=600, seed=0):
     return X
 
 
+def rank(known, X, strategy="necessity", **options):
+    return pool.rank(known, X, strategy, **options)
+
+
 def assert_same(found, alone):
     assert found.places.tolist() == alone.places.tolist()
     assert found.ids == alone.ids
@@ -57,9 +66,9 @@ def assert_same(found, alone):
 
 
 def errand(X, top=5):
-    judge = Judge.of(fitted(model()), scored("necessity"))
+    aims = (Aim(Judge.of(fitted(model()), doubt), top), Aim(Lot(0, 20), top))
     none = np.empty(0, dtype=np.intp)
-    return cluster.Errand(sifted, judge, top, none, expected(model(), None)), X
+    return cluster.Errand(sifted, aims, none, expected(model(), None)), X
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +206,82 @@ def test_a_frame_of_blocks_is_read_by_name(client):
         rank(model(named=True), lost, client=client)
 
 
+# ---------------------------------------------------------------- rows looked at together
+@pytest.fixture
+def few_weighed(monkeypatch):
+    """A hundred rows are looked at together."""
+    monkeypatch.setattr(lots, "WEIGHED", 100)
+
+
+def asked(campaign, X, client, **options):
+    """What a cluster makes of a pool, which is what one machine makes of it and a campaign asks."""
+    options = {"aside": answered(campaign), "seed": campaign.seed, **options}
+    found = rank(campaign.classifier, X, campaign.strategy, client=client, **options)
+    options.pop("id", None)
+    alone = rank(campaign.classifier, campaign.pool.X, campaign.strategy, **options)
+    assert found.places.tolist() == alone.places.tolist()
+    assert found.utilities.tolist() == alone.utilities.tolist()
+    assert found.rows == alone.rows
+    return (found.places[0],) == campaign.ask()
+
+
+each_wide = pytest.mark.parametrize("strategy", ["herding", "random"])
+
+
+@pytest.mark.usefixtures("small_parts", "small_files", "few_weighed")
+@pytest.mark.parametrize(
+    ("strategy", "m"), [("herding", 80), ("herding", 600), ("look_ahead", 600), ("random", 600)]
+)
+def test_the_row_that_a_campaign_asks_about_is_found(client, strategy, m, tmp_path):
+    campaign = begun(unlabelled(m), strategy, 4)
+    X = np.array(campaign.pool.X)
+    np.save(tmp_path / "pool.npy", X)
+    assert asked(campaign, X, client)
+    assert asked(campaign, tmp_path / "pool.npy", client)
+    assert asked(campaign, np.load(tmp_path / "pool.npy", mmap_mode="r"), client)
+    assert asked(campaign, (X[start : start + 70] for start in range(0, m, 70)), client)
+
+
+@each_wide
+@pytest.mark.usefixtures("few_weighed")
+def test_so_it_is_in_blocks_of_dask(client, strategy):
+    campaign = begun(unlabelled(), strategy, 4)
+    known = da.from_array(np.array(campaign.pool.X), chunks=(150, 2))
+    unknown = da.concatenate([known[known[:, 0] > 99], known[known[:, 0] > -99]])
+    for lazy in (known, unknown):
+        for there in (client, None):
+            assert asked(campaign, lazy, there)
+    fresh = rank(campaign.classifier, unknown, strategy, client=client)  # nothing put aside
+    assert_same(fresh, rank(campaign.classifier, campaign.pool.X, strategy))
+
+
+@each_wide
+@pytest.mark.usefixtures("small_files", "few_weighed")
+def test_so_it_is_in_files_and_frames(client, strategy, tmp_path):
+    frame = pd.DataFrame(unlabelled(), columns=list("abc"))
+    campaign = begun(frame, strategy, 4)
+    folder = parquet(tmp_path, unlabelled())
+    assert asked(campaign, folder, client)
+    assert asked(campaign, Frame([frame[:0], frame[:250], frame[250:]]), client)
+    named = rank(campaign.classifier, folder, strategy, id="name", client=client)
+    assert named.ids == tuple(f"r{place}" for place in named.places)
+
+
+@each_wide
+@pytest.mark.usefixtures("few_weighed")
+def test_so_it_is_in_a_frame_of_dask(client, strategy):
+    pytest.importorskip("pyarrow")  # Dask's data frames need it
+    frames = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame(unlabelled(), columns=list("abc"))
+    campaign = begun(frame, strategy, 4)
+    frame["name"] = [f"r{at}" for at in range(len(frame))]
+    lazy = frames.from_pandas(frame, npartitions=4)
+    for there in (client, None):
+        assert asked(campaign, lazy, there, id="name")
+    named = rank(campaign.classifier, lazy, strategy, client=client, id="name")
+    assert named.ids == tuple(f"r{place}" for place in named.places)
+
+
 # ---------------------------------------------------------------- what is sent
 def test_tasks_on_files_are_small(tmp_path):
     np.save(tmp_path / "pool.npy", unlabelled())
@@ -211,20 +296,20 @@ NAMED = expected(model(named=True), "name")
 @pytest.mark.usefixtures("small_parts")
 def test_the_judge_is_sent_once_and_few_rows_come_back(client, monkeypatch):
     sent, found = [], []
-    submit, add = client.submit, cluster.Tally.add
+    submit, offer = client.submit, Sieve.offer
 
     def counted(function, *given, **how):
         sent.append((function, len(pickle.dumps(given[-1]))))
         return submit(function, *given, **how)
 
-    def seen(tally, one, offset):
-        found.extend(map(len, one.best))
-        add(tally, one, offset)
+    def seen(sieve, some):
+        found.append(len(some))
+        offer(sieve, some)
 
     monkeypatch.setattr(client, "submit", counted)
-    monkeypatch.setattr(cluster.Tally, "add", seen)
+    monkeypatch.setattr(Sieve, "offer", seen)
     X = np.random.default_rng(0).normal(size=(600, 3))
-    rank(model(), X, top=5, client=client)
+    rank(model(), X, "necessity", top=5, client=client)
     assert [function.__name__ for function, _ in sent] == ["copy", *["of_part"] * 12]
     assert max(size for _, size in sent[1:]) < 50 * 3 * 8 + 2000 < sent[0][1]
     assert max(found) <= 5
@@ -235,17 +320,19 @@ def test_a_worker_keeps_its_bar_for_the_next_part():
     work, _ = errand(X)
     (part,) = rows(X, work.expected).parts()
     first, again = cluster.of_part(work, part), cluster.of_part(work, part)
-    assert work.bar > -np.inf
-    assert first.best[0].places.tolist() == again.best[0].places.tolist()
+    assert all(aim.bar > -np.inf for aim in work.aims)
+    for one, other in zip(first.best, again.best, strict=True):
+        assert one[0].places.tolist() == other[0].places.tolist()
     assert again.done[1] < first.done[1]
 
 
 def test_places_of_a_block_are_counted_from_its_first_row():
     work, X = errand(unlabelled())
     nothing = cluster.of_block(work, X[:0], 7, "")
-    assert (nothing.best, nothing.done) == ([], (0, 0, 0))
-    here, moved = (cluster.of_block(work, X, start, "") for start in (0, 100))
-    assert (here.best[0].places + 100).tolist() == moved.best[0].places.tolist()
+    assert (nothing.best, nothing.done) == ([[], []], (0, 0, 0))
+    here, moved = (cluster.of_block(errand(X)[0], X, start, "") for start in (0, 100))
+    assert (here.best[0][0].places + 100).tolist() == moved.best[0][0].places.tolist()
+    assert moved.best[1][0].places.min() >= 100
     assert here.done[::2] == moved.done[::2] == (600, 600)
 
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from possibal.acquisition import STRATEGIES
+from possibal.choices import USUAL
 from possibal.experiments.compare import (
     FEWEST,
     GAINED,
@@ -134,9 +135,9 @@ def test_counts_that_compare_nothing_are_refused(runs, questions, words):
 @pytest.mark.parametrize(
     ("data", "usual"), [(WINE, BINARY_STRATEGIES), (IRIS, MULTICLASS_STRATEGIES)]
 )
-def test_strategies_are_the_papers_if_none_is_named(data, usual):
+def test_strategies_are_the_usual_one_and_the_papers_if_none_is_named(data, usual):
     (one,) = wanted(data, (), sizes(data))
-    assert list(one.strategies) == list(usual)
+    assert list(one.strategies) == ["random", USUAL, *list(usual)[1:]]
     assert one.experiment == Experiment(data.name, HELD_OUT, ENVELOPE, sizes(data), 0)
 
 

@@ -9,6 +9,7 @@ import pytest
 from served import pictures, run, table, visited
 
 from possibal import cli, labelling
+from possibal.choices import USUAL
 from possibal.store import Setup, Store
 
 
@@ -28,7 +29,7 @@ def begun(*arguments: str) -> Setup:
 
 def test_the_usual_settings_need_no_option():
     setup = begun(str(table(Path("a.csv"))))
-    assert (setup.strategy, setup.seed, setup.people, setup.check) == ("necessity", 0, 1, 0)
+    assert (setup.strategy, setup.seed, setup.people, setup.check) == (USUAL, 0, 1, 0)
     assert (setup.name, setup.kind, setup.rows, setup.classes) == ("a", "table", 40, ())
 
 

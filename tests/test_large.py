@@ -25,8 +25,8 @@ def truth(X):
     return np.where(X[:, 0] + 0.3 * X[:, 1] > 0, "yes", "no").tolist()
 
 
-def begun(X, count=8, **options):
-    start = Campaign.start(X, classes=["no", "yes"], **options)
+def begun(X, count=8, strategy="necessity", **options):
+    start = Campaign.start(X, classes=["no", "yes"], strategy=strategy, **options)
     return start.replay(Answer(row, truth(X)[row]) for row in range(count))
 
 
@@ -92,19 +92,21 @@ def test_a_large_pool_starts_with_no_label_or_at_random_too(large):  # noqa: ARG
     assert len(begun(rows(), strategy="random").ask(3)) == 3
 
 
-def test_advice_rests_on_rows_drawn_at_random_but_stop_on_all(large, monkeypatch):  # noqa: ARG001 - pools are
-    campaign = begun(rows())
+@pytest.mark.parametrize("strategy", ["necessity", "herding"])
+def test_advice_rests_on_rows_drawn_at_random_but_stop_on_all(large, strategy, monkeypatch):  # noqa: ARG001 - pools are
+    campaign = begun(rows(), strategy=strategy)
     assert campaign.advice.state is State.GO_ON
     assert "40 rows drawn at random" in campaign.advice.reason
     X = np.concatenate([rows(200) * 0.05 - 3.0, rows(200, 1) * 0.05 + 3.0])
     labels = {row: "no" if row < 200 else "yes" for row in range(400)}
-    sure = Campaign.start(X, classes=["no", "yes"], classifier=KERNEL)
+    sure = Campaign.start(X, classes=["no", "yes"], classifier=KERNEL, strategy=strategy)
     sure = sure.replay(Answer(row, labels[row]) for row in [*range(20), *range(200, 220)])
     assert sure.advice.state is State.DONE
     assert sure.advice.reason.startswith("None of the rows left is likely")
     odd = np.concatenate([X, np.zeros((1, 3))])  # one row that nobody can tell
     monkeypatch.setattr(learner, "DRAWN", 5)
-    told = Campaign.start(odd, classes=["no", "yes"], classifier=KERNEL).replay(sure.answers)
+    told = Campaign.start(odd, classes=["no", "yes"], classifier=KERNEL, strategy=strategy)
+    told = told.replay(sure.answers)
     assert told.advice.state is not State.DONE
     assert told.advice.least_necessity < 0.5
 

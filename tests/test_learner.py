@@ -8,12 +8,13 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pools import WIDE
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.neighbors import KNeighborsClassifier
 
-from possibal import acquisition
+from possibal import acquisition, lots, pool
 from possibal.acquisition import STRATEGIES
 from possibal.advice import State
 from possibal.errors import AlreadyAnsweredError, PossibalError
@@ -253,7 +254,7 @@ def test_random_is_random_from_the_start():
 
 def test_the_strategy_rules_once_two_labels_are_known():
     X = rows()
-    cold = begun(X, [])
+    cold = begun(X, [], strategy="necessity")
     warm = cold.replay([Answer(0, "a"), Answer(1, "b")])
     view = View(warm.classifier.posterior_, X[2:])
     assert warm.ask() == (int(acquisition.doubt(view).argmax()) + 2,)
@@ -276,9 +277,10 @@ def test_a_large_pool_has_a_reference_that_its_order_does_not_change(monkeypatch
 
 
 def test_what_is_picked_is_what_a_campaign_asks():
-    campaign = begun(rows(), [0, 1, 2, 3])
-    view = View(campaign.classifier.posterior_, rows()[4:])
-    assert campaign.ask() == (4 + pick(view, STRATEGIES["necessity"]),)
+    for name in ("necessity", "herding"):
+        campaign = begun(rows(), [0, 1, 2, 3], strategy=name)
+        view = View(campaign.classifier.posterior_, rows()[4:])
+        assert campaign.ask() == (4 + pick(view, STRATEGIES[name]),)
 
 
 def test_a_campaign_takes_a_strategy_of_ones_own():
@@ -290,7 +292,65 @@ def test_a_campaign_takes_a_strategy_of_ones_own():
 
     campaign = begun(rows(), [0, 1, 2, 11], strategy=last)
     assert campaign.ask(2) == (10, 8)  # 10 tells too much about 9
-    assert seen == [((8, 2), (12, 2), np.random.Generator), ((6, 2), (12, 2), np.random.Generator)]
+    assert seen == [((8, 2), (8, 2), np.random.Generator), ((6, 2), (8, 2), np.random.Generator)]
+
+
+@pytest.fixture
+def few_weighed(monkeypatch):
+    """Twenty rows are looked at together."""
+    monkeypatch.setattr(lots, "WEIGHED", 20)
+
+
+@pytest.fixture(params=[10**6, 50], ids=["small", "large"])
+def any_size(request, monkeypatch):
+    """Whether a pool of 90 rows counts as large."""
+    monkeypatch.setattr(pool, "LARGE", request.param)
+
+
+@pytest.mark.usefixtures("few_weighed", "any_size")
+def test_of_many_rows_those_in_most_doubt_are_seen_and_some_drawn():
+    seen = []
+
+    def last(view):
+        seen.append((view.candidates, view.reference))
+        return np.arange(len(view.candidates))
+
+    X = rows(m=90)
+    campaign = begun(X, [0, 1, 2, 3], strategy=last)
+    (row,) = campaign.ask()
+    (candidates, reference), left = seen[0], np.arange(4, 90)
+    lot = lots.Lot(0, 4)
+    doubt = acquisition.doubt(campaign.classifier.posterior_.at(X[left]))
+    shown = np.union1d(left[np.argsort(-doubt)[:10]], lot.drawn(left, 10))
+    np.testing.assert_array_equal(candidates, X[shown])
+    np.testing.assert_array_equal(reference, X[lot.drawn(left, 20)])
+    assert row == shown[-1]
+
+
+@pytest.mark.usefixtures("few_weighed", "any_size")
+@pytest.mark.parametrize("strategy", WIDE)
+def test_a_batch_of_many_rows_is_picked_among_those_seen(strategy):
+    campaign = begun(rows(m=90), range(6), strategy=strategy, seed=1)
+    asked = campaign.ask(4)
+    assert len(set(asked)) == 4
+    assert set(asked) <= set(campaign.left)
+    assert asked[:1] == campaign.ask()
+    assert asked[:3] == campaign.ask(3)
+    ranked = campaign.ranked(4)
+    assert ranked[:4] == asked
+    assert len(set(ranked)) == len(ranked)
+    if campaign.pool.is_large:
+        assert 10 <= len(ranked) <= 20
+    else:
+        assert sorted(ranked) == list(range(6, 90))
+
+
+@pytest.mark.usefixtures("few_weighed")
+def test_a_batch_of_more_rows_than_are_seen_sees_more():
+    campaign = begun(rows(m=90), range(6), strategy="herding")
+    asked = campaign.ask(25)
+    assert len(set(asked)) == 25
+    assert set(asked) <= set(campaign.left)
 
 
 # ---------------------------------------------------------------- classifier
@@ -529,7 +589,7 @@ def test_only_rows_of_the_pool_can_be_put_aside():
         Campaign.start(np.arange(8.0)[:, None]).without([9])
 
 
-@pytest.mark.parametrize("strategy", ["necessity", "random"])
+@pytest.mark.parametrize("strategy", ["necessity", "herding", "random"])
 @pytest.mark.parametrize("told", [0, 4])
 def test_a_ranking_has_every_row_left_once_and_begins_as_ask(strategy, told):
     X = np.random.default_rng(0).normal(size=(20, 2))
@@ -542,7 +602,7 @@ def test_a_ranking_has_every_row_left_once_and_begins_as_ask(strategy, told):
 
 def test_the_rows_after_the_first_are_ranked_by_their_own_merit():
     X = np.random.default_rng(0).normal(size=(20, 2))
-    campaign = Campaign.start(X, classes=["a", "b"])
+    campaign = Campaign.start(X, classes=["a", "b"], strategy="necessity")
     campaign = campaign.replay(Answer(row, "ab"[row % 2]) for row in range(4))
     others = list(campaign.ranked(3)[3:])
     doubt = acquisition.doubt(campaign.classifier.belief(X[others]))

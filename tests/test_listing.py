@@ -143,7 +143,7 @@ def test_the_bar_grows_by_what_came_since(monkeypatch):
         ("--top 99", "top must be at most 40, the rows there are; got 99. Ask for fewer."),
         ("--top many", "'--top'"),
         ("--strategy necessit", "got 'necessit'. Did you mean 'necessity'?"),
-        ("--strategy random", "strategy must judge each row by itself"),
+        ("--strategy rabdom", "strategy must be one of 'herding', "),
         ("--out out.txt", "out must end in .csv, .parquet, .jsonl; got 'out.txt'."),
         ("--out none/out.csv", "out must be in a folder that exists; got 'none/out.csv'."),
         ("--label nothing", "label must be a column of the data; got 'nothing'"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pools import LOCAL
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from possibal import acquisition, outlook
@@ -18,7 +19,6 @@ from possibal.rows import Chunk
 from possibal.scoring import Order, reading, score
 from possibal.sieve import SLACK, Sieve
 
-LOCAL = [name for name in STRATEGIES if name != "random"]
 KERNELS = {
     "rbf": ConstantKernel(2.0) * RBF(0.8),
     "sharp": ConstantKernel(2.0) * RBF(1e-4),

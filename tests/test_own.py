@@ -37,7 +37,7 @@ def test_one_of_ours_is_found_by_its_name(name):
 
 def test_a_name_that_is_not_ours_is_refused_and_the_nearest_offered():
     sentence = refusal("necessit")
-    assert sentence.startswith("strategy must be one of 'necessity', 'uncertainty', ")
+    assert sentence.startswith("strategy must be one of 'herding', 'look_ahead', 'necessity', ")
     assert sentence.endswith("; got 'necessit'. Did you mean 'necessity'?")
 
 

@@ -10,17 +10,20 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pools import LOCAL, WIDE, answered, begun, crowded
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
-from possibal import outlook, pool
+from possibal import lots, outlook, passes, pool
 from possibal.acquisition import STRATEGIES, doubt
 from possibal.estimators import PossibilisticGPClassifier
+from possibal.foreseen import Foreseen
 from possibal.looks import Judge
+from possibal.lots import Lot
 from possibal.pool import best, rank
 from possibal.rows import rows
+from possibal.view import View
 
-LOCAL = [name for name in STRATEGIES if name != "random"]
 KERNELS = {
     "rbf": ConstantKernel(2.0) * RBF(1.0),
     "envelope": None,
@@ -98,7 +101,7 @@ def narrow(monkeypatch):
 @pytest.fixture
 def small_parts(monkeypatch):
     """Arrays are read in parts of 50 rows."""
-    monkeypatch.setattr(pool, "rows_of", functools.partial(rows, chunk=50))
+    monkeypatch.setattr(passes, "rows_of", functools.partial(rows, chunk=50))
 
 
 # ---------------------------------------------------------------- the same as working out all
@@ -174,7 +177,9 @@ def test_a_row_however_far_is_found(far, jobs):
 
 def test_of_rows_alike_the_first_are_named():
     X = np.tile([[0.3, 0.1, -0.2]], (300, 1))
-    assert rank(fitted(), pieces(X, 37), top=5, aside=[1]).places.tolist() == [0, 2, 3, 4, 5]
+    for strategy in ("necessity", "herding"):
+        found = rank(fitted(), pieces(X, 37), strategy, top=5, aside=[1])
+        assert found.places.tolist() == [0, 2, 3, 4, 5]
 
 
 def test_a_score_may_be_given_itself():
@@ -186,7 +191,7 @@ def test_a_score_may_be_given_itself():
 
 def test_places_that_the_pool_does_not_have_may_be_set_aside():
     X = unlabelled(9, 30)
-    found = rank(fitted(), X, top=30, aside={400, -3, 30})
+    found = rank(fitted(), X, "necessity", top=30, aside={400, -3, 30})
     assert found.rows == 30
     assert_best(found, reference(fitted(), X, "necessity"), 30)
 
@@ -256,10 +261,199 @@ def test_rows_of_a_file_are_named_by_its_column(tmp_path):
     assert all(type(place) is int for place in numbered.ids)
 
 
-@pytest.mark.parametrize("strategy", LOCAL)
+def test_a_ranking_can_be_cut():
+    found = rank(fitted(), unlabelled(15, 50), "necessity", top=5)
+    some = found.part(np.array([3, 1]))
+    assert some.ids == (found.ids[3], found.ids[1])
+    assert some.places.tolist() == found.places[[3, 1]].tolist()
+    assert some.utilities.tolist() == found.utilities[[3, 1]].tolist()
+    np.testing.assert_array_equal(some.X, found.X[[3, 1]])
+    assert (some.rows, some.judged) == (found.rows, found.judged)
+
+
+@pytest.mark.parametrize("strategy", [*LOCAL, "herding", "random"])
 def test_the_best_row_is_the_first_of_the_ranking(strategy):
     X = unlabelled(15, 50)
     assert best(fitted(), X, strategy) == rank(fitted(), X, strategy, top=3).ids[0]
+
+
+# ---------------------------------------------------------------- rows looked at together
+@pytest.fixture
+def few_weighed(monkeypatch):
+    """Sixty rows are looked at together."""
+    monkeypatch.setattr(lots, "WEIGHED", 60)
+
+
+def asked(campaign, X=None, **options):
+    """The first row of a ranking by what a campaign knows."""
+    X = campaign.pool.X if X is None else X
+    options = {"seed": campaign.seed, "aside": answered(campaign), **options}
+    return rank(campaign.classifier, X, campaign.strategy, **options).places[0]
+
+
+@pytest.mark.parametrize("strategy", [*WIDE, "random"])
+@pytest.mark.parametrize("m", [50, 300])
+@pytest.mark.parametrize("large", [10**6, 40], ids=["small", "large"])
+@pytest.mark.usefixtures("few_weighed", "small_parts")
+def test_the_first_row_is_the_one_that_a_campaign_asks_about(strategy, m, large, monkeypatch):
+    monkeypatch.setattr(pool, "LARGE", large)
+    for seed in (0, 5):
+        campaign = begun(crowded(m, seed), strategy, seed)
+        assert campaign.pool.is_large == (large == 40)
+        assert campaign.ask() == (asked(campaign),)
+
+
+@pytest.mark.parametrize("strategy", ["herding", "look_ahead", "random"])
+def test_so_it_is_where_more_than_a_thousand_rows_are_left(strategy):
+    campaign = begun(crowded(2500, 3), strategy, 3)
+    assert campaign.ask() == (asked(campaign),)
+
+
+@pytest.mark.usefixtures("few_weighed")
+def test_rows_put_aside_are_neither_asked_about_nor_drawn():
+    campaign = begun(crowded(), "herding").without(range(50, 120))
+    taken = [*answered(campaign), *range(50, 120)]
+    assert campaign.ask() == (asked(campaign, aside=taken),)
+
+
+@pytest.mark.parametrize(("top", "m"), [(8, 100), (15, 40)], ids=["some", "all"])
+def test_so_is_the_first_of_many(top, m, monkeypatch):
+    monkeypatch.setattr(lots, "WEIGHED", 20)
+    campaign = begun(crowded(m), "herding")
+    assert campaign.ask(top)[0] == asked(campaign, top=top)
+
+
+def test_three_labels_are_looked_at_together_too():
+    X = crowded(100)
+    campaign = begun(X, "herding", classes=[0, 1, 2]).tell(3, 2).tell(4, 2)
+    assert campaign.ask() == (asked(campaign),)
+
+
+def test_labels_of_rows_alike_are_counted_one_by_one():
+    X = np.repeat(crowded(8), 3, axis=0)
+    model = PossibilisticGPClassifier(most_labels=5).fit(X, (X[:, 0] > 0).astype(int))
+    assert len(model.posterior_.data) == 5
+    assert pool.answers(model) == 3 * 5 + model.left_out_
+    assert pool.answers(PossibilisticGPClassifier().fit(X, (X[:, 0] > 0).astype(int))) == 24
+
+
+def forms(X, folder):
+    """One pool in many forms."""
+    np.save(folder / "pool.npy", X)
+    frame = pl.DataFrame(dict(zip("abc", X.T, strict=True)))
+    for number, piece in enumerate(pieces(frame, 120)):
+        piece.write_parquet(folder / f"{number}.parquet")
+    return {
+        "array": X,
+        "columns": np.asfortranarray(X),
+        "map": np.load(folder / "pool.npy", mmap_mode="r"),
+        "npy": folder / "pool.npy",
+        "parquet": folder / "*.parquet",
+        "generator": iter(pieces(X, 37)),
+        "frame": frame,
+    }
+
+
+@pytest.mark.usefixtures("few_weighed", "small_parts")
+@pytest.mark.parametrize("strategy", ["herding", "mocu", "random"])
+@pytest.mark.parametrize("m", [50, 300])
+def test_a_pool_in_any_form_gives_the_same_rows(strategy, m, tmp_path):
+    campaign = begun(crowded(m), strategy, 2)
+    options = {"aside": answered(campaign), "seed": 2, "top": 8}
+    alone = rank(campaign.classifier, campaign.pool.X, strategy, jobs=1, **options)
+    assert alone.places[0] == campaign.ask()[0]
+    assert alone.rows == m - 14
+    np.testing.assert_array_equal(alone.X, campaign.pool.X[alone.places])
+    for form, X in forms(np.array(campaign.pool.X), tmp_path).items():
+        found = rank(campaign.classifier, X, strategy, **options)
+        assert found.places.tolist() == list(found.ids) == alone.places.tolist(), form
+        assert found.utilities.tolist() == alone.utilities.tolist(), form
+        assert found.rows == alone.rows
+
+
+@pytest.mark.usefixtures("few_weighed")
+def test_short_numbers_are_looked_at_together_as_if_written_long():
+    X = crowded().astype(np.float32)
+    campaign = begun(X, "look_ahead")
+    assert campaign.ask() == (asked(campaign),) == (asked(campaign, X),)
+
+
+@pytest.mark.usefixtures("few_weighed")
+def test_rows_looked_at_together_keep_their_names(tmp_path):
+    campaign = begun(crowded(), "herding")
+    columns = dict(zip("abc", campaign.pool.X.T, strict=True))
+    names = [f"row {at}" for at in range(300)]
+    pl.DataFrame({"name": names, **columns}).write_parquet(tmp_path / "pool.parquet")
+    for strategy in ("herding", "random"):
+        found = rank(campaign.classifier, tmp_path / "pool.parquet", strategy, id="name")
+        assert found.ids == tuple(names[place] for place in found.places)
+
+
+def shown(model, X, aside, seed, top):
+    """Rows that are looked at together and those that stand for the pool, the plain way."""
+    places = np.setdiff1d(np.arange(len(X)), np.array(aside, dtype=int))
+    keys = Lot(seed, 30).keys(0, len(X))[places]
+    by_lot, half = places[np.argsort(-keys)], max(lots.WEIGHED, 3 * top) // 2
+    stand = np.sort(by_lot[: lots.WEIGHED])
+    if len(places) <= 2 * half:
+        return places, stand
+    worst = places[np.lexsort((places, -Judge.of(model.posterior_, doubt).worth(X[places])))]
+    return np.union1d(by_lot[:half], worst[:half]), stand
+
+
+@pytest.mark.usefixtures("few_weighed")
+@pytest.mark.parametrize("strategy", ["herding", "epig"])
+@few(8)
+@given(
+    seed=st.integers(0, 1000),
+    m=st.sampled_from([1, 2, 59, 60, 61, 100, 130]),
+    numbers=st.tuples(st.integers(1, 30), st.integers(1, 90), st.floats(0, 0.5)),
+    jobs=st.sampled_from([1, 3]),
+)
+def test_rows_are_ranked_as_their_definition_says(strategy, seed, m, numbers, jobs):
+    top, size, share = numbers
+    model, X = fitted(), crowded(max(m, 8), seed)[:m]
+    aside = np.flatnonzero(np.random.default_rng(seed).random(m - 1) < share).tolist()
+    top = min(top, m - len(aside))
+    places, stand = shown(model, X, aside, seed, top)
+    rng = np.random.default_rng([seed, 30])
+    worth = STRATEGIES[strategy](View(Foreseen(model.posterior_), X[places], rng, X[stand]))
+    order = np.argsort(-worth, kind="stable")[:top]
+    found = rank(model, pieces(X, size), strategy, top=top, aside=aside, jobs=jobs, seed=seed)
+    assert found.places.tolist() == places[order].tolist()
+    assert found.utilities.tolist() == worth[order].tolist()
+    assert found.rows == m - len(aside)
+
+
+@pytest.mark.usefixtures("few_weighed")
+def test_a_strategy_of_ones_own_sees_rows_together():
+    seen = []
+
+    def last(view):
+        seen.append((len(view.candidates), len(view.reference), type(view.rng)))
+        return np.arange(len(view.candidates))
+
+    X = crowded(200)
+    found = rank(fitted(), X, last, top=3, aside=[199])
+    assert found.utilities.tolist() == sorted(found.utilities.tolist(), reverse=True)
+    assert found.places.tolist() == sorted(found.places.tolist(), reverse=True)
+    rank(fitted(), X[:50], last, top=3, aside=[1])
+    (many, stand, kind), few_rows = seen
+    assert (stand, kind) == (60, np.random.Generator)
+    assert 30 < many <= 60
+    assert few_rows == (49, 49, np.random.Generator)
+
+
+@pytest.mark.usefixtures("few_weighed")
+def test_at_random_every_row_of_the_pool_may_be_named():
+    X = crowded(200)
+    named = [best(fitted(), pieces(X, 70), "random", seed=seed, jobs=1) for seed in range(400)]
+    assert len(set(named)) > 150  # of 200; 173 are expected
+    assert abs(np.mean(named) - 99.5) < 12  # give or take three
+    found = rank(fitted(), X, "random", top=200)
+    assert sorted(found.places.tolist()) == list(range(200))
+    assert found.judged == 0
+    assert rank(fitted(), X, "random", aside=[-3, 500], top=200).ids == found.ids
 
 
 # ---------------------------------------------------------------- refusals
@@ -279,8 +473,10 @@ X = unlabelled(16, 30)
         ({"precision": "half"}, "precision must be"),
         ({"jobs": 0}, "jobs must be"),
         ({"strategy": "luck"}, "strategy must be"),
-        ({"strategy": "random"}, "strategy must judge each row by itself"),
-        ({"strategy": lambda view: view.belief.mean[0]}, "strategy must judge each row by itself"),
+        ({"strategy": "random", "top": 31}, "top must be at most 30, the rows there are; got 31."),
+        ({"strategy": "herding", "top": 31}, "top must be at most 30, the rows there are; got 31."),
+        ({"strategy": lambda _: [1.0]}, "must give one number per row, 30; got shape (1,)"),
+        ({"seed": -1}, "seed must be at least 0; got -1"),
         ({"id": "name"}, "id must be left out where X is an array; got 'name'."),
     ],
 )

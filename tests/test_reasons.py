@@ -37,6 +37,15 @@ def test_the_beginning_tells_whence_a_question_came(source, begun):
     assert said == f"{begun}The model thinks it is cat, but is not sure. {ALONE}"
 
 
+@pytest.mark.parametrize(("others", "said"), [(0, ""), (1, ""), (37, "It stands for 37 similar ")])
+def test_a_row_that_speaks_for_others_in_doubt_says_for_how_many(others, said):
+    thought = "The model thinks it is cat, but is not sure."
+    told = f"{said}rows that the model is not sure about. " if said else ""
+    assert sentence(Source.MODEL, "cat", 0.5, None, others) == f"{thought} {told}{ALONE}"
+    for other in (Source.CHOSEN, Source.AGAIN):
+        assert "stands for" not in sentence(other, "cat", 0.5, None, others)
+
+
 @pytest.mark.parametrize(
     ("sure", "said"),
     [

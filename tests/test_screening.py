@@ -14,6 +14,7 @@ from possibal import pool as pools
 from possibal import screening
 from possibal.acquisition import STRATEGIES, necessity
 from possibal.advice import leading_labels
+from possibal.choices import USUAL
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.hyperparameters import median_distance
 from possibal.screening import Found, Wanted, screened
@@ -35,7 +36,7 @@ def _in_a_folder_with_labels(tmp_path, monkeypatch):
     POOL.write_parquet("pool.parquet")
 
 
-WANTED = Wanted("pool.parquet", Path("labels.csv"), id="name", top=10)
+WANTED = Wanted("pool.parquet", Path("labels.csv"), id="name", strategy="necessity", top=10)
 
 
 def silent(_done: int, _size: int | None) -> None:
@@ -85,11 +86,19 @@ def test_rows_are_those_of_a_model_fitted_by_hand():
     assert found.necessity == pytest.approx(necessity(belief))
 
 
-@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "random"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_strategy_is_that_of_a_model_fitted_by_hand(strategy):
+    POOL.write_csv("pool.csv")
     model, scaled = by_hand()
     there = pools.rank(model, scaled, strategy, top=5, aside=LABELLED, jobs=1)
-    assert ids(strategy=strategy, top=5) == [IDS[at] for at in there.places]
+    assert ids(pool="pool.csv", strategy=strategy, top=5) == [IDS[at] for at in there.places]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_labelled_rows_of_a_large_file_are_left_out_too(strategy):
+    found = ids(strategy=strategy, top=len(FREE))
+    assert (len(found), {*found}) == (len(FREE), FREE)
+    assert Wanted("pool.parquet", Path("labels.csv")).strategy == USUAL
 
 
 def test_labelled_rows_are_left_out_and_all_others_are_listed():
@@ -187,7 +196,8 @@ def test_it_says_how_many_labels_were_too_many():
 
 def test_columns_can_be_chosen():
     scaled = ((X - X.mean(axis=0)) / X.std(axis=0))[:, [2, 0]]
-    there = pools.rank(taught(scaled, scaled), scaled, top=10, aside=LABELLED, jobs=1)
+    model = taught(scaled, scaled)
+    there = pools.rank(model, scaled, "necessity", top=10, aside=LABELLED, jobs=1)
     assert ids(columns=("z", "x")) == [IDS[at] for at in there.places] != ids()
 
 
@@ -241,7 +251,7 @@ def test_the_scale_is_that_of_parts_from_all_over_the_pool():
     parts = [0, 8, 16, 25, 33, 42, 50, 59]
     scaled = (X - X[parts].mean(axis=0)) / X[parts].std(axis=0)
     model = taught(scaled, scaled[parts])
-    there = pools.rank(model, scaled, top=10, aside=LABELLED, jobs=1)
+    there = pools.rank(model, scaled, "necessity", top=10, aside=LABELLED, jobs=1)
     found = ranked(pool="many").shortlist
     assert found.places.tolist() == there.places.tolist()
     assert found.utilities == pytest.approx(there.utilities)
@@ -338,11 +348,11 @@ def test_a_cluster_gives_the_same_rows():
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
     ) as there:
-        for pool in ("parts", "pool.csv"):
+        for pool, rows in {"parts": 60, "pool.csv": len(FREE)}.items():
             wanted = replace(WANTED, pool=pool)
             found = screened(wanted, silent, client=there.scheduler_address)
             assert list(found.shortlist.ids) == ids()
-            assert found.shortlist.rows == 60
+            assert found.shortlist.rows == rows
 
 
 # ---------------------------------------------------------------- mistakes
@@ -403,7 +413,3 @@ def test_what_can_be_known_beforehand_is_checked_before_files_are_read():
         Wanted("none", Path("none"), strategy="necessit")
     with pytest.raises(ValueError, match=r"^top must be at least 1; got 0\."):
         Wanted("none", Path("none"), top=0)
-
-
-def test_a_strategy_that_needs_the_whole_pool_is_refused():
-    assert "strategy must judge each row by itself" in refusal(strategy="random")

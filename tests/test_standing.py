@@ -24,6 +24,7 @@ from possibal import standing as module
 from possibal.bench import Bench
 from possibal.journal import Event, Kind
 from possibal.learner import Answer, Campaign
+from possibal.reasons import SURE
 from possibal.service import Desk
 from possibal.standing import CROWD, EVERY, Standing
 from possibal.store import Store
@@ -366,6 +367,21 @@ def test_the_nearest_labelled_rows_are_found_with_their_distance(tmp_path):
         assert [(row, label) for row, label, _ in found] == [(1, "no"), (4, "yes"), (2, "yes")]
         assert [distance * usual for *_, distance in found] == pytest.approx([1.0, 1.0, 3.0])
         assert usual in {1.0, 2.0, 3.0}
+
+
+def test_rows_in_doubt_that_are_like_a_row_are_counted(tmp_path):
+    # Three heaps of ten: one is labelled no, one yes, and nothing is known of the last.
+    X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 10, axis=0) + rows(30)[:, :2] / 10
+    with desk(tmp_path, X) as at:
+        assert at.standing.in_doubt_like(25) == 0  # too little is known
+        for row in (0, 1, 2, 10, 11, 12):
+            answer(at, "ann", row, "no" if row < 10 else "yes")
+        ranking = at.standing.rank()
+        unsure = set(ranking.looked_at[ranking.necessity < SURE].tolist())
+        assert unsure >= set(range(20, 30))
+        assert at.standing.in_doubt_like(25) == 9
+        answer(at, "ann", 21, "no")
+        assert at.standing.in_doubt_like(25) <= 8
 
 
 def test_rows_that_are_all_alike_are_no_distance_apart(tmp_path):

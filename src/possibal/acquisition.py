@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr, ndtr, softmax, xlog1py
 
-from possibal import averages, suprema
+from possibal import averages, poolwide, suprema
 from possibal.arrays import Array, Matrix, Vector, positive
 from possibal.belief import Belief, HasBelief
 from possibal.scoring import Order, by_variance, climbing, of_one_latent, reading, score
@@ -334,6 +334,8 @@ def random(
 
 
 STRATEGIES: dict[str, Strategy] = {
+    "herding": poolwide.herding,
+    "look_ahead": poolwide.look_ahead,
     "necessity": doubt,
     "uncertainty": uncertainty,
     "bald": bald,
@@ -341,6 +343,9 @@ STRATEGIES: dict[str, Strategy] = {
     "margin": margin,
     "least_confidence": least_confidence,
     "latent_entropy": latent_entropy,
+    "mocu": poolwide.mocu,
+    "bemps": poolwide.bemps,
+    "epig": poolwide.epig,
     "random": random,
 }
 """Name to strategy; the command line, the documentation and the contract tests read it."""

@@ -45,7 +45,8 @@ class Latents:
         belief = source.at(X)
         if belief.is_binary:
             return cls(belief.mean[..., None], belief.variance[..., None], belief.credibility)
-        return cls(belief.mean, _own(source.covariance(X)), belief.credibility)
+        own = np.maximum(_own(source.covariance(X)), _FLOOR * belief.variance)
+        return cls(belief.mean, own, belief.credibility)
 
     @property
     def probability(self) -> Array:
@@ -207,14 +208,28 @@ def _step(mean: Array, joint: Array) -> Step:
 
 
 # ---------------------------------------------------------------- gains
-def gain(source: Source, candidates: Matrix, reference: Matrix, loss: Loss) -> Vector:
+def gain(
+    source: Source,
+    candidates: Matrix,
+    reference: Matrix,
+    loss: Loss,
+    weight: Vector | None = None,
+) -> Vector:
     """How much less is lost over reference rows once each candidate has its label.
 
     Paper: none; expected reduction of a loss, one answer ahead.
+
+    Args:
+        source: what is known.
+        candidates: (m, d), rows that may be asked.
+        reference: (r, d), rows that stand for the pool.
+        loss: of each of these.
+        weight: (r,), how much each counts; all alike, summing to one, if left out.
     """
-    before = loss(Latents.of(source, reference)).sum()
+    counts = np.full(len(reference), 1.0 / max(1, len(reference))) if weight is None else weight
+    before = loss(Latents.of(source, reference)) @ counts
     after = [
-        sum(one.chance * loss(one.latents).sum(axis=1) for one in some)
+        sum(one.chance * (loss(one.latents) @ counts) for one in some)
         for some in answers(source, candidates, reference)
     ]
     return before - np.concatenate(after) if after else np.empty(0)

@@ -8,7 +8,7 @@ from hashlib import sha256
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from possibal.choices import at_least, choice
+from possibal.choices import USUAL, at_least, choice
 from possibal.interrupts import collector_paused
 from possibal.journal import Event, Kind
 from possibal.store import Contents, Item, Setup, Store, clock
@@ -19,8 +19,6 @@ if TYPE_CHECKING:  # scikit-learn takes a second to import
 
 FILE = "file"
 """Who gave the labels that a file came with."""
-USUAL = "necessity"
-"""The strategy of those who choose none."""
 PART = "recipe."
 """What the names of a recipe's arrays begin with."""
 

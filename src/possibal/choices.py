@@ -7,6 +7,9 @@ from typing import TypeVar
 
 Entry = TypeVar("Entry")
 
+USUAL = "herding"
+"""The strategy of those who choose none."""
+
 
 def choice(argument: str, name: object, registry: Mapping[str, Entry]) -> Entry:
     """The entry of a registry, or one sentence that offers the others."""

@@ -25,14 +25,12 @@ import numpy as np
 
 from possibal.arrays import Places
 from possibal.errors import MissingPackageError
-from possibal.looks import Judge
+from possibal.looks import Aim
 from possibal.rows import CHUNK, Expected, Part, rows
-from possibal.sieve import Candidates, Sieve
+from possibal.sieve import Candidates, Done, Sieve, Tally
 
 Dask: TypeAlias = Any
 """What belongs to Dask, which need not be there."""
-Done: TypeAlias = tuple[int, int, int]
-"""Rows that were ranked, worked out in full, and read."""
 Progress: TypeAlias = Callable[[int, int | None], None]
 
 AHEAD = 4
@@ -52,9 +50,9 @@ WAIT = 30.0
 # ---------------------------------------------------------------- what workers do
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a worker found in some rows: the best of them, and how many there were."""
+    """What a worker found in some rows: the best of them for each aim, and how many there were."""
 
-    best: list[Candidates]
+    best: list[list[Candidates]]
     done: Done
 
 
@@ -63,30 +61,26 @@ class Errand:
     """What every worker has to know; it is sent once.
 
     Attributes:
-        sift: offers the best rows of a part to a sieve.
-        judge: of rows.
-        top: how many rows are wanted.
+        sift: offers the best rows of a part to sieves.
+        aims: what is looked for. Each worker raises the bars of its own copy; they are true
+            wherever they are read.
         aside: places that are passed over, in order.
         expected: what rows hold.
-        bar: what so many rows are worth at least that a row below it cannot be wanted. Each
-            worker raises that of its own copy; it is true wherever it is read.
     """
 
-    sift: Callable[[Judge, Part, Sieve, Places], Done]
-    judge: Judge
-    top: int
+    sift: Callable[[Sequence[Aim], Part, Sequence[Sieve], Places], Done]
+    aims: Sequence[Aim]
     aside: Places
     expected: Expected
-    bar: float = -np.inf
 
     def run(self, parts: Iterable[Part]) -> Found:
         """The best rows of some parts."""
-        sieve, done = Sieve(self.top, self.judge.slack), np.zeros(3, dtype=int)
-        sieve.bar = self.bar
+        sieves, done = [aim.sieve() for aim in self.aims], np.zeros(3, dtype=int)
         for part in parts:
-            done += self.sift(self.judge, part, sieve, self.aside)
-        best = sieve.candidates()
-        self.bar = max(self.bar, sieve.bar)
+            done += self.sift(self.aims, part, sieves, self.aside)
+        best = [sieve.candidates() for sieve in sieves]
+        for aim, sieve in zip(self.aims, sieves, strict=True):
+            aim.bar = max(aim.bar, sieve.bar)
         ranked, judged, read = done.tolist()
         return Found(best, (ranked, judged, read))
 
@@ -104,9 +98,7 @@ def of_part(errand: Errand, part: Part) -> Found:
 
 def of_block(errand: Errand, block: Dask, start: int, within: str) -> Found:
     """The best rows of a block of a Dask collection, the first of which has this place."""
-    if not len(block):
-        return Found([], (0, 0, 0))
-    parts = rows(block, errand.expected).parts()
+    parts = rows(block, errand.expected).parts() if len(block) else ()
     return errand.run(
         replace(part, start=start + part.start, row=start + part.row, within=within)
         for part in parts
@@ -122,27 +114,6 @@ def _file(part: Part) -> Path | None:
 
 
 # ---------------------------------------------------------------- the face
-@dataclass
-class Tally:
-    """What came back: the sieve, and rows that were ranked, worked out in full, and read."""
-
-    sieve: Sieve
-    rows: int = 0
-    judged: int = 0
-    read: int = 0
-
-    def add(self, found: Found, offset: int) -> None:
-        """Count what a worker found, its places moved by so many rows."""
-        for one in found.best:
-            self.sieve.offer(replace(one, places=one.places + offset))
-        ranked, judged, read = found.done
-        self.rows, self.judged, self.read = (
-            self.rows + ranked,
-            self.judged + judged,
-            self.read + read,
-        )
-
-
 def rank(client: Dask, errand: Errand, X: object, progress: Progress | None = None) -> Tally:
     """The rows of a pool that may be among the best, found by the workers of a cluster.
 
@@ -152,12 +123,12 @@ def rank(client: Dask, errand: Errand, X: object, progress: Progress | None = No
         X: what :func:`possibal.rows.rows` takes, or a Dask array or data frame.
         progress: told how many rows were read, and how many there are if that is known.
     """
-    tally = Tally(Sieve(errand.top, errand.judge.slack))
+    tally = Tally([aim.sieve() for aim in errand.aims])
     with _flight(client) as flight, _flight(client) as kept:
         kept.append(_sent(client, errand))
         if is_lazy(X):
             pool = _Blocks.of(X, errand.expected)
-            if len(errand.aside):
+            if len(errand.aside) or any(aim.judge.by_place for aim in errand.aims):
                 pool = pool.counted(client)
             flight.extend(pool.sent(client, kept[0]))
             size, parts, moved = pool.size, iter(()), pool.starts is None
@@ -166,7 +137,10 @@ def rank(client: Dask, errand: Errand, X: object, progress: Progress | None = No
             size, parts, moved = source.size, source.parts(), False
         calls = (partial(client.submit, of_part, kept[0], part) for part in parts)
         for found in _in_order(client, flight, calls):
-            tally.add(found, tally.read if moved else 0)
+            for sieve, best in zip(tally.sieves, found.best, strict=True):
+                for one in best:
+                    sieve.offer(replace(one, places=one.places + moved * tally.read))
+            tally.add(found.done)
             if progress is not None:
                 progress(tally.read, size)
     if not tally.read:

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from possibal.acquisition import STRATEGIES, necessity
 from possibal.arrays import Array, Matrix, Vector
-from possibal.choices import at_least, choice
+from possibal.choices import USUAL, at_least, choice
 from possibal.experiments.streams import stream
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
@@ -77,7 +77,7 @@ class Settings:
     """What to run; bad values are refused at once."""
 
     data: str = "moons"
-    strategy: str = "necessity"
+    strategy: str = USUAL
     questions: int = 30
     runs: int = 20
     seed: int = 0

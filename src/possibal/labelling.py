@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from possibal.choices import USUAL
 from possibal.terminal import mistakes
 
 
@@ -45,7 +46,7 @@ def label(  # noqa: PLR0913 - one argument per option
     strategy: Annotated[
         str,
         typer.Option(help="What picks the next row; possibal strategies shows what there is."),
-    ] = "necessity",
+    ] = USUAL,
     people: Annotated[int, typer.Option(help="How many people answer each row.")] = 1,
     check: Annotated[
         int,

@@ -79,7 +79,7 @@ class Comparison:
     Attributes:
         data: a file, openml:ID, or a name.
         label: the column with the labels.
-        strategies: by name or as module:function; none means the paper's.
+        strategies: by name or as module:function; none means the usual one and the paper's.
         runs: to average over.
         questions: of a run; None means 50, or as many as there is room for.
         hyperparameters: one of those of spec.py.

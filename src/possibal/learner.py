@@ -24,11 +24,12 @@ from possibal.advice import Advice, State, advise, lookback
 from possibal.answers import Answer, check_label, check_row, plain
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import Belief
-from possibal.choices import choice, whole
+from possibal.choices import USUAL, choice, whole
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.foreseen import Foreseen
 from possibal.gp import Posterior
 from possibal.looks import Judge
+from possibal.lots import Lot, half_of
 from possibal.memory import BUDGET
 from possibal.picking import utilities
 from possibal.pool import Pool, pool
@@ -71,7 +72,7 @@ class Campaign:
         *,
         ids: Iterable[Hashable] | None = None,
         classes: ArrayLike | None = None,
-        strategy: str | Strategy = "necessity",
+        strategy: str | Strategy = USUAL,
         classifier: PossibilisticGPClassifier | None = None,
         seed: int = 0,
         memory: float = BUDGET,
@@ -111,6 +112,9 @@ class Campaign:
         nothing else is left. Of several best rows it is the least told, then the first in the
         pool. At random, any rows will do. In a large pool, the rows after the first are picked
         among the thousand, or thrice as many as asked for, that are worth most by themselves.
+
+        Where more than a thousand rows are left, a strategy that looks at rows together is shown
+        as many, or thrice as many as asked for: half of them those most in doubt, half drawn.
         """
         left = self._places_left
         if not len(left):
@@ -133,9 +137,9 @@ class Campaign:
         n = min(whole("n", n, 1), len(left))
         first = self._picked(n, left)
         if self.is_large:
-            others = judged = self._shortlist(min(max(SHORT, 3 * n), len(left))).places
+            others = judged = self._shortlist(min(max(SHORT, 3 * n), len(left)))
         else:
-            judged = self._judged(left)
+            judged = self._judged(left, n)
             others = judged[np.argsort(-self._merit_now(judged, self._rng()), kind="stable")]
         rest = [] if self.pool.is_large else self._rng().permutation(np.setdiff1d(left, judged))
         places = dict.fromkeys([*first, *others, *rest])
@@ -208,8 +212,7 @@ class Campaign:
             reason = "The answers so far name fewer than two classes."
             return replace(advice, state=State.GO_ON, reason=reason)
         if self.pool.is_large and advice.state is State.DONE and len(left):
-            (found,) = self._sifted(doubt, 1)
-            now = self.belief_of(np.append(left, found.places))
+            now = self.belief_of(np.append(left, self._sifted(doubt, 1)))
             return advise(now, None, len(self), is_sample=True)
         return advice
 
@@ -282,15 +285,16 @@ class Campaign:
         """Where the n best rows stand, each chosen as if those before it had been answered."""
         rng = self._rng()
         if self.is_large:
-            left = self._shortlist(1 if n == 1 else min(max(SHORT, 3 * n), len(left))).places
+            left = self._shortlist(1 if n == 1 else min(max(SHORT, 3 * n), len(left)))
             asked = [int(left[0])]
         else:
-            judged = self._judged(left)
+            judged = self._judged(left, n)
             asked = [int(judged[self._merit_now(judged, rng).argmax()])]
+            left = left if self._is_cold else judged
         foreseen = Foreseen(self._posterior)
         while len(asked) < n:
             foreseen = foreseen.with_pick(self.pool.X[asked[-1]])
-            asked.append(self._next(foreseen, self._judged(np.setdiff1d(left, asked)), rng))
+            asked.append(self._next(foreseen, self._judged(np.setdiff1d(left, asked), n), rng))
         return asked
 
     @property
@@ -299,22 +303,26 @@ class Campaign:
         is_judged = is_local(self.strategy) and not self._is_cold
         return is_judged and self.pool.is_large
 
-    def _shortlist(self, top: int) -> Candidates:
-        """The rows that are worth most by themselves, of those that may be asked about."""
-        assert is_local(self.strategy)  # noqa: S101 - tells the type checker
+    def _shortlist(self, top: int) -> Places:
+        """The rows that are worth most by themselves, of those that may be asked about.
+
+        Where a strategy looks at rows together, those most in doubt, in no order.
+        """
         if top not in self._shortlists:
-            (self._shortlists[top],) = self._sifted(self.strategy, top)
+            score = self.strategy if is_local(self.strategy) else doubt
+            self._shortlists[top] = self._sifted(score, top)
         return self._shortlists[top]
 
-    def _sifted(self, score: Score, top: int) -> list[Candidates]:
+    def _sifted(self, score: Score, top: int) -> Places:
         """The rows that may be asked about of which a score makes most."""
         judge, cores = Judge.of(self._posterior, score), os.cpu_count() or 1
         sieve = Sieve(top, judge.slack)
         self.pool.memory.sift(self._posterior, judge, sieve, self._places_taken, cores)
-        return sieve.best(judge.worth)
+        found = sieve.best if score is self.strategy else sieve.members
+        return Candidates.joined(found(judge.worth)).places
 
     @functools.cached_property
-    def _shortlists(self) -> dict[int, Candidates]:
+    def _shortlists(self) -> dict[int, Places]:
         """Those made so far, by their lengths."""
         return {}
 
@@ -323,8 +331,7 @@ class Campaign:
         foreseen, X = Foreseen(self._posterior), self.pool.X[places]
         if self._is_random or not is_local(self.strategy) or self._is_cold:
             return self._merit(foreseen, X, rng)
-        view = View(foreseen, X, rng, self.pool.X, self.belief.part(places))
-        return utilities(view, self.strategy)
+        return utilities(View(foreseen, X, rng, known=self.belief.part(places)), self.strategy)
 
     def _next(self, foreseen: Foreseen, left: Places, rng: np.random.Generator) -> int:
         """The best of the rows left, given those that are picked already."""
@@ -338,18 +345,38 @@ class Campaign:
         best = np.flatnonzero(merit == merit.max())
         return int(left[best[told[best].argmin()]])
 
-    def _judged(self, left: Places) -> Places:
-        """The rows that are judged: all, or the pool's deputies while no score can tell apart."""
-        if not self._is_cold or self._is_random:
+    def _judged(self, left: Places, n: int) -> Places:
+        """The rows that are judged, n of which are wanted, in order.
+
+        All, or the pool's deputies while no score can tell rows apart, or those of many that a
+        strategy looks at together.
+        """
+        if self._is_random:
             return left
-        deputies = np.intersect1d(left, self.pool.deputies)
-        return deputies if len(deputies) else left
+        if self._is_cold:
+            deputies = np.intersect1d(left, self.pool.deputies)
+            return deputies if len(deputies) else left
+        half = half_of(n)
+        if is_local(self.strategy) or len(left) <= 2 * half:
+            return left
+        return np.union1d(self._lot.drawn(left, half), self._shortlist(half))
+
+    @property
+    def _lot(self) -> Lot:
+        """What draws rows of a large pool."""
+        return Lot(self.seed, len(self))
 
     def _merit(self, foreseen: Foreseen, candidates: Matrix, rng: np.random.Generator) -> Vector:
         """What the strategy says of rows, or how many others they speak for while it cannot."""
         if self._is_cold and not self._is_random:
             return foreseen.worth(candidates, self.pool.reference)
-        return utilities(View(foreseen, candidates, rng, self.pool.X), self.strategy)
+        reference = candidates if is_local(self.strategy) else self._reference
+        return utilities(View(foreseen, candidates, rng, reference), self.strategy)
+
+    @functools.cached_property
+    def _reference(self) -> Matrix:
+        """Rows that stand for those left."""
+        return self.pool.X[self._lot.drawn(self._places_left, 2 * half_of(1))]
 
 
 def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:

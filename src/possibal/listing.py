@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from possibal.choices import USUAL
 from possibal.terminal import mistakes, shares
 from possibal.writing import write
 
@@ -41,7 +42,7 @@ def rank(  # noqa: PLR0913 - one argument per option
     strategy: Annotated[
         str,
         typer.Option(help="What is worth a label; possibal strategies shows what there is."),
-    ] = "necessity",
+    ] = USUAL,
     top: Annotated[int, typer.Option(help="How many rows to list.")] = 100,
     dask: Annotated[
         str | None,

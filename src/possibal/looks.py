@@ -11,6 +11,7 @@ neither threads nor parts nor machines change the answer.
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -163,9 +164,11 @@ class Judge:
 
     Attributes:
         looks: the last is in double precision.
+        by_place: whether where a row stands matters to it.
     """
 
     looks: tuple[Look, ...]
+    by_place = False
 
     @classmethod
     def of(cls, posterior: Posterior, score: Score, *, single: bool = True) -> "Judge":
@@ -237,3 +240,43 @@ class Judge:
             utilities = last.score(left.belief)
             sieve.offer(Candidates(chunk.start + kept, utilities, chunk.X[kept], names))
         return judged
+
+
+# ---------------------------------------------------------------- what is looked for
+class Sifts(Protocol):
+    """What offers the rows of a chunk that may be wanted to a sieve."""
+
+    @property
+    def slack(self) -> float:
+        """By what share utilities may be off."""
+        ...
+
+    @property
+    def by_place(self) -> bool:
+        """Whether where a row stands matters to it."""
+        ...
+
+    def sift(self, chunk: Chunk, sieve: Sieve, aside: Places) -> int:
+        """Offer rows; how many had to be worked out."""
+        ...
+
+
+@dataclass(eq=False)
+class Aim:
+    """Rows that are wanted of a pool.
+
+    Attributes:
+        judge: of rows.
+        top: how many are wanted.
+        bar: what so many rows are worth at least that a row below it cannot be wanted.
+    """
+
+    judge: Sifts
+    top: int
+    bar: float = -np.inf
+
+    def sieve(self) -> Sieve:
+        """A sieve for them."""
+        sieve = Sieve(self.top, self.judge.slack)
+        sieve.bar = self.bar
+        return sieve

@@ -15,6 +15,7 @@ from possibal.advice import Advice, State
 from possibal.answers import plain
 from possibal.bench import Bench
 from possibal.campaigns import Options, begin
+from possibal.choices import USUAL
 from possibal.errors import AlreadyAnsweredError, RefusedError
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.intake import Wanted, take_frame, take_in
@@ -173,7 +174,7 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     label: str | None = None,
     text: str | None = None,
     classes: Sequence[Hashable] = (),
-    strategy: str = "necessity",
+    strategy: str = USUAL,
     seed: int = 0,
     people: int = 1,
     check: int = 0,

@@ -8,11 +8,8 @@ each with the user's own name.
 
 import functools
 import os
-from collections import deque
 from collections.abc import Callable, Collection, Hashable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -20,21 +17,23 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from possibal import inputs
-from possibal.acquisition import STRATEGIES
+from possibal.acquisition import STRATEGIES, doubt
 from possibal.answers import is_hashable, plain
 from possibal.arrays import Matrix, Places, Vector, frozen
-from possibal.choices import at_least, choice
+from possibal.choices import USUAL, at_least, choice, whole
 from possibal.estimators import PossibilisticGPClassifier
+from possibal.foreseen import Foreseen
 from possibal.gp import Posterior
 from possibal.hyperparameters import median_distance
-from possibal.linalg import one_thread
-from possibal.looks import Judge
+from possibal.looks import Aim, Judge
+from possibal.lots import Blind, Lot, half_of
 from possibal.memory import BUDGET, Memory
-from possibal.rows import Expected, Part
-from possibal.rows import rows as rows_of
-from possibal.scoring import Score, is_local
-from possibal.sieve import Sieve
-from possibal.view import Strategy
+from possibal.passes import Reading
+from possibal.picking import utilities
+from possibal.rows import Expected
+from possibal.scoring import is_local
+from possibal.sieve import Candidates, Sieve, Tally
+from possibal.view import Strategy, View
 
 LARGE = 20_000
 """Rows of a pool that is read in a pass of its own, without what is believed of each row."""
@@ -167,7 +166,7 @@ class Shortlist:
 def rank(  # noqa: PLR0913 - all but three are named
     model: PossibilisticGPClassifier,
     X: object,
-    strategy: str | Strategy = "necessity",
+    strategy: str | Strategy = USUAL,
     *,
     top: int = 10,
     id: str | None = None,  # noqa: A002 - what users call it
@@ -176,12 +175,18 @@ def rank(  # noqa: PLR0913 - all but three are named
     precision: str = "mixed",
     progress: Callable[[int, int | None], None] | None = None,
     client: Any = None,  # noqa: ANN401 - Dask need not be there
+    seed: int = 0,
 ) -> Shortlist:
     """The rows of a pool of any size that are most worth a label.
 
     The pool is read part by part, so that memory does not grow with it, and on all cores. Rows
     that cannot be among the best are passed over as soon as a bound proves it; the answer is that
     of working out every row.
+
+    A strategy that looks at rows together is shown all where there are up to a thousand, or thrice
+    as many as wanted. Of more it is shown as many: half of them most in doubt, half drawn. The
+    first row is the one that a campaign of the same seed asks about, if `aside` is what it has
+    answers for. At random, any rows will do.
 
     Args:
         model: a fitted classifier.
@@ -199,96 +204,97 @@ def rank(  # noqa: PLR0913 - all but three are named
         client: a Dask client, or the address of a scheduler; X is then ranked on its workers, who
             read files themselves. Dask's own arrays and data frames are ranked on the workers of
             the client that Dask uses, if there is one.
+        seed: of what is drawn, as that of a campaign.
     """
-    score, wanted = scored(strategy), at_least("top", top, 1)
+    chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
+    wanted, posterior = at_least("top", top, 1), fitted(model)
     choice("precision", precision, {"mixed": True, "double": False})
-    judge = Judge.of(fitted(model), score, single=precision == "mixed")
-    expects = expected(model, id)
-    passed = np.unique(np.fromiter(aside, dtype=np.intp))
-    if client is not None or hasattr(X, "__dask_graph__"):
-        cluster = import_module("possibal.cluster")
-        errand = cluster.Errand(sifted, judge, wanted, passed, expects)
-        if (tally := cluster.tallied(client, errand, X, progress)) is not None:
-            return listed(judge, tally.sieve, tally.rows, tally.judged)
-        X = cluster.blocks(X)
-    source = rows_of(X, expects)
-    sieve, seen = Sieve(wanted, judge.slack), _Seen()
-    threads = at_least("jobs", jobs, 1) if jobs is not None else os.cpu_count() or 1
-    with one_thread(), ThreadPoolExecutor(threads) as workers:
-        running = deque[Future[tuple[int, int, int]]]()
-        try:
-            for part in source.parts():
-                running.append(workers.submit(sifted, judge, part, sieve, passed))
-                if len(running) > 2 * threads:
-                    seen.add(running.popleft().result(), progress, source.size)
-            while running:
-                seen.add(running.popleft().result(), progress, source.size)
-        finally:
-            for one in running:
-                one.cancel()
-    return listed(judge, sieve, seen.rows, seen.judged)
+    passed, threads = np.unique(np.fromiter(aside, dtype=np.intp)), os.cpu_count() or 1
+    threads = at_least("jobs", jobs, 1) if jobs is not None else threads
+    reading = Reading(X, expected(model, id), passed, threads, progress, client)
+    lot = Lot(whole("seed", seed, 0), answers(model))
+    if chosen is STRATEGIES["random"]:
+        return blindly(reading, Blind(lot.seed, lot.answers, passed[passed >= 0]), wanted)
+    score = chosen if is_local(chosen) else doubt
+    judge = Judge.of(posterior, score, single=precision == "mixed")
+    if is_local(chosen):
+        return listed(judge, reading.through(Aim(judge, wanted)))
+    return together(chosen, wanted, reading, judge, lot, Foreseen(posterior))
 
 
 def best(
     model: PossibilisticGPClassifier,
     X: object,
-    strategy: str | Strategy = "necessity",
+    strategy: str | Strategy = USUAL,
     **options: Any,  # noqa: ANN401 - those of rank
 ) -> Hashable:
     """The one row of a pool that is most worth a label; see :func:`rank`."""
     return rank(model, X, strategy, top=1, **options).ids[0]
 
 
-@dataclass
-class _Seen:
-    """What was read so far."""
-
-    rows: int = 0
-    judged: int = 0
-    read: int = 0
-
-    def add(
-        self,
-        done: tuple[int, int, int],
-        progress: Callable[[int, int | None], None] | None,
-        size: int | None,
-    ) -> None:
-        """Count a part, and tell."""
-        rows, judged, read = done
-        self.rows, self.judged, self.read = self.rows + rows, self.judged + judged, self.read + read
-        if progress is not None:
-            progress(self.read, size)
-
-
-def sifted(judge: Judge, part: Part, sieve: Sieve, aside: Places) -> tuple[int, int, int]:
-    """Offer the best rows of a part: how many were ranked, worked out in full, and read."""
-    chunk = part.read()
-    end = chunk.start + len(chunk.X)
-    passed = aside[np.searchsorted(aside, chunk.start) : np.searchsorted(aside, end)]
-    judged = judge.sift(chunk, sieve, passed)
-    return len(chunk.X) - len(passed), judged, len(chunk.X)
-
-
-def listed(judge: Judge, sieve: Sieve, rows: int, judged: int) -> Shortlist:
+def listed(judge: Judge, seen: Tally) -> Shortlist:
     """The shortlist of a sieve through which all rows went."""
-    if rows < sieve.top:
-        raise ValueError(
-            f"top must be at most {rows}, the rows there are; got {sieve.top}. Ask for fewer."
-        )
+    (sieve,) = seen.sieves
+    _enough(seen.rows, sieve.top)
     (found,) = sieve.best(judge.worth)
-    ids = found.places.tolist() if found.names is None else found.names
-    return Shortlist(found.places, tuple(ids), found.utilities, found.X, rows, judged)
+    return _short(found, seen)
 
 
-def scored(strategy: str | Strategy) -> Score:
-    """The score of a strategy that judges rows by themselves."""
-    chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
-    if not is_local(chosen):
+def blindly(reading: Reading, blind: Blind, top: int) -> Shortlist:
+    """Rows at random."""
+    seen = reading.through(Aim(blind, top))
+    _enough(seen.rows, top)
+    return _short(_drawn(seen.sieves[0]), seen)
+
+
+def together(  # noqa: PLR0913, PLR0917 - all that rank was given
+    strategy: Strategy, top: int, reading: Reading, judge: Judge, lot: Lot, foreseen: Foreseen
+) -> Shortlist:
+    """The shortlist of a strategy that looks at rows together.
+
+    Args:
+        strategy: what rows are worth.
+        top: how many are wanted.
+        reading: how the pool is read.
+        judge: of doubt.
+        lot: draws rows.
+        foreseen: what the labels taught, as a campaign shows it.
+    """
+    half = half_of(top)
+    seen = reading.through(Aim(judge, half), Aim(lot, 2 * half))
+    _enough(seen.rows, top)
+    doubtful, drawn = seen.sieves
+    shown = some = _drawn(drawn)
+    if seen.rows > 2 * half:
+        shown = Candidates.joined([some.part(np.arange(half)), *doubtful.members(judge.worth)])
+    shown = shown.part(np.unique(shown.places, return_index=True)[1])
+    stand = some.part(np.arange(len(some))[: 2 * half_of(1)])
+    reference = stand.X[np.argsort(stand.places)]
+    rng = np.random.default_rng([lot.seed, lot.answers])
+    view = View(foreseen, shown.X.astype(float), rng, reference.astype(float))
+    worth = utilities(view, strategy)
+    first = np.argsort(-worth, kind="stable")[:top]
+    return _short(replace(shown, utilities=worth).part(first), seen)
+
+
+def _drawn(sieve: Sieve) -> Candidates:
+    """The rows that were drawn, the largest number first."""
+    all_of_them = Candidates.joined(sieve.candidates())
+    return all_of_them.part(np.argsort(-all_of_them.utilities, kind="stable")[: sieve.top])
+
+
+def _enough(rows: int, top: int) -> None:
+    """Refuse to list more rows than there are."""
+    if rows < top:
         raise ValueError(
-            "strategy must judge each row by itself, so that a pool can be read in parts; got "
-            f"{strategy!r}. Choose another, or use a Campaign."
+            f"top must be at most {rows}, the rows there are; got {top}. Ask for fewer."
         )
-    return chosen
+
+
+def _short(found: Candidates, seen: Tally) -> Shortlist:
+    """Candidates as a shortlist."""
+    ids = found.places.tolist() if found.names is None else found.names
+    return Shortlist(found.places, tuple(ids), found.utilities, found.X, seen.rows, seen.judged)
 
 
 def fitted(model: object) -> Posterior:
@@ -299,6 +305,11 @@ def fitted(model: object) -> Posterior:
         )
     check_is_fitted(model, "posterior_")
     return model.posterior_
+
+
+def answers(model: PossibilisticGPClassifier) -> int:
+    """How many labels a classifier was given; of rows alike, each counts."""
+    return round(float(model.posterior_.data.weight[0].sum())) + model.left_out_
 
 
 def expected(model: PossibilisticGPClassifier, id: str | None) -> Expected:  # noqa: A002 - as above

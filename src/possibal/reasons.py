@@ -5,6 +5,8 @@ from enum import StrEnum
 
 FAR, NEAR = 0.7, 0.35
 """Shares of the usual distance between rows beyond which nothing is alike, and below which much."""
+SURE = 0.9
+"""Necessity from which on the model is sure: what advice calls so."""
 
 
 class Source(StrEnum):
@@ -30,7 +32,9 @@ class Nearby:
     label: str
 
 
-def sentence(source: Source, leaning: str | None, sure: float, nearby: Nearby | None) -> str:
+def sentence(
+    source: Source, leaning: str | None, sure: float, nearby: Nearby | None, others: int = 0
+) -> str:
     """Why a row is asked about.
 
     Args:
@@ -38,6 +42,7 @@ def sentence(source: Source, leaning: str | None, sure: float, nearby: Nearby | 
         leaning: the label that the model holds likeliest; None if it holds none.
         sure: how necessary that label is.
         nearby: the labelled row most like it; None before the first.
+        others: rows like it that have no label, and of which the model is not sure either.
     """
     if source is Source.CHECK:
         return "It was drawn at random, to measure how well the model does."
@@ -45,7 +50,8 @@ def sentence(source: Source, leaning: str | None, sure: float, nearby: Nearby | 
     if source is Source.DIVERSE:
         return f"Too little is known for a guess, and this row stands for many others. {alike}"
     begun = {Source.CHOSEN: "You picked it. ", Source.AGAIN: "You saw it before. "}
-    return f"{begun.get(source, '')}{_thought(leaning, sure)} {alike}"
+    stands = _stands(others) if source is Source.MODEL else ""
+    return f"{begun.get(source, '')}{_thought(leaning, sure)} {stands}{alike}"
 
 
 def _thought(leaning: str | None, sure: float) -> str:
@@ -54,9 +60,16 @@ def _thought(leaning: str | None, sure: float) -> str:
         return "Too little is known for a guess."
     if sure < 0.2:  # noqa: PLR2004 - as good as nothing
         return f"The model leans to {leaning}, but it could well be something else."
-    if sure < 0.9:  # noqa: PLR2004 - what advice calls sure
+    if sure < SURE:
         return f"The model thinks it is {leaning}, but is not sure."
     return f"The model is sure that it is {leaning}."
+
+
+def _stands(others: int) -> str:
+    """For how many others an answer would tell something."""
+    if others < 2:  # noqa: PLR2004 - one other is no reason
+        return ""
+    return f"It stands for {others} similar rows that the model is not sure about. "
 
 
 def _alike(nearby: Nearby | None) -> str:

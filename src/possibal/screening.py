@@ -22,7 +22,7 @@ from possibal import roles, tables
 from possibal.acquisition import STRATEGIES, necessity
 from possibal.advice import leading_labels
 from possibal.arrays import Matrix, Vector
-from possibal.choices import at_least, choice
+from possibal.choices import USUAL, at_least, choice
 from possibal.columns import MANY_DIGITS, NUMBERS, Table, is_number, named, written
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.hyperparameters import median_distance
@@ -55,7 +55,7 @@ class Wanted:
     label: str = "label"
     id: str | None = None
     columns: tuple[str, ...] = ()
-    strategy: str = "necessity"
+    strategy: str = USUAL
     top: int = 100
 
     def __post_init__(self) -> None:
@@ -120,14 +120,17 @@ def screened(
     model = PossibilisticGPClassifier(usual_distance=usual)
     model.fit((known.X - centre) / spread, known.labels)
     scaled = Rows(source.size, partial(_parts, source, centre, spread))
-    # Labelled rows may be in the pool under their names: so many more are asked for.
-    most = wanted.top + (len(known.ids) if wanted.id else 0)
+    # Labelled rows may be in the pool under their names. Where those are known only as the pool is
+    # read, so many more rows are asked for.
+    aside = [at for at, name in enumerate(names or ()) if _is_known(name, known.ids)]
+    most = wanted.top + (len(known.ids) if wanted.id and names is None else 0)
     began = time.perf_counter()
     shortlist = pools.rank(
         model,
         scaled,
         wanted.strategy,
         top=min(most, max(source.size or most, wanted.top)),
+        aside=aside,
         jobs=jobs,
         progress=progress,
         client=client,

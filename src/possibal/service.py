@@ -149,7 +149,8 @@ class Desk:
         leaning, sure = self._thought(row)
         near = self.standing.nearest(row, NEAREST)
         nearby = Nearby(near[0][2], near[0][1]) if near else None
-        said = reasons.sentence(source, leaning, sure or 0.0, nearby)
+        others = self.standing.in_doubt_like(row) if source is Source.MODEL else 0
+        said = reasons.sentence(source, leaning, sure or 0.0, nearby, others)
         items = self.standing.items([row, *(other for other, _, _ in near)])
         shown = tuple(Near(items[other], label) for other, label, _ in near)
         mine = self.standing.state.verdict(row).opinions.get(who)

@@ -1,15 +1,19 @@
 """The best rows of a pool that is read in parts, in any order.
 
-sieve.offer(candidates)        sieve.bar        sieve.best(judge) -> Candidates
+sieve.offer(candidates)        sieve.best(worth) -> Candidates        sieve.members(worth)
 """
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from threading import Lock
+from typing import TypeAlias
 
 import numpy as np
 
 from possibal.arrays import Matrix, Places, Vector
+
+Done: TypeAlias = tuple[int, int, int]
+"""Rows that were ranked, worked out in full, and read."""
 
 SLACK = 1e-7
 """Utilities that differ by less, relatively, may come in any order: they are worked out anew."""
@@ -82,7 +86,7 @@ class Sieve:
                 self._drop()
 
     def candidates(self) -> list[Candidates]:
-        """All that may be among the best, in one piece; nothing if nothing was offered."""
+        """All that may be among the best; in one piece where they are more than wanted."""
         with self._lock:
             if sum(len(one) for one in self._kept) > self.top:
                 self._drop()
@@ -103,10 +107,46 @@ class Sieve:
         exact = Candidates(all_of_them.places, utilities, all_of_them.X, all_of_them.names)
         return [exact.part(order)]
 
+    def members(self, worth: Callable[[Matrix], Vector]) -> list[Candidates]:
+        """The same rows as :meth:`best`, in no order: only those close to the last are worked out.
+
+        Args:
+            worth: as there.
+        """
+        kept = self.candidates()
+        if sum(len(one) for one in kept) <= self.top:
+            return kept
+        (joined,) = kept
+        last, off = self._last(joined)
+        sure = np.flatnonzero(joined.utilities > last + off)
+        close = joined.part(np.flatnonzero(joined.utilities <= last + off))
+        first = np.lexsort((close.places, -worth(close.X)))[: self.top - len(sure)]
+        return [joined.part(sure), close.part(first)]
+
     def _drop(self) -> None:
         """Raise the bar to the last that is wanted, and drop what lies below it."""
         joined = Candidates.joined(self._kept)
-        last = np.partition(joined.utilities, -self.top)[-self.top]
-        size = max(abs(last), 1.0) if self._is_signed else abs(last)
-        self.bar = max(self.bar, float(last - self.slack * size))
+        last, off = self._last(joined)
+        self.bar = max(self.bar, last - off)
         self._kept = [joined.part(np.flatnonzero(joined.utilities >= self.bar))]
+
+    def _last(self, joined: Candidates) -> tuple[float, float]:
+        """What the last row that is wanted is worth, and how much two may seem to differ."""
+        last = float(np.partition(joined.utilities, -self.top)[-self.top])
+        size = max(abs(last), 1.0) if self._is_signed else abs(last)
+        return last, self.slack * size
+
+
+@dataclass
+class Tally:
+    """What came of reading a pool: sieves, and rows ranked, worked out in full, and read."""
+
+    sieves: list[Sieve]
+    rows: int = 0
+    judged: int = 0
+    read: int = 0
+
+    def add(self, done: Done) -> None:
+        """Count some rows."""
+        rows, judged, read = done
+        self.rows, self.judged, self.read = self.rows + rows, self.judged + judged, self.read + read

@@ -19,6 +19,7 @@ from possibal.answers import Answer
 from possibal.arrays import Matrix, Places, Vector
 from possibal.journal import Event, Kind, State, replay
 from possibal.ranking import Ranking, Task
+from possibal.reasons import NEAR, SURE
 from possibal.store import Item, Store
 
 if TYPE_CHECKING:
@@ -314,12 +315,29 @@ class Standing:
             known = dict(self.state.labels)
         known.pop(row, None)
         rows = np.array(list(known), dtype=np.intp)
-        away = np.sqrt(((self.X[rows] - self.X[row]) ** 2).sum(axis=1)) / self._usual
+        away = self._away(rows, row)
         first = rows[np.argsort(away, kind="stable")[:most]]
         return [
             (int(other), known[int(other)], float(distance))
             for other, distance in zip(first, np.sort(away, kind="stable")[:most], strict=True)
         ]
+
+    def in_doubt_like(self, row: int) -> int:
+        """How many other rows without a label are like a row, and the model is not sure of them.
+
+        Of a large pool only those are counted that the ranking looked at.
+        """
+        ranking = self.ranking
+        if ranking is None or ranking.is_cold:
+            return 0
+        with self.lock:
+            known = [row, *self.state.labels]
+        unsure = np.setdiff1d(ranking.looked_at[ranking.necessity < SURE], known)
+        return int(np.count_nonzero(self._away(unsure, row) < NEAR))
+
+    def _away(self, rows: Places, row: int) -> Vector:
+        """How far rows are from one of them, in usual distances."""
+        return np.sqrt(((self.X[rows] - self.X[row]) ** 2).sum(axis=1)) / self._usual
 
     @functools.cached_property
     def _usual(self) -> float:

@@ -22,6 +22,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
 from possibal import database
+from possibal.choices import USUAL
 from possibal.database import TABLES, address, held, leases, told
 from possibal.errors import UnsavedError
 from possibal.journal import Event, Kind
@@ -61,7 +62,7 @@ class Setup:
     text: str | None = None
     folder: str | None = None
     classes: tuple[str, ...] = ()
-    strategy: str = "necessity"
+    strategy: str = USUAL
     seed: int = 0
     people: int = 1
     check: int = 0

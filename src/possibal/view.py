@@ -57,7 +57,7 @@ class View:
         posterior: what the labels so far have taught; a pool-wide strategy may ask it more.
         candidates: (m, d), the rows that may be asked.
         rng: for strategies that draw.
-        reference: (r, d), rows that stand for the whole pool; the candidates if left out.
+        reference: (r, d), rows that stand for all without a label; the candidates if left out.
         known: the belief about the candidates, where it was worked out before.
     """
 

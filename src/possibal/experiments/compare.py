@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from possibal.arrays import Array, Matrix, Places, Vector
-from possibal.choices import at_least
+from possibal.choices import USUAL, at_least
 from possibal.experiments.datasets import Dataset
 from possibal.experiments.own import source, strategy
 from possibal.experiments.results import Results
@@ -81,13 +81,13 @@ def wanted(
 
     Args:
         data: the set.
-        chosen: strategies by name or as module:function; none means the paper's.
+        chosen: strategies by name or as module:function; none means the usual one and the paper's.
         size: runs, questions, pool and test.
         hyperparameters: one of those of spec.py.
         seed: where every draw comes from.
     """
     usual = BINARY_STRATEGIES if is_binary(data) else MULTICLASS_STRATEGIES
-    names = dict.fromkeys([RANDOM, *(chosen or usual)])
+    names = dict.fromkeys([RANDOM, *(chosen or (USUAL, *usual))])
     experiment = Experiment(data.name, HELD_OUT, hyperparameters, size, seed)
     ours = {name: strategy(name) for name in names if ":" not in name}
     own = {name: strategy(name) for name in names if ":" in name}

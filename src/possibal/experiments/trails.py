@@ -190,8 +190,7 @@ def _view(task: Task, run: int, fit: Fit, s: int) -> View:
     """What a strategy that reads more than a belief may look at."""
     share, left = fit.crowd.grounds[s].share, fit.crowd.left[s]
     rng = _generator(task, run, fit.crowd.n)
-    candidates, reference = share.X[share.pool[left]], share.X[share.pool]
-    return View(fit.posterior(s), candidates, rng, reference=reference)
+    return View(fit.posterior(s), share.X[share.pool[left]], rng)
 
 
 def _generator(task: Task, run: int, answers: int) -> np.random.Generator:

@@ -1,0 +1,77 @@
+"""A pool of any size, read once, on this machine or on a cluster.
+
+Reading(X, ...).through(Aim(judge, top), ...) -> Tally
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from possibal.arrays import Places
+from possibal.linalg import one_thread
+from possibal.looks import Aim
+from possibal.rows import Expected, Part
+from possibal.rows import rows as rows_of
+from possibal.sieve import Done, Sieve, Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How a pool is read; see :func:`possibal.pool.rank`."""
+
+    X: object
+    expected: Expected
+    aside: Places
+    threads: int
+    progress: Callable[[int, int | None], None] | None = None
+    client: Any = None
+
+    def through(self, *aims: Aim) -> Tally:
+        """All rows past several judges, each with a sieve of its own."""
+        X = self.X
+        if self.client is not None or hasattr(X, "__dask_graph__"):
+            cluster = import_module("possibal.cluster")
+            errand = cluster.Errand(sifted, aims, self.aside, self.expected)
+            if (seen := cluster.tallied(self.client, errand, X, self.progress)) is not None:
+                return seen
+            X = cluster.blocks(X)
+        return self._here(X, aims)
+
+    def _here(self, X: object, aims: Sequence[Aim]) -> Tally:
+        """The same on this machine, by threads."""
+        source, seen = rows_of(X, self.expected), Tally([aim.sieve() for aim in aims])
+
+        def count(done: Done) -> None:
+            """Count a part, and tell."""
+            seen.add(done)
+            if self.progress is not None:
+                self.progress(seen.read, source.size)
+
+        with one_thread(), ThreadPoolExecutor(self.threads) as workers:
+            running = deque[Future[Done]]()
+            try:
+                for part in source.parts():
+                    running.append(workers.submit(sifted, aims, part, seen.sieves, self.aside))
+                    if len(running) > 2 * self.threads:
+                        count(running.popleft().result())
+                while running:
+                    count(running.popleft().result())
+            finally:
+                for one in running:
+                    one.cancel()
+        return seen
+
+
+def sifted(aims: Sequence[Aim], part: Part, sieves: Sequence[Sieve], aside: Places) -> Done:
+    """Offer the best rows of a part: how many were ranked, worked out in full, and read."""
+    chunk, judged = part.read(), 0
+    end = chunk.start + len(chunk.X)
+    passed = aside[np.searchsorted(aside, chunk.start) : np.searchsorted(aside, end)]
+    for aim, sieve in zip(aims, sieves, strict=True):
+        judged += aim.judge.sift(chunk, sieve, passed)
+    return len(chunk.X) - len(passed), judged, len(chunk.X)

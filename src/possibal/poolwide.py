@@ -1,0 +1,121 @@
+"""Pool-wide strategies: what the label of a row would do for all the others.
+
+    herding(view)        look_ahead(view)        mocu(view)        bemps(view)        epig(view)
+
+A score judges each row by itself. These also read how rows hang together, and rows that stand for
+all that have no label: where there are more of those than `REFERENCE`, some are drawn.
+"""
+
+import numpy as np
+from scipy.spatial.distance import cdist, pdist
+
+from possibal import ahead
+from possibal.ahead import Latents
+from possibal.arrays import Array, Matrix, Vector
+from possibal.view import View
+
+REFERENCE = 200
+"""Rows that stand for all without a label where one answer is looked ahead."""
+COVERED = 500
+"""Rows that stand for all without a label where they are to be covered."""
+WIDTH = 0.2
+"""Of the kernel that tells which rows are alike, as a share of the usual distance of two rows."""
+CROWDING = 0.5
+"""A row with k others alike counts k to minus this: between all rows alike, and all regions."""
+TURN = 10
+"""With so many labels a row's own margin counts once, with twice as many twice."""
+_TINY = 1e-300
+
+
+# ---------------------------------------------------------------- coverage
+def herding(view: View) -> Vector:
+    """Asks for rows that stand for many others in doubt, later for those most in doubt themselves.
+
+    Each row without a label counts by its doubt, the square of Brier's expected score, and by how
+    few are like it. It is covered as far as a row with a label is like it; what a candidate adds
+    to that is what it stands for. With n labels the utility is the logarithm of that, and n / 10
+    times the logarithm of its own margin. Labels on their way count as labels, so that a batch is
+    greedy.
+
+    Paper: none; coverage by a kernel weighted by doubt. Margin is that of App. E.4.
+    """
+    source, reference = view.source, _drawn(view, COVERED)
+    usual, seen = _usual(reference), source.seen
+    weight = _sharp(Latents.of(source, reference)) * _rarity(reference, usual)
+    covered = _alike(reference, seen, usual).max(axis=1, initial=0.0)
+    gain = np.maximum(_alike(view.candidates, reference, usual) - covered, 0.0) @ weight
+    closest = np.sort(Latents.of(source, view.candidates).probability, axis=1)[:, -2:]
+    margin = 1.0 - (closest[:, 1] - closest[:, 0])
+    return np.log(gain + _TINY) + len(seen) / TURN * np.log(margin + _TINY)
+
+
+# ---------------------------------------------------------------- one answer ahead
+def look_ahead(view: View) -> Vector:
+    """Asks for the label that is expected to leave least doubt about all rows.
+
+    The loss of a row is the square of Brier's expected score, so that rows in much doubt count
+    most; rows of a crowd count less each. The settings of the hyperparameters are told apart by
+    the answer.
+
+    Paper: none; one step of Laplace's method for each label, where U's supremum is attained.
+    """
+    reference = _drawn(view, REFERENCE)
+    weight = _rarity(reference, _usual(reference))
+    return ahead.gain(view.source, view.candidates, reference, _sharp, weight / weight.sum())
+
+
+def mocu(view: View) -> Vector:
+    """Asks for the label that is expected to leave the smallest expected error (MOCU).
+
+    Paper: none; expected error reduction, every row counting alike.
+    """
+    return ahead.gain(view.source, view.candidates, _drawn(view, REFERENCE), ahead.error)
+
+
+def bemps(view: View) -> Vector:
+    """Asks for the label that is expected to leave the best Brier score (BEMPS, CoreMSE).
+
+    Paper: none; expected reduction of Brier's score, every row counting alike.
+    """
+    return ahead.gain(view.source, view.candidates, _drawn(view, REFERENCE), ahead.squared)
+
+
+def epig(view: View) -> Vector:
+    """Asks for the label that tells most about the labels of others, in nats (EPIG).
+
+    Paper: none; the mutual information of two labels, averaged over the pool.
+    """
+    reference = _drawn(view, REFERENCE)
+    return ahead.information(view.source, view.candidates, reference) / len(reference)
+
+
+# ---------------------------------------------------------------- what stands for the pool
+def _drawn(view: View, most: int) -> Matrix:
+    """Rows that stand for all without a label: those of the view, or some of them drawn."""
+    rows = view.reference
+    if len(rows) <= most:
+        return rows
+    rng = np.random.default_rng(0) if view.rng is None else view.rng
+    return rows[rng.choice(len(rows), most, replace=False)]
+
+
+def _sharp(latents: Latents) -> Array:
+    """The square of Brier's expected score."""
+    return ahead.squared(latents) ** 2
+
+
+def _rarity(X: Matrix, usual: float) -> Vector:
+    """How much each row counts: less where many are like it."""
+    return _alike(X, X, usual).sum(axis=1) ** -CROWDING
+
+
+def _usual(X: Matrix) -> float:
+    """The median distance of two rows that differ; one where none do."""
+    apart = pdist(X)
+    apart = apart[apart > 0]
+    return float(np.median(apart)) if len(apart) else 1.0
+
+
+def _alike(X: Matrix, Z: Matrix, usual: float) -> Matrix:
+    """How much rows are like others, from zero to one."""
+    return np.exp(-0.5 * cdist(X, Z, "sqeuclidean") / (WIDTH * usual) ** 2)
