@@ -444,6 +444,19 @@ def test_a_strategy_of_ones_own_sees_rows_together():
     assert few_rows == (49, 49, np.random.Generator)
 
 
+def test_what_it_sees_is_what_a_campaign_shows():
+    seen = []
+
+    def any_row(view):
+        seen.append((type(view.posterior), view.candidates.dtype, view.reference.dtype))
+        return np.zeros(len(view.candidates))
+
+    X = crowded(40).astype(np.float32)
+    campaign = begun(X, any_row)
+    assert campaign.ask() == (asked(campaign, X),)
+    assert seen == [(Foreseen, np.dtype(float), np.dtype(float))] * 2
+
+
 @pytest.mark.usefixtures("few_weighed")
 def test_at_random_every_row_of_the_pool_may_be_named():
     X = crowded(200)
