@@ -43,11 +43,11 @@ def alike(x, z, X):
 
 
 @each_kind
-def test_herding_is_what_a_row_adds_to_the_coverage_and_its_own_margin(labels):
+def test_herding_is_what_a_row_adds_to_the_coverage_and_its_own_doubt(labels):
     now = view(labels)
     X, seen, found = now.candidates, posterior(labels).data.X, poolwide.herding(now)
     p = Latents.of(posterior(labels), X).probability
-    doubt = (1 - (p**2).sum(axis=1)) ** 2
+    doubt, rival = (1 - (p**2).sum(axis=1)) ** 2, ahead.doubted(Latents.of(posterior(labels), X))
     for at, x in enumerate(X):
         stands = 0.0
         for other, z in enumerate(X):
@@ -55,8 +55,8 @@ def test_herding_is_what_a_row_adds_to_the_coverage_and_its_own_margin(labels):
             covered = max(alike(z, one, X) for one in seen)
             stands += doubt[other] / np.sqrt(count) * max(alike(x, z, X) - covered, 0)
         second, first = np.sort(p[at])[-2:]
-        margin = (1 - first + second) ** (len(seen) / poolwide.TURN)
-        assert found[at] == pytest.approx(np.log(stands * margin), rel=1e-9)
+        own = (1 - first + second) * rival[at]
+        assert found[at] == pytest.approx(np.log(stands * own ** (len(seen) / 10)), rel=1e-9)
 
 
 @each_kind

@@ -23,7 +23,7 @@ WIDTH = 0.2
 CROWDING = 0.5
 """A row with k others alike counts k to minus this: between all rows alike, and all regions."""
 TURN = 10
-"""With so many labels a row's own margin counts once, with twice as many twice."""
+"""With so many labels a row's own doubt counts once, with twice as many twice."""
 _TINY = 1e-300
 
 
@@ -33,20 +33,22 @@ def herding(view: View) -> Vector:
 
     Each row without a label counts by its doubt, the square of Brier's expected score, and by how
     few are like it. It is covered as far as a row with a label is like it; what a candidate adds
-    to that is what it stands for. With n labels the utility is the logarithm of that, and n / 10
-    times the logarithm of its own margin. Labels on their way count as labels, so that a batch is
+    to that is what it stands for. Its own doubt is the margin of its probabilities times the
+    possibility 1 - N of a rival. With n labels the utility is the logarithm of what it stands for,
+    and n / 10 times that of its own doubt. Labels on their way count as labels, so that a batch is
     greedy.
 
-    Paper: none; coverage by a kernel weighted by doubt. Margin is that of App. E.4.
+    Paper: none; coverage by a kernel weighted by doubt. App. E.4, Margin; Props. 2 to 4, N.
     """
     source, reference = view.source, _drawn(view, COVERED)
     usual, seen = _usual(reference), source.seen
     weight = _sharp(Latents.of(source, reference)) * _rarity(reference, usual)
     covered = _alike(reference, seen, usual).max(axis=1, initial=0.0)
     gain = np.maximum(_alike(view.candidates, reference, usual) - covered, 0.0) @ weight
-    closest = np.sort(Latents.of(source, view.candidates).probability, axis=1)[:, -2:]
-    margin = 1.0 - (closest[:, 1] - closest[:, 0])
-    return np.log(gain + _TINY) + len(seen) / TURN * np.log(margin + _TINY)
+    here = Latents.of(source, view.candidates)
+    closest = np.sort(here.probability, axis=1)[:, -2:]
+    own = (1.0 - (closest[:, 1] - closest[:, 0])) * ahead.doubted(here)
+    return np.log(gain + _TINY) + len(seen) / TURN * np.log(own + _TINY)
 
 
 # ---------------------------------------------------------------- one answer ahead
