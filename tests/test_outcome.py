@@ -119,7 +119,7 @@ def test_status_is_for_programs(capsys, db):
         "agreement": found["agreement"],
         "classes": ["small", "large"],
         "kind": "table",
-        "strategy": "necessity",
+        "strategy": "herding",
         "answers_per_row": 2,
         "check": {"answered": found["check"]["answered"], "size": 4},
         "db": "a.db",

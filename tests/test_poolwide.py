@@ -56,7 +56,9 @@ def test_herding_is_what_a_row_adds_to_the_coverage_and_its_own_doubt(labels):
             stands += doubt[other] / np.sqrt(count) * max(alike(x, z, X) - covered, 0)
         second, first = np.sort(p[at])[-2:]
         own = (1 - first + second) * rival[at]
-        assert found[at] == pytest.approx(np.log(stands * own ** (len(seen) / 10)), rel=1e-9)
+        assert found[at] == pytest.approx(
+            np.log(stands * own ** (len(seen) / 10)), rel=1e-9, abs=1e-9
+        )
 
 
 @each_kind

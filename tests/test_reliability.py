@@ -5,7 +5,7 @@ import reliability
 
 pytest_plugins = ["postgres"]
 
-KILLS = 10
+KILLS = 6
 """On each database; the long run has 200."""
 
 

@@ -180,7 +180,7 @@ def test_the_campaign_is_described(desk):
         "name": "a",
         "kind": "table",
         "classes": ["yes", "no"],
-        "strategy": "necessity",
+        "strategy": "herding",
         "answers_per_row": 2,
         "check": 5,
         "rows": 40,

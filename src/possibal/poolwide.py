@@ -48,7 +48,8 @@ def herding(view: View) -> Vector:
     here = Latents.of(source, view.candidates)
     closest = np.sort(here.probability, axis=1)[:, -2:]
     own = (1.0 - (closest[:, 1] - closest[:, 0])) * ahead.doubted(here)
-    return np.log(gain + _TINY) + len(seen) / TURN * np.log(own + _TINY)
+    # Rounded, so that rows alike tie: how a product rounds depends on where a row stands.
+    return np.round(np.log(gain + _TINY) + len(seen) / TURN * np.log(own + _TINY), 10)
 
 
 # ---------------------------------------------------------------- one answer ahead
