@@ -8,7 +8,7 @@ from scipy.special import entr
 from possibal import averages
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(mu=st.floats(-50, 50), log_variance=st.floats(-8, 8))
 def test_probit_information_agrees_with_fifty_digits(mu, log_variance):
     sigma2 = 10**log_variance
@@ -19,7 +19,7 @@ def test_probit_information_agrees_with_fifty_digits(mu, log_variance):
         assert abs(reference.mpf(value) / exact - 1) < 1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     mu=st.tuples(*[st.floats(-6, 6)] * 3),
     log_sd=st.tuples(*[st.floats(-4, 0.6)] * 3),
@@ -33,7 +33,7 @@ def test_softmax_averages_agree_with_a_grid_over_all_latents(mu, log_sd):
     assert found.information[0] == pytest.approx(information, rel=2e-3, abs=1e-8)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     gap=st.floats(0, 50),
     log_variance=st.tuples(st.floats(-8, 1.2), st.floats(-8, 1.2)),
