@@ -5,7 +5,7 @@ import reliability
 
 pytest_plugins = ["postgres"]
 
-KILLS = 6
+KILLS = 4
 """On each database; the long run has 200."""
 
 

@@ -281,8 +281,8 @@ def test_hyperparameters_of_a_ledger_are_taken_from_it(alone, tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="needs process groups, and joblib's leavings")
 def test_a_run_killed_at_random_ends_with_the_bytes_of_one_left_alone(tmp_path):
     work = ("table1", "--datasets", "wine", "--runs", "11", "--jobs", "2")
-    told = list(kill(tmp_path, 2, work))
-    assert sum(line.startswith("kill") for line in told) == 2
+    told = list(kill(tmp_path, 1, work))
+    assert sum(line.startswith("kill") for line in told) == 1
     assert told[-1].startswith("finished: the same ")
 
 

@@ -23,7 +23,7 @@ def relative_error(value, exact):
     return float(abs(reference.mpf(value) / exact - 1)) if exact > SMALLEST else 0.0
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(mu=st.floats(-50, 50), log_variance=st.floats(-8, 8))
 def test_probit_suprema_agree_with_fifty_digits(mu, log_variance):
     sigma2 = 10**log_variance
@@ -50,7 +50,7 @@ def test_probit_supremum_is_what_brents_method_finds(mu, sigma2, sign):
     )
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     labels=st.integers(2, 5),
     data=st.data(),
