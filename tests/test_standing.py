@@ -21,10 +21,10 @@ from desks import (
 
 from possibal import checks
 from possibal import standing as module
+from possibal.advice import SURE
 from possibal.bench import Bench
 from possibal.journal import Event, Kind
 from possibal.learner import Answer, Campaign
-from possibal.reasons import SURE
 from possibal.service import Desk
 from possibal.standing import CROWD, EVERY, Standing
 from possibal.store import Store

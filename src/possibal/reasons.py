@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from possibal.advice import SURE
+
 FAR, NEAR = 0.7, 0.35
 """Shares of the usual distance between rows beyond which nothing is alike, and below which much."""
-SURE = 0.9
-"""Necessity from which on the model is sure: what advice calls so."""
 
 
 class Source(StrEnum):

@@ -15,11 +15,12 @@ from zlib import crc32
 
 import numpy as np
 
+from possibal.advice import SURE
 from possibal.answers import Answer
 from possibal.arrays import Matrix, Places, Vector
 from possibal.journal import Event, Kind, State, replay
 from possibal.ranking import Ranking, Task
-from possibal.reasons import NEAR, SURE
+from possibal.reasons import NEAR
 from possibal.store import Item, Store
 
 if TYPE_CHECKING:
