@@ -26,7 +26,6 @@ from possibal.errors import MissingPackageError
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.looks import Aim, Judge
 from possibal.lots import Lot
-from possibal.passes import sifted
 from possibal.pool import expected, fitted
 from possibal.rows import rows
 from possibal.scoring import reading, score
@@ -65,10 +64,10 @@ def assert_same(found, alone):
     assert found.rows == alone.rows
 
 
-def errand(X, top=5):
-    aims = (Aim(Judge.of(fitted(model()), doubt), top), Aim(Lot(0, 20), top))
-    none = np.empty(0, dtype=np.intp)
-    return cluster.Errand(sifted, aims, none, expected(model(), None)), X
+def errand(judge=None):
+    """What workers are to do: the five rows in most doubt, or what another judge wants."""
+    aim = Aim(Judge.of(fitted(model()), doubt) if judge is None else judge, 5)
+    return cluster.Errand(aim, np.empty(0, dtype=np.intp), expected(model(), None))
 
 
 @pytest.fixture(scope="module")
@@ -209,8 +208,9 @@ def test_a_frame_of_blocks_is_read_by_name(client):
 # ---------------------------------------------------------------- rows looked at together
 @pytest.fixture
 def few_weighed(monkeypatch):
-    """A hundred rows are looked at together."""
+    """A hundred rows are looked at together, of two hundred that are drawn."""
     monkeypatch.setattr(lots, "WEIGHED", 100)
+    monkeypatch.setattr(lots, "DRAWN", 200)
 
 
 def asked(campaign, X, client, **options):
@@ -299,7 +299,7 @@ def test_the_judge_is_sent_once_and_few_rows_come_back(client, monkeypatch):
     submit, offer = client.submit, Sieve.offer
 
     def counted(function, *given, **how):
-        sent.append((function, len(pickle.dumps(given[-1]))))
+        sent.append((function, len(pickle.dumps(given[1:] or given))))
         return submit(function, *given, **how)
 
     def seen(sieve, some):
@@ -315,25 +315,59 @@ def test_the_judge_is_sent_once_and_few_rows_come_back(client, monkeypatch):
     assert max(found) <= 5
 
 
-def test_a_worker_keeps_its_bar_for_the_next_part():
-    X = np.random.default_rng(0).normal(size=(5000, 3))
-    work, _ = errand(X)
+@pytest.mark.parametrize("judge", [None, Lot(0, 20)], ids=["doubt", "lot"])
+def test_a_worker_keeps_its_bar_for_the_next_part(judge):
+    X, work = np.random.default_rng(0).normal(size=(5000, 3)), errand(judge)
     (part,) = rows(X, work.expected).parts()
     first, again = cluster.of_part(work, part), cluster.of_part(work, part)
-    assert all(aim.bar > -np.inf for aim in work.aims)
-    for one, other in zip(first.best, again.best, strict=True):
-        assert one[0].places.tolist() == other[0].places.tolist()
-    assert again.done[1] < first.done[1]
+    assert work.aim.bar > -np.inf
+    assert first.best[0].places.tolist() == again.best[0].places.tolist()
+    assert again.done[1] < first.done[1] or judge is not None
+
+
+@pytest.mark.parametrize("judge", [None, Lot(0, 20)], ids=["doubt", "lot"])
+def test_a_worker_is_told_the_bar_of_what_others_read(judge):
+    X = np.random.default_rng(0).normal(size=(5000, 3))
+    (part,) = rows(X, errand().expected).parts()
+    (alone,) = cluster.of_part(errand(judge), part).best
+    bar = float(np.sort(alone.utilities)[-2])
+    (above,) = cluster.of_part(errand(judge), part, bar).best
+    assert len(above) < len(alone)
+    assert above.utilities.min() >= bar
+    assert set(alone.places[alone.utilities >= bar]) == set(above.places)
+    late = errand(judge)
+    late.aim.bar = bar
+    assert cluster.of_part(late, part, 0.0).best[0].places.tolist() == above.places.tolist()
 
 
 def test_places_of_a_block_are_counted_from_its_first_row():
-    work, X = errand(unlabelled())
-    nothing = cluster.of_block(work, X[:0], 7, "")
-    assert (nothing.best, nothing.done) == ([[], []], (0, 0, 0))
-    here, moved = (cluster.of_block(errand(X)[0], X, start, "") for start in (0, 100))
-    assert (here.best[0][0].places + 100).tolist() == moved.best[0][0].places.tolist()
-    assert moved.best[1][0].places.min() >= 100
+    X = unlabelled()
+    nothing = cluster.of_block(errand(), X[:0], 7, "")
+    assert (nothing.best, nothing.done) == ([], (0, 0, 0))
+    here, moved = (cluster.of_block(errand(), X, start, "") for start in (0, 100))
+    assert (here.best[0].places + 100).tolist() == moved.best[0].places.tolist()
     assert here.done[::2] == moved.done[::2] == (600, 600)
+    (drawn,) = cluster.of_block(errand(Lot(0, 20)), X, 100, "").best
+    assert sorted(drawn.places.tolist()) == sorted(
+        Lot(0, 20).drawn(np.arange(100, 700), 5).places.tolist()
+    )
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_parts_that_are_handed_out_late_know_the_bar(client, monkeypatch):
+    bars, submit = [], client.submit
+
+    def seen(function, *given, **how):
+        bars.extend(given[2:])
+        return submit(function, *given, **how)
+
+    monkeypatch.setattr(client, "submit", seen)
+    monkeypatch.setattr(cluster, "AHEAD", 1)
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    assert_same(rank(model(), X, top=5, client=client), rank(model(), X, top=5))
+    assert len(bars) == 12
+    assert bars == sorted(bars)
+    assert bars[0] == -np.inf < bars[-1]
 
 
 # ---------------------------------------------------------------- workers that are lost
@@ -450,7 +484,7 @@ def test_a_part_of_a_file_is_named_with_it(client, tmp_path):
 
 @pytest.mark.parametrize("kind", ["npy", "parquet"])
 def test_a_file_that_workers_do_not_see_is_named(tmp_path, kind):
-    work, X = errand(unlabelled())
+    work, X = errand(), unlabelled()
     if kind == "npy":
         np.save(tmp_path / "0.npy", X)
         source = rows(tmp_path / "0.npy", work.expected)

@@ -297,8 +297,9 @@ def test_a_campaign_takes_a_strategy_of_ones_own():
 
 @pytest.fixture
 def few_weighed(monkeypatch):
-    """Twenty rows are looked at together."""
+    """Twenty rows are looked at together, of forty that are drawn."""
     monkeypatch.setattr(lots, "WEIGHED", 20)
+    monkeypatch.setattr(lots, "DRAWN", 40)
 
 
 @pytest.fixture(params=[10**6, 50], ids=["small", "large"])
@@ -308,7 +309,7 @@ def any_size(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("few_weighed", "any_size")
-def test_of_many_rows_those_in_most_doubt_are_seen_and_some_drawn():
+def test_of_many_rows_some_are_drawn_and_of_those_the_most_doubtful_seen():
     seen = []
 
     def last(view):
@@ -318,13 +319,14 @@ def test_of_many_rows_those_in_most_doubt_are_seen_and_some_drawn():
     X = rows(m=90)
     campaign = begun(X, [0, 1, 2, 3], strategy=last)
     (row,) = campaign.ask()
-    (candidates, reference), left = seen[0], np.arange(4, 90)
-    lot = lots.Lot(0, 4)
-    doubt = acquisition.doubt(campaign.classifier.posterior_.at(X[left]))
-    shown = np.union1d(left[np.argsort(-doubt)[:10]], lot.drawn(left, 10))
+    (candidates, reference), keys = seen[0], lots.Lot(0, 4).keys(0, 90)
+    drawn = 4 + np.argsort(-keys[4:])[:40]
+    doubt = acquisition.doubt(campaign.classifier.posterior_.at(X[drawn]))
+    shown = np.union1d(drawn[:10], drawn[np.argsort(-doubt)[:10]])
     np.testing.assert_array_equal(candidates, X[shown])
-    np.testing.assert_array_equal(reference, X[lot.drawn(left, 20)])
+    np.testing.assert_array_equal(reference, X[np.sort(drawn[:20])])
     assert row == shown[-1]
+    assert "memory" not in vars(campaign.pool)  # nothing of the others is worked out
 
 
 @pytest.mark.usefixtures("few_weighed", "any_size")

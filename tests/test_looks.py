@@ -13,9 +13,11 @@ from possibal import acquisition, outlook
 from possibal.acquisition import STRATEGIES
 from possibal.gp import Data, condition
 from possibal.links import LOGISTIC, PROBIT, SOFTMAX
-from possibal.looks import Judge, Look
+from possibal.looks import Aim, Judge, Look
+from possibal.lots import Lot
 from possibal.prior import prior
-from possibal.rows import Chunk
+from possibal.rows import Chunk, Expected
+from possibal.rows import rows as rows_of
 from possibal.scoring import Order, reading, score
 from possibal.sieve import SLACK, Sieve
 
@@ -204,3 +206,22 @@ def test_a_chunk_of_which_all_is_set_aside_offers_nothing():
     judge = Judge.of(posterior(), acquisition.doubt)
     assert judge.sift(Chunk(10, rows(9, 5), None), sieve, np.arange(10, 15)) == 0
     assert sieve.candidates() == []
+
+
+# ---------------------------------------------------------------- what is looked for
+@pytest.mark.parametrize("judge", [Judge.of(posterior(), acquisition.doubt), Lot(1, 20)])
+def test_a_part_is_counted_with_the_rows_that_were_passed_over(judge):
+    aim, aside = Aim(judge, 2), np.array([-3, 2, 9, 10, 25, 99])
+    parts, sieve = rows_of(rows(10, 30), Expected(2, None), chunk=10).parts(), aim.sieve()
+    counts = [aim.sift(part, sieve, aside) for part in parts]
+    assert [(ranked, read) for ranked, _, read in counts] == [(8, 10), (9, 10), (9, 10)]
+    assert (sum(judged for _, judged, _ in counts) > 0) == isinstance(judge, Judge)
+    (found,) = sieve.candidates()
+    assert not {*aside.tolist()} & {*found.places.tolist()}
+
+
+def test_a_sieve_begins_with_what_is_known_of_the_last_row_wanted():
+    aim = Aim(Judge.of(posterior(), acquisition.doubt), 3)
+    assert (aim.sieve().top, aim.sieve().slack, aim.sieve().bar) == (3, aim.judge.slack, -np.inf)
+    aim.bar = 0.25
+    assert aim.sieve().bar == 0.25

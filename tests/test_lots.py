@@ -4,11 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from possibal import lots
-from possibal.lots import Blind, Lot, half_of
+from possibal import Belief, lots
+from possibal.lots import Blind, Drawn, Lot, draw_of, half_of
 from possibal.rows import Chunk
 from possibal.sieve import Candidates, Sieve
 
@@ -63,23 +63,26 @@ def test_places_far_into_a_pool_have_numbers_too():
 def test_the_rows_drawn_are_those_left_with_the_largest_numbers(seed, m, count, share):
     lot, keys = Lot(seed, 2), Lot(seed, 2).keys(0, m).tolist()
     left = np.flatnonzero(np.random.default_rng(seed).random(m) >= share)
-    slow = sorted(sorted(left.tolist(), key=lambda place: -keys[place])[:count])
-    assert lot.drawn(left, count).tolist() == slow
+    if not len(left):
+        return
+    slow = sorted(left.tolist(), key=lambda place: -keys[place])[:count]
+    assert lot.drawn(left, count).places.tolist() == slow
+    assert lot.drawn(left, count).left == len(left)
 
 
 @given(seed=seeds, count=st.integers(1, 20))
 def test_more_rows_drawn_are_the_same_and_others(seed, count):
     lot, left = Lot(seed, 0), np.arange(30)
-    fewer, more = (set(lot.drawn(left, n).tolist()) for n in (count, count + 1))
+    fewer, more = (set(lot.drawn(left, n).places.tolist()) for n in (count, count + 1))
     assert fewer < more
     (other,) = more - fewer
-    assert set(lot.drawn(np.delete(left, other), count).tolist()) == fewer
+    assert set(lot.drawn(np.delete(left, other), count).places.tolist()) == fewer
 
 
 def test_every_row_is_drawn_as_often_as_any_other():
     often = np.zeros(40)
     for seed in range(500):
-        often[Lot(seed, 0).drawn(np.arange(40), 10)] += 1
+        often[Lot(seed, 0).drawn(np.arange(40), 10).places] += 1
     assert often.min() > 85  # 125 is expected, give or take ten
     assert often.max() < 165
 
@@ -94,7 +97,7 @@ def test_a_pool_in_pieces_of_any_order_gives_the_rows_drawn_at_once(seed, pool, 
     pieces = list(chunks(X, size, named=named))
     order = rng.permutation(len(pieces)).tolist()
     found = sifted(Lot(seed, 4), [pieces[at] for at in order], top, aside)
-    assert sorted(found.places.tolist()) == Lot(seed, 4).drawn(left, top).tolist()
+    assert found.places.tolist() == Lot(seed, 4).drawn(left, top).places.tolist()
     np.testing.assert_array_equal(found.X, X[found.places])
     np.testing.assert_array_equal(found.utilities, Lot(seed, 4).keys(0, m)[found.places])
     assert found.names == ([f"row {place}" for place in found.places] if named else None)
@@ -129,3 +132,53 @@ def test_rows_at_random_have_the_numbers_that_a_campaign_draws(seed, answers, po
 def test_a_thousand_rows_are_weighed_or_thrice_as_many_as_wanted(wanted, half):
     assert half_of(wanted) == half
     assert lots.WEIGHED == 1000
+
+
+@pytest.mark.parametrize(("wanted", "drawn"), [(1, 5000), (1667, 5000), (1668, 5004)])
+def test_five_thousand_rows_are_drawn_or_as_many_as_are_weighed(wanted, drawn):
+    assert draw_of(wanted) == drawn
+    assert lots.DRAWN == 5000
+
+
+# ---------------------------------------------------------------- which are shown
+@pytest.fixture
+def few_weighed(monkeypatch):
+    """Twelve rows are looked at together, of thirty that are drawn."""
+    monkeypatch.setattr(lots, "WEIGHED", 12)
+    monkeypatch.setattr(lots, "DRAWN", 30)
+
+
+@pytest.mark.usefixtures("few_weighed")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=seeds, m=st.integers(1, 60), wanted=st.integers(1, 16), labels=st.sampled_from([2, 3]))
+def test_half_are_shown_by_lot_and_half_for_their_doubt(seed, m, wanted, labels):
+    lot, rng = Lot(seed, 1), np.random.default_rng(seed)
+    left = np.sort(rng.permutation(2 * m)[:m])
+    shape = (m,) if labels == 2 else (m, labels)
+    # Few different means, so that many rows are in as much doubt as others.
+    mean = {place: rng.integers(-2, 3, shape[1:]) for place in left.tolist()}
+    drawn = lot.drawn(left, draw_of(wanted))
+    means = np.array([mean[place] for place in drawn.places.tolist()], dtype=float)
+    belief = Belief.of(means, np.ones(means.shape))
+    keys, half = lot.keys(0, 2 * m).tolist(), max(12, 3 * wanted) // 2
+    by_lot = sorted(left.tolist(), key=lambda place: -keys[place])[: max(30, 2 * half)]
+    wide = [slow_doubt(mean[place]) for place in by_lot]
+    doubtful = [place for _, place in sorted(zip(wide, by_lot, strict=True))]
+    expected = by_lot if m <= 2 * half else {*by_lot[:half], *doubtful[:half]}
+    assert drawn.places[drawn.shown(belief, wanted)].tolist() == sorted(expected)
+    assert wanted <= len(expected) or m < wanted
+    assert drawn.places[drawn.reference].tolist() == sorted(by_lot[:12])
+
+
+def slow_doubt(mean):
+    """How far the leading label is ahead, the least first, where all variances are one."""
+    if np.ndim(mean) == 0:
+        return abs(int(mean))
+    ahead = sorted(mean.tolist(), reverse=True)
+    return ahead[0] - ahead[1]
+
+
+def test_where_few_rows_are_left_all_are_shown_and_stand_for_themselves():
+    drawn = Drawn(np.array([4, 0, 2]), 3)
+    assert drawn.shown(Belief.of(np.zeros(3), np.ones(3)), 1).tolist() == [1, 2, 0]
+    assert drawn.reference.tolist() == [1, 2, 0]

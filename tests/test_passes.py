@@ -9,13 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from possibal.acquisition import doubt, entropy
+from possibal.acquisition import doubt
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.looks import Aim, Judge
 from possibal.lots import Lot
-from possibal.passes import Reading, sifted
+from possibal.passes import Reading
 from possibal.pool import expected
-from possibal.rows import rows
 
 NONE = np.empty(0, dtype=np.intp)
 LOT = Lot(1, 20)
@@ -32,8 +31,8 @@ def unlabelled(m=200, seed=0):
     return np.random.default_rng(seed).normal(size=(m, 3))
 
 
-def judge(score=doubt):
-    return Judge.of(model().posterior_, score)
+def judge():
+    return Judge.of(model().posterior_, doubt)
 
 
 def pieces(X, size):
@@ -44,8 +43,8 @@ def reading(X, aside=NONE, threads=2, **how):
     return Reading(X, expected(model(), None), aside, threads, **how)
 
 
-def kept(sieve, score):
-    (found,) = sieve.best(judge(score).worth)
+def kept(seen):
+    (found,) = seen.sieve.best(judge().worth)
     return found.places.tolist(), found.utilities.tolist()
 
 
@@ -56,29 +55,18 @@ def kept(sieve, score):
     threads=st.integers(1, 3),
     share=st.floats(0, 0.5),
 )
-def test_several_see_in_one_pass_what_each_would_see_alone(seed, size, threads, share):
+def test_pieces_and_threads_change_nothing_of_what_is_seen(seed, size, threads, share):
     X = unlabelled(200, seed)
     aside = np.flatnonzero(np.random.default_rng(seed).random(200) < share)
-    both = reading(pieces(X, size), aside, threads).through(
-        Aim(judge(), 7), Aim(judge(entropy), 5), Aim(LOT, 30)
-    )
-    for sieve, score, top in zip(both.sieves, (doubt, entropy), (7, 5), strict=False):
-        alone = reading(X, aside, 1).through(Aim(judge(score), top))
-        assert kept(sieve, score) == kept(alone.sieves[0], score)
-    drawn = np.sort(np.concatenate([one.places for one in both.sieves[2].candidates()]))
+    seen = reading(pieces(X, size), aside, threads).through(Aim(judge(), 7))
+    assert kept(seen) == kept(reading(X, aside, 1).through(Aim(judge(), 7)))
     left = np.setdiff1d(np.arange(200), aside)
-    assert drawn.tolist() == LOT.drawn(left, 30).tolist()
-    assert (both.rows, both.read) == (len(left), 200)
-    assert 0 < both.judged <= 2 * len(left)
-
-
-def test_a_part_is_counted_with_the_rows_that_were_passed_over():
-    X, aims = unlabelled(30), [Aim(judge(), 2), Aim(LOT, 4)]
-    sieves, aside = [aim.sieve() for aim in aims], np.array([-3, 2, 9, 10, 25, 99])
-    first, second, third = rows(X, expected(model(), None), chunk=10).parts()
-    assert sifted(aims, first, sieves, aside)[::2] == (8, 10)
-    assert sifted(aims, second, sieves, aside)[::2] == (9, 10)
-    assert sifted(aims[1:], third, sieves[1:], aside) == (9, 0, 10)
+    assert (seen.rows, seen.read) == (len(left), 200)
+    assert 0 < seen.judged <= len(left)
+    lots = reading(pieces(X, size), aside, threads).through(Aim(LOT, 30))
+    drawn = np.concatenate([one.places for one in lots.sieve.candidates()])
+    assert sorted(drawn.tolist()) == sorted(LOT.drawn(left, 30).places.tolist())
+    assert (lots.rows, lots.judged, lots.read) == (len(left), 0, 200)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -86,7 +74,7 @@ def test_progress_is_told_in_the_order_of_the_pool(threads):
     told = []
     reading(
         list(pieces(unlabelled(), 30)), threads=threads, progress=lambda *now: told.append(now)
-    ).through(Aim(judge(), 3), Aim(LOT, 3))
+    ).through(Aim(judge(), 3))
     assert told == [(min(30 * part, 200), None) for part in range(1, 8)]
 
 
@@ -108,5 +96,5 @@ def test_blocks_of_dask_are_read_here_where_there_is_no_cluster():
     here, lazy = (
         reading(pool).through(Aim(judge(), 5)) for pool in (X, da.from_array(X, chunks=(70, 3)))
     )
-    assert kept(lazy.sieves[0], doubt) == kept(here.sieves[0], doubt)
+    assert kept(lazy) == kept(here)
     assert lazy.rows == 200

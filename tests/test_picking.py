@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from pools import CountingPosterior
 
-from possibal.picking import pick
+from possibal.picking import pick, utilities
 from possibal.view import View
 
 
@@ -11,6 +11,13 @@ def test_the_lowest_of_several_best_rows_is_picked():
     assert pick(view, lambda _: np.array([0.0, 2.0, 1.0, 2.0])) == 1
     assert pick(view, lambda _: np.array([False, False, True, True])) == 2
     assert pick(view, lambda _: [-np.inf, -3, -np.inf, -3]) == 1
+
+
+@pytest.mark.parametrize("kind", [bool, np.uint8, int, np.float32])
+def test_utilities_can_be_turned_round_whatever_numbers_a_strategy_gives(kind):
+    view = View(CountingPosterior(), np.zeros((3, 1)))
+    given = utilities(view, lambda _: np.array([0, 1, 1], dtype=kind))
+    assert (-given).tolist() == [0.0, -1.0, -1.0]
 
 
 class Odd:

@@ -280,8 +280,9 @@ def test_the_best_row_is_the_first_of_the_ranking(strategy):
 # ---------------------------------------------------------------- rows looked at together
 @pytest.fixture
 def few_weighed(monkeypatch):
-    """Sixty rows are looked at together."""
+    """Sixty rows are looked at together, of ninety that are drawn."""
     monkeypatch.setattr(lots, "WEIGHED", 60)
+    monkeypatch.setattr(lots, "DRAWN", 90)
 
 
 def asked(campaign, X=None, **options):
@@ -304,8 +305,9 @@ def test_the_first_row_is_the_one_that_a_campaign_asks_about(strategy, m, large,
 
 
 @pytest.mark.parametrize("strategy", ["herding", "look_ahead", "random"])
-def test_so_it_is_where_more_than_a_thousand_rows_are_left(strategy):
-    campaign = begun(crowded(2500, 3), strategy, 3)
+@pytest.mark.parametrize("m", [2500, 7000])
+def test_so_it_is_where_more_than_a_thousand_rows_are_left(strategy, m):
+    campaign = begun(crowded(m, 3), strategy, 3)
     assert campaign.ask() == (asked(campaign),)
 
 
@@ -319,6 +321,7 @@ def test_rows_put_aside_are_neither_asked_about_nor_drawn():
 @pytest.mark.parametrize(("top", "m"), [(8, 100), (15, 40)], ids=["some", "all"])
 def test_so_is_the_first_of_many(top, m, monkeypatch):
     monkeypatch.setattr(lots, "WEIGHED", 20)
+    monkeypatch.setattr(lots, "DRAWN", 50)
     campaign = begun(crowded(m), "herding")
     assert campaign.ask(top)[0] == asked(campaign, top=top)
 
@@ -393,11 +396,13 @@ def shown(model, X, aside, seed, top):
     """Rows that are looked at together and those that stand for the pool, the plain way."""
     places = np.setdiff1d(np.arange(len(X)), np.array(aside, dtype=int))
     keys = Lot(seed, 30).keys(0, len(X))[places]
-    by_lot, half = places[np.argsort(-keys)], max(lots.WEIGHED, 3 * top) // 2
+    half = max(lots.WEIGHED, 3 * top) // 2
+    by_lot = places[np.argsort(-keys)][: max(lots.DRAWN, 2 * half)]
     stand = np.sort(by_lot[: lots.WEIGHED])
     if len(places) <= 2 * half:
         return places, stand
-    worst = places[np.lexsort((places, -Judge.of(model.posterior_, doubt).worth(X[places])))]
+    doubts = dict(zip(by_lot.tolist(), doubt(model.posterior_.at(X[by_lot])).tolist(), strict=True))
+    worst = sorted(doubts, key=lambda place: (-doubts[place], place))
     return np.union1d(by_lot[:half], worst[:half]), stand
 
 
@@ -423,6 +428,7 @@ def test_rows_are_ranked_as_their_definition_says(strategy, seed, m, numbers, jo
     assert found.places.tolist() == places[order].tolist()
     assert found.utilities.tolist() == worth[order].tolist()
     assert found.rows == m - len(aside)
+    assert found.judged == min(found.rows, max(90, 3 * top // 2 * 2))  # those drawn
 
 
 @pytest.mark.usefixtures("few_weighed")
@@ -442,6 +448,16 @@ def test_a_strategy_of_ones_own_sees_rows_together():
     assert (stand, kind) == (60, np.random.Generator)
     assert 30 < many <= 60
     assert few_rows == (49, 49, np.random.Generator)
+
+
+def test_a_strategy_of_ones_own_may_say_yes_or_no():
+    def outside(view):
+        return view.candidates[:, 0] > 0
+
+    X = crowded(40)
+    found, campaign = rank(fitted(), X, outside, top=40), begun(X, outside)
+    assert found.places.tolist() == np.argsort(X[:, 0] <= 0, kind="stable").tolist()
+    assert campaign.ranked()[0] == campaign.ask()[0] == asked(campaign)
 
 
 def test_what_it_sees_is_what_a_campaign_shows():

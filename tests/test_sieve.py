@@ -52,9 +52,6 @@ def test_the_best_of_pieces_in_any_order_are_those_of_sorting(utilities, top, se
     assert found.utilities.tolist() == utilities[expected].tolist()
     assert found.X[:, 0].tolist() == utilities[expected].tolist()
     assert found.names == ([f"row {place}" for place in expected] if named else None)
-    members = Candidates.joined(sieve.members(itself))
-    assert sorted(members.places.tolist()) == sorted(expected)
-    assert sorted(members.X[:, 0].tolist()) == sorted(utilities[expected].tolist())
 
 
 @pytest.mark.parametrize("size", [1, 7, 2000])
@@ -106,8 +103,6 @@ def test_what_a_row_is_worth_by_itself_decides(better):
 
     (kept,) = sieve.candidates()
     assert kept.places.tolist() == [0, 1, 2]
-    members = Candidates.joined(sieve.members(worth))
-    assert set(members.places.tolist()) == {better, min({0, 1, 2} - {better})}
     (found,) = sieve.best(worth)
     assert found.places.tolist() == [better, min({0, 1, 2} - {better})]
     assert found.utilities.tolist() == [1.0 + 1e-12, 1.0]
@@ -137,7 +132,7 @@ def test_threads_may_offer_at_once(named):
 def test_nothing_offered_gives_nothing():
     sieve = Sieve(3)
     assert sieve.candidates() == []
-    assert sieve.best(itself) == sieve.members(itself) == []
+    assert sieve.best(itself) == []
     sieve.offer(candidates([]))
     assert sieve.best(itself) == []
     assert sieve.bar == -np.inf
@@ -148,29 +143,10 @@ def test_fewer_rows_than_wanted_are_all_given():
     sieve.offer(candidates([1.0, 3.0]))
     sieve.offer(candidates([2.0], [2]))
     assert sieve.best(itself)[0].places.tolist() == [1, 2, 0]
-    members = Candidates.joined(sieve.members(itself))
-    assert sorted(members.places.tolist()) == [0, 1, 2]
-
-
-def test_only_rows_close_to_the_last_are_worked_out_where_order_does_not_matter():
-    utilities = np.random.default_rng(3).random(300)
-    utilities[100:140] = 0.6
-    top, asked = 130, []
-    assert (utilities > 0.6).sum() < top < (utilities >= 0.6).sum()
-    sieve = Sieve(top)
-    sieve.offer(candidates(utilities))
-
-    def worth(X):
-        asked.append(len(X))
-        return itself(X)
-
-    members = Candidates.joined(sieve.members(worth))
-    assert sorted(members.places.tolist()) == sorted(sorted_places(utilities, top))
-    assert asked == [40]
 
 
 def test_a_tally_counts():
-    tally = Tally([Sieve(3)])
+    tally = Tally(Sieve(3))
     tally.add((2, 1, 3))
     tally.add((5, 0, 6))
     assert (tally.rows, tally.judged, tally.read) == (7, 1, 9)

@@ -27,7 +27,7 @@ from possibal.arrays import Places
 from possibal.errors import MissingPackageError
 from possibal.looks import Aim
 from possibal.rows import CHUNK, Expected, Part, rows
-from possibal.sieve import Candidates, Done, Sieve, Tally
+from possibal.sieve import Candidates, Done, Tally
 
 Dask: TypeAlias = Any
 """What belongs to Dask, which need not be there."""
@@ -50,9 +50,9 @@ WAIT = 30.0
 # ---------------------------------------------------------------- what workers do
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a worker found in some rows: the best of them for each aim, and how many there were."""
+    """What a worker found in some rows: the best of them, and how many there were."""
 
-    best: list[list[Candidates]]
+    best: list[Candidates]
     done: Done
 
 
@@ -61,39 +61,42 @@ class Errand:
     """What every worker has to know; it is sent once.
 
     Attributes:
-        sift: offers the best rows of a part to sieves.
-        aims: what is looked for. Each worker raises the bars of its own copy; they are true
-            wherever they are read.
+        aim: what is looked for. Each worker raises the bar of its own copy; it is true wherever
+            it is read.
         aside: places that are passed over, in order.
         expected: what rows hold.
     """
 
-    sift: Callable[[Sequence[Aim], Part, Sequence[Sieve], Places], Done]
-    aims: Sequence[Aim]
+    aim: Aim
     aside: Places
     expected: Expected
 
-    def run(self, parts: Iterable[Part]) -> Found:
-        """The best rows of some parts."""
-        sieves, done = [aim.sieve() for aim in self.aims], np.zeros(3, dtype=int)
+    def run(self, parts: Iterable[Part], bar: float = -np.inf) -> Found:
+        """The best rows of some parts; none below a bar is wanted."""
+        self.aim.bar = max(self.aim.bar, bar)
+        seen = Tally(self.aim.sieve())
         for part in parts:
-            done += self.sift(self.aims, part, sieves, self.aside)
-        best = [sieve.candidates() for sieve in sieves]
-        for aim, sieve in zip(self.aims, sieves, strict=True):
-            aim.bar = max(aim.bar, sieve.bar)
-        ranked, judged, read = done.tolist()
-        return Found(best, (ranked, judged, read))
+            seen.add(self.aim.sift(part, seen.sieve, self.aside))
+        best = seen.sieve.candidates()
+        self.aim.bar = max(self.aim.bar, seen.sieve.bar)
+        return Found(best, (seen.rows, seen.judged, seen.read))
 
 
-def of_part(errand: Errand, part: Part) -> Found:
-    """The best rows of a part, which a worker reads itself if a file holds it."""
+def of_part(errand: Errand, part: Part, bar: float = -np.inf) -> Found:
+    """The best rows of a part, which a worker reads itself if a file holds it.
+
+    Args:
+        errand: what to do.
+        part: of the pool.
+        bar: what the last row that is wanted is worth at least, by the parts read so far.
+    """
     file = _file(part)
     if file is not None and not file.is_file():
         raise ValueError(
             f"X must be where every worker can read it; got no {str(file)!r} on "
             f"{platform.node()!r}. Put it into a folder they share, or rank without a cluster."
         )
-    return errand.run([part])
+    return errand.run([part], bar)
 
 
 def of_block(errand: Errand, block: Dask, start: int, within: str) -> Found:
@@ -123,23 +126,22 @@ def rank(client: Dask, errand: Errand, X: object, progress: Progress | None = No
         X: what :func:`possibal.rows.rows` takes, or a Dask array or data frame.
         progress: told how many rows were read, and how many there are if that is known.
     """
-    tally = Tally([aim.sieve() for aim in errand.aims])
+    tally = Tally(errand.aim.sieve())
     with _flight(client) as flight, _flight(client) as kept:
         kept.append(_sent(client, errand))
         if is_lazy(X):
             pool = _Blocks.of(X, errand.expected)
-            if len(errand.aside) or any(aim.judge.by_place for aim in errand.aims):
+            if len(errand.aside) or errand.aim.judge.by_place:
                 pool = pool.counted(client)
             flight.extend(pool.sent(client, kept[0]))
             size, parts, moved = pool.size, iter(()), pool.starts is None
         else:
             source = rows(X, errand.expected, chunk=_chunk(X, errand.expected))
             size, parts, moved = source.size, source.parts(), False
-        calls = (partial(client.submit, of_part, kept[0], part) for part in parts)
+        calls = (partial(client.submit, of_part, kept[0], part, tally.sieve.bar) for part in parts)
         for found in _in_order(client, flight, calls):
-            for sieve, best in zip(tally.sieves, found.best, strict=True):
-                for one in best:
-                    sieve.offer(replace(one, places=one.places + moved * tally.read))
+            for one in found.best:
+                tally.sieve.offer(replace(one, places=one.places + moved * tally.read))
             tally.add(found.done)
             if progress is not None:
                 progress(tally.read, size)

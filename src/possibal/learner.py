@@ -16,7 +16,6 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
 from possibal import inputs
 from possibal.acquisition import STRATEGIES, doubt
@@ -29,12 +28,12 @@ from possibal.estimators import PossibilisticGPClassifier
 from possibal.foreseen import Foreseen
 from possibal.gp import Posterior
 from possibal.looks import Judge
-from possibal.lots import Lot, half_of
+from possibal.lots import Drawn, Lot, draw_of, half_of
 from possibal.memory import BUDGET
 from possibal.picking import utilities
-from possibal.pool import Pool, pool
+from possibal.pool import Pool, pool, unfitted
 from possibal.scoring import Score, is_local
-from possibal.sieve import Candidates, Sieve
+from possibal.sieve import Sieve
 from possibal.view import Strategy, View
 
 DRAWN = 10_000
@@ -91,7 +90,7 @@ class Campaign:
             memory: bytes that may be kept of a large pool from one question to the next.
         """
         chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
-        model = _copy(PossibilisticGPClassifier() if classifier is None else classifier)
+        model = unfitted(PossibilisticGPClassifier() if classifier is None else classifier)
         if classes is not None:
             model.set_params(classes=classes)
         _named(model)
@@ -113,8 +112,9 @@ class Campaign:
         pool. At random, any rows will do. In a large pool, the rows after the first are picked
         among the thousand, or thrice as many as asked for, that are worth most by themselves.
 
-        Where more than a thousand rows are left, a strategy that looks at rows together is shown
-        as many, or thrice as many as asked for: half of them those most in doubt, half drawn.
+        A strategy that looks at rows together is shown up to a thousand rows, or thrice as many
+        as asked for: all that are left, or of 5000 that are drawn, or of so many, half by lot and
+        half for being most in doubt.
         """
         left = self._places_left
         if not len(left):
@@ -123,7 +123,9 @@ class Campaign:
             raise ValueError(
                 f"n must be at most {len(left)}, the rows left; got {n}. Ask for fewer."
             )
-        return tuple(self.pool.ids[place] for place in self._picked(n, left))
+        rng = self._rng()
+        weighed = self._weighed(n, left, rng, several=n > 1)
+        return tuple(self.pool.ids[place] for place in self._picked(n, left, weighed, rng))
 
     def ranked(self, n: int = 1) -> tuple[Hashable, ...]:
         """All rows left, the best first: n as :meth:`ask` gives them, then each on its own merit.
@@ -134,13 +136,10 @@ class Campaign:
         left = self._places_left
         if not len(left):
             return ()
-        n = min(whole("n", n, 1), len(left))
-        first = self._picked(n, left)
-        if self.is_large:
-            others = judged = self._shortlist(min(max(SHORT, 3 * n), len(left)))
-        else:
-            judged = self._judged(left, n)
-            others = judged[np.argsort(-self._merit_now(judged, self._rng()), kind="stable")]
+        n, rng = min(whole("n", n, 1), len(left)), self._rng()
+        judged, merit = weighed = self._weighed(n, left, rng, several=True)
+        first = self._picked(n, left, weighed, rng)
+        others = judged[np.argsort(-merit, kind="stable")]
         rest = [] if self.pool.is_large else self._rng().permutation(np.setdiff1d(left, judged))
         places = dict.fromkeys([*first, *others, *rest])
         return tuple(self.pool.ids[place] for place in places)
@@ -212,7 +211,7 @@ class Campaign:
             reason = "The answers so far name fewer than two classes."
             return replace(advice, state=State.GO_ON, reason=reason)
         if self.pool.is_large and advice.state is State.DONE and len(left):
-            now = self.belief_of(np.append(left, self._sifted(doubt, 1)))
+            now = self.belief_of(np.append(left, self._sifted(doubt, 1)[0]))
             return advise(now, None, len(self), is_sample=True)
         return advice
 
@@ -257,7 +256,9 @@ class Campaign:
     @property
     def _places_left(self) -> Places:
         """Where the rows that may be asked about stand, in order."""
-        return np.delete(np.arange(len(self.pool.X)), self._places_taken)
+        is_left = np.ones(len(self.pool.X), dtype=bool)
+        is_left[self._places_taken] = False
+        return np.flatnonzero(is_left)
 
     def _rng(self) -> np.random.Generator:
         """What a question draws from: the same whenever it is asked."""
@@ -267,7 +268,7 @@ class Campaign:
     def _posterior(self) -> Posterior:
         """What the answers taught; of made-up classes while their names are not known."""
         if self.model.classes is None and self._is_cold:
-            model = _copy(self.model)
+            model = unfitted(self.model)
             model.set_params(classes=MADE_UP)
             return self._fitted(model, [MADE_UP[0]] * len(self)).posterior_
         return self.classifier.posterior_
@@ -276,60 +277,62 @@ class Campaign:
         self, model: PossibilisticGPClassifier, labels: list[Hashable]
     ) -> PossibilisticGPClassifier:
         """A classifier that has seen labels of the answered rows."""
-        fitted = _copy(model).fit(self.pool.X[self._places], cast("ArrayLike", labels))
+        fitted = unfitted(model).fit(self.pool.X[self._places], cast("ArrayLike", labels))
         if self.pool.columns is not None:
             vars(fitted)["feature_names_in_"] = self.pool.columns
         return fitted
 
-    def _picked(self, n: int, left: Places) -> list[int]:
-        """Where the n best rows stand, each chosen as if those before it had been answered."""
-        rng = self._rng()
+    def _weighed(
+        self, n: int, left: Places, rng: np.random.Generator, *, several: bool
+    ) -> tuple[Places, Vector]:
+        """The rows that are judged and their merits; of a large pool the best one, or several."""
         if self.is_large:
-            left = self._shortlist(1 if n == 1 else min(max(SHORT, 3 * n), len(left)))
-            asked = [int(left[0])]
-        else:
-            judged = self._judged(left, n)
-            asked = [int(judged[self._merit_now(judged, rng).argmax()])]
-            left = left if self._is_cold else judged
-        foreseen = Foreseen(self._posterior)
+            return self._shortlist(min(max(SHORT, 3 * n), len(left)) if several else 1)
+        judged = self._judged(left, n)
+        return judged, self._merit_now(judged, rng)
+
+    def _picked(
+        self, n: int, left: Places, weighed: tuple[Places, Vector], rng: np.random.Generator
+    ) -> list[int]:
+        """Where the n best rows stand, each chosen as if those before it had been answered."""
+        judged, merit = weighed
+        asked, foreseen = [int(judged[merit.argmax()])], Foreseen(self._posterior)
+        left = left if self._is_cold else judged
         while len(asked) < n:
             foreseen = foreseen.with_pick(self.pool.X[asked[-1]])
-            asked.append(self._next(foreseen, self._judged(np.setdiff1d(left, asked), n), rng))
+            left = np.delete(left, np.searchsorted(left, asked[-1]))
+            asked.append(self._next(foreseen, self._judged(left, n), rng))
         return asked
 
     @property
     def is_large(self) -> bool:
         """Whether the pool is so large that most of its rows are to be passed over."""
-        is_judged = is_local(self.strategy) and not self._is_cold
-        return is_judged and self.pool.is_large
+        return self.pool.is_large and is_local(self.strategy) and not self._is_cold
 
-    def _shortlist(self, top: int) -> Places:
-        """The rows that are worth most by themselves, of those that may be asked about.
-
-        Where a strategy looks at rows together, those most in doubt, in no order.
-        """
+    def _shortlist(self, top: int) -> tuple[Places, Vector]:
+        """The rows that are worth most to a local strategy, and what they are worth."""
         if top not in self._shortlists:
-            score = self.strategy if is_local(self.strategy) else doubt
-            self._shortlists[top] = self._sifted(score, top)
+            self._shortlists[top] = self._sifted(cast("Score", self.strategy), top)
         return self._shortlists[top]
 
-    def _sifted(self, score: Score, top: int) -> Places:
-        """The rows that may be asked about of which a score makes most."""
+    def _sifted(self, score: Score, top: int) -> tuple[Places, Vector]:
+        """The rows that may be asked about of which a score makes most, in order, and its worth."""
         judge, cores = Judge.of(self._posterior, score), os.cpu_count() or 1
         sieve = Sieve(top, judge.slack)
         self.pool.memory.sift(self._posterior, judge, sieve, self._places_taken, cores)
-        found = sieve.best if score is self.strategy else sieve.members
-        return Candidates.joined(found(judge.worth)).places
+        (best,) = sieve.best(judge.worth)
+        order = np.argsort(best.places)
+        return best.places[order], best.utilities[order]
 
     @functools.cached_property
-    def _shortlists(self) -> dict[int, Places]:
+    def _shortlists(self) -> dict[int, tuple[Places, Vector]]:
         """Those made so far, by their lengths."""
         return {}
 
     def _merit_now(self, places: Places, rng: np.random.Generator) -> Vector:
         """What rows are worth before any other is picked, from what is believed of the pool."""
         foreseen, X = Foreseen(self._posterior), self.pool.X[places]
-        if self._is_random or not is_local(self.strategy) or self._is_cold:
+        if not is_local(self.strategy) or self._is_cold:
             return self._merit(foreseen, X, rng)
         return utilities(View(foreseen, X, rng, known=self.belief.part(places)), self.strategy)
 
@@ -354,17 +357,24 @@ class Campaign:
         if self._is_random:
             return left
         if self._is_cold:
-            deputies = np.intersect1d(left, self.pool.deputies)
+            deputies = left[np.isin(left, self.pool.deputies)]
             return deputies if len(deputies) else left
-        half = half_of(n)
-        if is_local(self.strategy) or len(left) <= 2 * half:
+        if is_local(self.strategy) or len(left) <= 2 * half_of(n):
             return left
-        return np.union1d(self._lot.drawn(left, half), self._shortlist(half))
+        drawn = self._drawn(n)
+        belief = self._posterior.at(self.pool.X[drawn.places])
+        return drawn.places[drawn.shown(belief, n)]
 
-    @property
-    def _lot(self) -> Lot:
-        """What draws rows of a large pool."""
-        return Lot(self.seed, len(self))
+    def _drawn(self, n: int) -> Drawn:
+        """The rows that are drawn of those left where n are wanted."""
+        if (count := draw_of(n)) not in self._draws:
+            self._draws[count] = Lot(self.seed, len(self)).drawn(self._places_left, count)
+        return self._draws[count]
+
+    @functools.cached_property
+    def _draws(self) -> dict[int, Drawn]:
+        """Those made so far, by their sizes."""
+        return {}
 
     def _merit(self, foreseen: Foreseen, candidates: Matrix, rng: np.random.Generator) -> Vector:
         """What the strategy says of rows, or how many others they speak for while it cannot."""
@@ -376,7 +386,8 @@ class Campaign:
     @functools.cached_property
     def _reference(self) -> Matrix:
         """Rows that stand for those left."""
-        return self.pool.X[self._lot.drawn(self._places_left, 2 * half_of(1))]
+        drawn = self._drawn(1)
+        return self.pool.X[drawn.places[drawn.reference]]
 
 
 def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:
@@ -385,13 +396,3 @@ def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:
         return None
     known, _ = inputs.labels(np.empty(0), model.classes)
     return known.tolist()
-
-
-def _copy(model: object) -> PossibilisticGPClassifier:
-    """The same classifier, not fitted."""
-    if not isinstance(model, PossibilisticGPClassifier):
-        raise TypeError(
-            "classifier must be a PossibilisticGPClassifier; "
-            f"got {type(model).__name__}. Leave it out for the usual one."
-        )
-    return cast("PossibilisticGPClassifier", clone(model))

@@ -20,9 +20,9 @@ from possibal.belief import Belief
 from possibal.gp import Posterior
 from possibal.linalg import one_thread
 from possibal.outlook import Glimpse, Outlook
-from possibal.rows import Chunk
+from possibal.rows import Chunk, Part
 from possibal.scoring import Order, Score
-from possibal.sieve import SLACK, Candidates, Sieve
+from possibal.sieve import SLACK, Candidates, Done, Sieve
 from possibal.tabulated import Labels
 
 _HALF = 0.5
@@ -280,3 +280,17 @@ class Aim:
         sieve = Sieve(self.top, self.judge.slack)
         sieve.bar = self.bar
         return sieve
+
+    def sift(self, part: Part, sieve: Sieve, aside: Places) -> Done:
+        """Offer the rows of a part that may be wanted; how many were ranked, worked out and read.
+
+        Args:
+            part: of the pool, which is read here.
+            sieve: takes them.
+            aside: places in the pool that are passed over, in order.
+        """
+        chunk = part.read()
+        ends = np.searchsorted(aside, [chunk.start, chunk.start + len(chunk.X)])
+        passed = aside[slice(*ends)]
+        judged = self.judge.sift(chunk, sieve, passed)
+        return len(chunk.X) - len(passed), judged, len(chunk.X)

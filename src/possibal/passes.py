@@ -1,23 +1,21 @@
 """A pool of any size, read once, on this machine or on a cluster.
 
-Reading(X, ...).through(Aim(judge, top), ...) -> Tally
+Reading(X, ...).through(Aim(judge, top)) -> Tally
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
 from possibal.arrays import Places
 from possibal.linalg import one_thread
 from possibal.looks import Aim
-from possibal.rows import Expected, Part
+from possibal.rows import Expected
 from possibal.rows import rows as rows_of
-from possibal.sieve import Done, Sieve, Tally
+from possibal.sieve import Done, Tally
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,20 +29,20 @@ class Reading:
     progress: Callable[[int, int | None], None] | None = None
     client: Any = None
 
-    def through(self, *aims: Aim) -> Tally:
-        """All rows past several judges, each with a sieve of its own."""
+    def through(self, aim: Aim) -> Tally:
+        """All rows past a judge, into a sieve."""
         X = self.X
         if self.client is not None or hasattr(X, "__dask_graph__"):
             cluster = import_module("possibal.cluster")
-            errand = cluster.Errand(sifted, aims, self.aside, self.expected)
+            errand = cluster.Errand(aim, self.aside, self.expected)
             if (seen := cluster.tallied(self.client, errand, X, self.progress)) is not None:
                 return seen
             X = cluster.blocks(X)
-        return self._here(X, aims)
+        return self._here(X, aim)
 
-    def _here(self, X: object, aims: Sequence[Aim]) -> Tally:
+    def _here(self, X: object, aim: Aim) -> Tally:
         """The same on this machine, by threads."""
-        source, seen = rows_of(X, self.expected), Tally([aim.sieve() for aim in aims])
+        source, seen = rows_of(X, self.expected), Tally(aim.sieve())
 
         def count(done: Done) -> None:
             """Count a part, and tell."""
@@ -56,7 +54,7 @@ class Reading:
             running = deque[Future[Done]]()
             try:
                 for part in source.parts():
-                    running.append(workers.submit(sifted, aims, part, seen.sieves, self.aside))
+                    running.append(workers.submit(aim.sift, part, seen.sieve, self.aside))
                     if len(running) > 2 * self.threads:
                         count(running.popleft().result())
                 while running:
@@ -65,13 +63,3 @@ class Reading:
                 for one in running:
                     one.cancel()
         return seen
-
-
-def sifted(aims: Sequence[Aim], part: Part, sieves: Sequence[Sieve], aside: Places) -> Done:
-    """Offer the best rows of a part: how many were ranked, worked out in full, and read."""
-    chunk, judged = part.read(), 0
-    end = chunk.start + len(chunk.X)
-    passed = aside[np.searchsorted(aside, chunk.start) : np.searchsorted(aside, end)]
-    for aim, sieve in zip(aims, sieves, strict=True):
-        judged += aim.judge.sift(chunk, sieve, passed)
-    return len(chunk.X) - len(passed), judged, len(chunk.X)

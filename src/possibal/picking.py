@@ -28,4 +28,4 @@ def utilities(view: View, strategy: Strategy) -> Vector:
             f"strategy {name} must give numbers; got NaN at row {int(missing.argmax())}. "
             "Give rows of no interest -inf."
         )
-    return given
+    return given.astype(float)

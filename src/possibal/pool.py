@@ -10,14 +10,15 @@ import functools
 import os
 from collections.abc import Callable, Collection, Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from possibal import inputs
-from possibal.acquisition import STRATEGIES, doubt
+from possibal.acquisition import STRATEGIES
 from possibal.answers import is_hashable, plain
 from possibal.arrays import Matrix, Places, Vector, frozen
 from possibal.choices import USUAL, at_least, choice, whole
@@ -26,7 +27,7 @@ from possibal.foreseen import Foreseen
 from possibal.gp import Posterior
 from possibal.hyperparameters import median_distance
 from possibal.looks import Aim, Judge
-from possibal.lots import Blind, Lot, half_of
+from possibal.lots import Blind, Drawn, Lot, draw_of
 from possibal.memory import BUDGET, Memory
 from possibal.passes import Reading
 from possibal.picking import utilities
@@ -136,7 +137,8 @@ class Shortlist:
         utilities: what they are worth to the strategy.
         X: their numbers.
         rows: how many the pool has, without those left aside.
-        judged: how many of them had to be worked out in full; the others could not have won.
+        judged: how many of them were worked out in full; the others could not have won, or were
+            not drawn.
     """
 
     places: Places
@@ -183,10 +185,10 @@ def rank(  # noqa: PLR0913 - all but three are named
     that cannot be among the best are passed over as soon as a bound proves it; the answer is that
     of working out every row.
 
-    A strategy that looks at rows together is shown all where there are up to a thousand, or thrice
-    as many as wanted. Of more it is shown as many: half of them most in doubt, half drawn. The
-    first row is the one that a campaign of the same seed asks about, if `aside` is what it has
-    answers for. At random, any rows will do.
+    A strategy that looks at rows together is shown up to a thousand rows, or thrice as many as
+    wanted: all that there are, or of 5000 that are drawn, or of so many, half by lot and half for
+    being most in doubt. The first row is the one that a campaign of the same seed asks about, if
+    `aside` is what it has answers for. At random, any rows will do.
 
     Args:
         model: a fitted classifier.
@@ -215,11 +217,10 @@ def rank(  # noqa: PLR0913 - all but three are named
     lot = Lot(whole("seed", seed, 0), answers(model))
     if chosen is STRATEGIES["random"]:
         return blindly(reading, Blind(lot.seed, lot.answers, passed[passed >= 0]), wanted)
-    score = chosen if is_local(chosen) else doubt
-    judge = Judge.of(posterior, score, single=precision == "mixed")
     if is_local(chosen):
+        judge = Judge.of(posterior, chosen, single=precision == "mixed")
         return listed(judge, reading.through(Aim(judge, wanted)))
-    return together(chosen, wanted, reading, judge, lot, Foreseen(posterior))
+    return together(chosen, wanted, reading, lot, posterior)
 
 
 def best(
@@ -234,21 +235,20 @@ def best(
 
 def listed(judge: Judge, seen: Tally) -> Shortlist:
     """The shortlist of a sieve through which all rows went."""
-    (sieve,) = seen.sieves
-    _enough(seen.rows, sieve.top)
-    (found,) = sieve.best(judge.worth)
-    return _short(found, seen)
+    _enough(seen.rows, seen.sieve.top)
+    (found,) = seen.sieve.best(judge.worth)
+    return _short(found, seen.rows, seen.judged)
 
 
 def blindly(reading: Reading, blind: Blind, top: int) -> Shortlist:
     """Rows at random."""
     seen = reading.through(Aim(blind, top))
     _enough(seen.rows, top)
-    return _short(_drawn(seen.sieves[0]), seen)
+    return _short(_drawn(seen.sieve), seen.rows, seen.judged)
 
 
-def together(  # noqa: PLR0913, PLR0917 - all that rank was given
-    strategy: Strategy, top: int, reading: Reading, judge: Judge, lot: Lot, foreseen: Foreseen
+def together(
+    strategy: Strategy, top: int, reading: Reading, lot: Lot, posterior: Posterior
 ) -> Shortlist:
     """The shortlist of a strategy that looks at rows together.
 
@@ -256,25 +256,19 @@ def together(  # noqa: PLR0913, PLR0917 - all that rank was given
         strategy: what rows are worth.
         top: how many are wanted.
         reading: how the pool is read.
-        judge: of doubt.
         lot: draws rows.
-        foreseen: what the labels taught, as a campaign shows it.
+        posterior: what the labels taught.
     """
-    half = half_of(top)
-    seen = reading.through(Aim(judge, half), Aim(lot, 2 * half))
+    seen = reading.through(Aim(lot, draw_of(top)))
     _enough(seen.rows, top)
-    doubtful, drawn = seen.sieves
-    shown = some = _drawn(drawn)
-    if seen.rows > 2 * half:
-        shown = Candidates.joined([some.part(np.arange(half)), *doubtful.members(judge.worth)])
-    shown = shown.part(np.unique(shown.places, return_index=True)[1])
-    stand = some.part(np.arange(len(some))[: 2 * half_of(1)])
-    reference = stand.X[np.argsort(stand.places)]
-    rng = np.random.default_rng([lot.seed, lot.answers])
-    view = View(foreseen, shown.X.astype(float), rng, reference.astype(float))
+    found = _drawn(seen.sieve)
+    drawn, X = Drawn(found.places, seen.rows), np.asarray(found.X, dtype=float)
+    shown, rng = drawn.shown(posterior.at(X), top), np.random.default_rng([lot.seed, lot.answers])
+    view = View(Foreseen(posterior), X[shown], rng, X[drawn.reference])
     worth = utilities(view, strategy)
-    first = np.argsort(-worth, kind="stable")[:top]
-    return _short(replace(shown, utilities=worth).part(first), seen)
+    asked = replace(found.part(shown), utilities=worth)
+    asked = asked.part(np.argsort(-worth, kind="stable")[:top])
+    return _short(asked, seen.rows, judged=len(found))
 
 
 def _drawn(sieve: Sieve) -> Candidates:
@@ -291,10 +285,10 @@ def _enough(rows: int, top: int) -> None:
         )
 
 
-def _short(found: Candidates, seen: Tally) -> Shortlist:
-    """Candidates as a shortlist."""
+def _short(found: Candidates, rows: int, judged: int) -> Shortlist:
+    """Candidates as a shortlist, of so many rows of which so many were worked out."""
     ids = found.places.tolist() if found.names is None else found.names
-    return Shortlist(found.places, tuple(ids), found.utilities, found.X, seen.rows, seen.judged)
+    return Shortlist(found.places, tuple(ids), found.utilities, found.X, rows, judged)
 
 
 def fitted(model: object) -> Posterior:
@@ -305,6 +299,16 @@ def fitted(model: object) -> Posterior:
         )
     check_is_fitted(model, "posterior_")
     return model.posterior_
+
+
+def unfitted(model: object) -> PossibilisticGPClassifier:
+    """The same classifier before any label."""
+    if not isinstance(model, PossibilisticGPClassifier):
+        raise TypeError(
+            "classifier must be a PossibilisticGPClassifier; "
+            f"got {type(model).__name__}. Leave it out for the usual one."
+        )
+    return cast("PossibilisticGPClassifier", clone(model))
 
 
 def answers(model: PossibilisticGPClassifier) -> int:

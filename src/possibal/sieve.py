@@ -1,6 +1,6 @@
 """The best rows of a pool that is read in parts, in any order.
 
-sieve.offer(candidates)        sieve.best(worth) -> Candidates        sieve.members(worth)
+sieve.offer(candidates)        sieve.best(worth) -> Candidates
 """
 
 from collections.abc import Callable, Hashable
@@ -107,41 +107,20 @@ class Sieve:
         exact = Candidates(all_of_them.places, utilities, all_of_them.X, all_of_them.names)
         return [exact.part(order)]
 
-    def members(self, worth: Callable[[Matrix], Vector]) -> list[Candidates]:
-        """The same rows as :meth:`best`, in no order: only those close to the last are worked out.
-
-        Args:
-            worth: as there.
-        """
-        kept = self.candidates()
-        if sum(len(one) for one in kept) <= self.top:
-            return kept
-        (joined,) = kept
-        last, off = self._last(joined)
-        sure = np.flatnonzero(joined.utilities > last + off)
-        close = joined.part(np.flatnonzero(joined.utilities <= last + off))
-        first = np.lexsort((close.places, -worth(close.X)))[: self.top - len(sure)]
-        return [joined.part(sure), close.part(first)]
-
     def _drop(self) -> None:
         """Raise the bar to the last that is wanted, and drop what lies below it."""
         joined = Candidates.joined(self._kept)
-        last, off = self._last(joined)
-        self.bar = max(self.bar, last - off)
-        self._kept = [joined.part(np.flatnonzero(joined.utilities >= self.bar))]
-
-    def _last(self, joined: Candidates) -> tuple[float, float]:
-        """What the last row that is wanted is worth, and how much two may seem to differ."""
         last = float(np.partition(joined.utilities, -self.top)[-self.top])
         size = max(abs(last), 1.0) if self._is_signed else abs(last)
-        return last, self.slack * size
+        self.bar = max(self.bar, last - self.slack * size)
+        self._kept = [joined.part(np.flatnonzero(joined.utilities >= self.bar))]
 
 
 @dataclass
 class Tally:
-    """What came of reading a pool: sieves, and rows ranked, worked out in full, and read."""
+    """What came of reading a pool: a sieve, and rows ranked, worked out in full, and read."""
 
-    sieves: list[Sieve]
+    sieve: Sieve
     rows: int = 0
     judged: int = 0
     read: int = 0
