@@ -14,13 +14,14 @@ import joblib
 import numpy as np
 from rich.console import Console
 from rich.progress import track
+from scipy.spatial.distance import pdist
 from scipy.special import stdtrit
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from threadpoolctl import threadpool_limits
 
 from possibal import PossibilisticGPClassifier, acquisition, gp
 from possibal.experiments.datasets import load
-from possibal.hyperparameters import AMPLITUDE, median_distance
+from possibal.hyperparameters import AMPLITUDE
 
 POOLS = {"sonar": 120, "wine": 120, "breast": 150, "ionosphere": 120, "fri": 120, "vehicle": 300}
 QUESTIONS = 50
@@ -31,7 +32,7 @@ Way = Callable[[np.ndarray], PossibilisticGPClassifier]
 
 def median_fixed(X: np.ndarray) -> PossibilisticGPClassifier:
     """The median rule as it is mostly used: the length-scale is the median distance."""
-    kernel = ConstantKernel(AMPLITUDE) * RBF(median_distance(X))
+    kernel = ConstantKernel(AMPLITUDE) * RBF(float(np.median(pdist(X))))
     return PossibilisticGPClassifier(kernel, hyperparameters="fixed")
 
 

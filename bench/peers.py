@@ -3,7 +3,7 @@
     possibal compare sonar --strategy peers:max_herding --strategy peers:falcun    (in this folder)
 
 A peer learns from the labels known so far and knows the rows of the pool, as possibal's own
-strategies do; columns are scaled by the pool. `OWN` has the model that each peer is used with.
+strategies do; columns are scaled by the pool. `MODELS` has the model that each peer is used with.
 What is said to be better or worse was measured in a few runs under seed 0.
 """
 
@@ -30,7 +30,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from possibal.hyperparameters import median_distance
+from possibal.likeness import usual_distance
 from possibal.view import Strategy, View
 
 
@@ -43,7 +43,7 @@ class GaussianProcess(GaussianProcessClassifier):
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
         """Learn from rows and labels."""
-        self.kernel = ConstantKernel() * RBF(median_distance(X))
+        self.kernel = ConstantKernel() * RBF(usual_distance(X))
         with catch_warnings():
             simplefilter("ignore", ConvergenceWarning)  # few labels: a bound is the best there is
             return super().fit(X, y)
@@ -192,7 +192,7 @@ def query_by_committee(view: View) -> np.ndarray:
     return _asked(view, QueryByCommittee(random_state=seed), ensemble=members)
 
 
-OWN: Mapping[str, Callable[[], Any]] = MappingProxyType(
+MODELS: Mapping[str, Callable[[], Any]] = MappingProxyType(
     {
         "margin_gp": GaussianProcess,
         "margin_logistic": logistic,
@@ -208,5 +208,5 @@ OWN: Mapping[str, Callable[[], Any]] = MappingProxyType(
     }
 )
 """Name to the model of scikit-learn that a peer is used with."""
-PEERS: Mapping[str, Strategy] = MappingProxyType({name: globals()[name] for name in OWN})
+PEERS: Mapping[str, Strategy] = MappingProxyType({name: globals()[name] for name in MODELS})
 """Name to strategy."""

@@ -18,7 +18,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from possibal import acquisition, poolwide
+from possibal import acquisition, likeness, poolwide
 from possibal.experiments import compare, files
 from possibal.experiments.datasets import Dataset, load
 from possibal.experiments.referee import MODELS, judged
@@ -32,10 +32,11 @@ QUESTIONS = 50
 
 # ---------------------------------------------------------------- variants
 def changed(strategy: Strategy, setting: str, value: float) -> Strategy:
-    """A strategy under another setting than that of poolwide.py."""
+    """A strategy under another setting than that of poolwide.py or likeness.py."""
+    module = poolwide if hasattr(poolwide, setting) else likeness
 
     def variant(view: View) -> np.ndarray:
-        with patch.object(poolwide, setting, value):
+        with patch.object(module, setting, value):
             return strategy(view)
 
     return variant

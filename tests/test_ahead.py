@@ -22,7 +22,7 @@ from possibal.ahead import (
 from possibal.belief import Belief
 from possibal.foreseen import Foreseen
 from possibal.gp import TRUST
-from possibal.hyperparameters import median_distance
+from possibal.likeness import usual_distance
 
 LOSSES = {"error": error, "squared": squared, "surprise": surprise, "doubted": doubted}
 each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
@@ -48,7 +48,7 @@ def after(kind, x, label, n=12):
     X = np.vstack([rows(n), x])
     y = np.append(truth(rows(n), kind), label)
     link = "logistic" if kind == "logistic" else "probit"
-    model = PossibilisticGPClassifier(link=link, usual_distance=median_distance(rows(n)))
+    model = PossibilisticGPClassifier(link=link, usual_distance=usual_distance(rows(n)))
     return model.fit(X, y).posterior_
 
 

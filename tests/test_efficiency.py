@@ -8,10 +8,12 @@ from possibal.experiments import efficiency
 from possibal.experiments.compare import FEWEST, RANDOM
 from possibal.experiments.efficiency import (
     ANSWERS,
+    LENT,
+    OWN,
+    REFEREE,
     Estimate,
     ahead,
     best,
-    better,
     by_set,
     by_strategy,
     chosen,
@@ -94,12 +96,13 @@ def test_labels_needed_are_those_until_randoms_last_accuracy_is_reached(ahead_by
     assert count.interval == (QUERIES - ahead_by, QUERIES - ahead_by)
 
 
-def test_never_counts_as_one_label_more_and_a_fall_back_does_not_count():
+def test_never_counts_as_one_label_more_and_a_fall_back_counts_where_it_is_to_stay():
     fast = learning(30)
     fast[40] = 0.0
     results = on_all(random=learning(0), never=learning(-10), fallen=fast)
-    assert needed(results, "never").value == QUERIES + 1
-    assert needed(results, "fallen").value == 41
+    for to_stay, fallen in ((False, 20), (True, 41)):
+        assert needed(results, "never", to_stay=to_stay).value == QUERIES + 1
+        assert needed(results, "fallen", to_stay=to_stay).value == fallen
 
 
 def test_few_runs_give_no_interval():
@@ -112,12 +115,10 @@ def test_few_runs_give_no_interval():
 
 
 # ---------------------------------------------------------------- results
-def test_a_peer_is_told_by_the_better_of_two_models_on_average():
+def test_peers_are_told_by_their_own_models_and_ours_by_ours():
     ours = on_all(random=learning(0), one=learning(4), two=learning(4))
-    theirs = on_all(one=learning(6), two=learning(2))
-    worse_once = [theirs[0], replace(theirs[1], accuracy=ours[1].accuracy), theirs[2]]
-    assert better(ours, theirs) == better(ours, worse_once) == ("one",)
-    for mine, own, both in zip(ours, theirs, joined(ours, theirs, ["one"]), strict=True):
+    theirs = on_all(one=learning(6))
+    for mine, own, both in zip(ours, theirs, joined(ours, theirs), strict=True):
         assert list(both.accuracy) == [RANDOM, "one", "two"]
         assert both.accuracy["one"] is own.accuracy["one"]
         assert both.accuracy["two"] is mine.accuracy["two"]
@@ -145,12 +146,13 @@ def test_strategies_are_in_order_and_their_figures_are_those_of_the_runs(results
     table = by_strategy(results, "ours", "Title", "Note.")
     cells = {row[0].text: row[1:] for row in table.rows}
     assert list(cells) == ["ours", "peer", RANDOM, "other"]
-    mean, lead, gap, *after, labels = cells["peer"]
+    mean, lead, gap, *after, labels, stays = cells["peer"]
     assert mean.numbers == (over(results, "peer"),)
     assert lead.numbers == ahead(results, "peer", RANDOM).numbers
     assert gap.numbers == ahead(results, "ours", "peer").numbers
     assert gap.text.startswith("+")
     assert labels.numbers == needed(results, "peer").numbers
+    assert stays.numbers == needed(results, "peer", to_stay=True).numbers
     for answers, cell in zip(ANSWERS, after, strict=True):
         expected = 100 * np.mean([one.accuracy["peer"][:, answers].mean() for one in results])
         assert cell.numbers == pytest.approx((expected,))
@@ -158,7 +160,7 @@ def test_strategies_are_in_order_and_their_figures_are_those_of_the_runs(results
     assert table.title == "Title"
     assert table.note.startswith("Note. Labels needed: ")
     heads = next(csv.reader(table.csv().splitlines()))
-    assert len(heads) == len(set(heads)) == 2 + 3 * 3 + len(ANSWERS)  # estimates have two ends
+    assert len(heads) == len(set(heads)) == 2 + 4 * 3 + len(ANSWERS)  # estimates have two ends
 
 
 def test_short_runs_have_fewer_columns():
@@ -183,9 +185,10 @@ def test_set_by_set_the_best_peer_is_marked_and_nobody_else(results):
 
 
 # ---------------------------------------------------------------- goals
-def judge(results, referee=None):
+def judge(own, lent=None, referee=None):
     """Whether each goal is met, and the words."""
-    sentences = verdict(results, referee or results, "ours", [RANDOM, "peer"])
+    judged = {OWN: own, LENT: lent or own, REFEREE: referee or own}
+    sentences = verdict(judged, "ours", [RANDOM, "peer"])
     return [": holds (" in sentence for sentence in sentences], sentences
 
 
@@ -193,40 +196,51 @@ def test_all_goals_are_met_by_what_is_far_ahead():
     results = on_all(random=learning(0), ours=learning(40), peer=learning(20))
     met, sentences = judge(results)
     assert best(results, [RANDOM, "peer"]) == "peer"
-    assert met == [True] * 6
+    assert met == [True] * 10
     for words in ("against peer", "on 3 of 3)", "with 10.0 [10.0, 10.0]"):
         assert any(words in sentence for sentence in sentences)
-    assert "at worst +" in sentences[3]
+    assert "at worst +" in sentences[6]
 
 
 def test_a_lead_must_be_large_by_the_own_model_and_less_so_by_the_referee():
     results = on_all(random=learning(0), ours=learning(40, 0.012), peer=learning(40))
-    assert judge(results)[0][:2] == [False, True]
+    assert judge(results)[0][:3] == [False, False, True]
+
+
+def test_each_way_to_judge_has_its_own_best_peer():
+    far = on_all(random=learning(0), ours=learning(40), peer=learning(20))
+    near = on_all(random=learning(0), ours=learning(40), peer=learning(40))
+    assert judge(far, near, near)[0][:3] == [True, False, False]
+    assert judge(near, far, near)[0][:3] == [False, True, False]
 
 
 def test_a_lead_that_chance_may_have_made_is_none():
     few = on_all(FEWEST - 1, random=learning(0), ours=learning(40, 0.03), peer=learning(40))
-    assert judge(few)[0][:2] == [False, False]
+    assert judge(few)[0][:3] == [False] * 3
 
 
 def test_one_set_of_three_far_behind_its_best_peer_is_too_many():
     results = on_all(random=learning(0), ours=learning(40), peer=learning(20))
     results[1].accuracy["peer"][:] = 0.99
     met, sentences = judge(results)
-    assert not met[2]
-    assert "on 2 of 3; not on wine -" in sentences[2]
+    assert not met[3]
+    assert "on 2 of 3; not on wine -" in sentences[3]
 
 
 def test_nowhere_may_random_be_much_better():
     results = on_all(random=learning(0), ours=learning(40), peer=learning(20))
     below = on_all(random=learning(0), ours=learning(0, -0.006), peer=learning(20))
-    met, sentences = judge(results, [*results[:2], below[2]])
-    assert met[3:5] == [True, False]
-    assert "at worst -0.60, on iris" in sentences[4]
+    met, sentences = judge(results, referee=[*results[:2], below[2]])
+    assert met[6:8] == [True, False]
+    assert "at worst -0.60, on iris" in sentences[7]
 
 
 def test_labels_needed_must_be_few():
     assert efficiency.MOST_LABELS == 18
     for needs, met in ((18, True), (19, False)):
         results = on_all(random=learning(0), ours=learning(QUERIES - needs), peer=learning(0))
-        assert judge(results)[0][5] == met
+        assert judge(results)[0][8:] == [met, met]
+    fallen = learning(QUERIES - 10)
+    fallen[30] = 0.0
+    results = on_all(random=learning(0), ours=fallen, peer=learning(0))
+    assert judge(results)[0][8:] == [True, False]

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
-from scipy.spatial.distance import pdist
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 from possibal import hyperparameters
@@ -22,10 +21,10 @@ from possibal.hyperparameters import (
     envelope,
     evidence,
     fixed,
-    median_distance,
     problem,
     usual,
 )
+from possibal.likeness import usual_distance
 from possibal.links import IDENTITY, LOGISTIC, PROBIT, SOFTMAX
 
 WIDE = (1e-8, 1e8)
@@ -67,57 +66,13 @@ def nothing_seen(d=2):
     return Data(np.empty((0, d)), np.empty((1, 0)), np.empty((1, 0)), PROBIT)
 
 
-# ---------------------------------------------------------------- the median distance
-
-
-def test_the_median_distance_is_that_of_all_pairs():
-    X = rows(0)
-    assert median_distance(X) == pytest.approx(np.median(pdist(X)), rel=1e-14)
-
-
-def test_duplicate_rows_do_not_shorten_the_median_distance():
-    X = rows(0)
-    assert median_distance(np.repeat(X, [1, 9, 1, 5] * 3, axis=0)) == median_distance(X)
-
-
-@pytest.mark.parametrize("n", [0, 1])
-@pytest.mark.parametrize("d", [1, 2, 500])
-def test_without_two_rows_columns_are_taken_to_vary_by_one(n, d):
-    assert median_distance(np.full((n, d), 3.0)) == pytest.approx(np.sqrt(2 * d), rel=1e-14)
-
-
-def test_rows_that_are_all_alike_count_as_one():
-    assert median_distance(np.full((7, 2), 1e9)) == 2.0
-
-
-@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-100, 1e100, 1e200, 1e300])
-def test_the_median_distance_follows_any_scale(scale):
-    X = rows(0)
-    assert median_distance(scale * X) == pytest.approx(scale * median_distance(X), rel=1e-12)
-
-
-@pytest.mark.parametrize("X", [[[1.7e308], [-1.7e308]], [[5e-324], [0.0]], [[1.0], [1 + 2e-16]]])
-def test_the_median_distance_is_a_positive_number(X):
-    assert 0 < median_distance(np.array(X)) < np.inf
-
-
-def test_of_many_rows_evenly_spread_ones_are_looked_at():
-    X = np.random.default_rng(0).uniform(size=(1500, 2))
-    assert median_distance(X) == pytest.approx(np.median(pdist(X)), rel=0.05)
-
-
-def test_the_order_of_many_rows_does_not_matter():
-    X = rows(0, n=1200)
-    assert median_distance(X) == median_distance(X[::-1])
-
-
 # ---------------------------------------------------------------- what is believed beforehand
 
 
 def test_our_own_kernel_has_the_amplitude_and_the_length_of_the_rows():
     data = seen("probit")
     made = problem(None, data)
-    length = LENGTH_SHARE * median_distance(data.X)
+    length = LENGTH_SHARE * usual_distance(data.X)
     np.testing.assert_allclose(made.given, np.log([AMPLITUDE, length]), rtol=1e-12)
     np.testing.assert_array_equal(made.belief.centre, made.given)
     np.testing.assert_array_equal(made.belief.sd, [AMPLITUDE_SD, LENGTH_SD])
@@ -143,7 +98,7 @@ def test_length_scales_are_believed_near_the_rows_and_all_else_near_the_kernel(
 ):
     data = seen("probit")
     made = problem((kernel,), data)
-    length = np.log(LENGTH_SHARE * median_distance(data.X))
+    length = np.log(LENGTH_SHARE * usual_distance(data.X))
     np.testing.assert_array_equal(made.given, kernel.theta)
     np.testing.assert_allclose(made.belief.centre[lengths], length, rtol=1e-12)
     np.testing.assert_array_equal(made.belief.centre[others], kernel.theta[others])
@@ -393,7 +348,7 @@ def test_kernels_of_several_classes_are_moved_together():
 @pytest.mark.parametrize(("n", "scale"), [(2, 1.0), (12, 1.0), (30, 1e-3), (30, 1e4)])
 def test_the_usual_belief_is_that_of_our_own_kernel(link, n, scale):
     data = replace(seen(link, n=n), X=scale * rows(4, n))
-    found, expected = usual(median_distance(data.X)), problem(None, data).belief
+    found, expected = usual(usual_distance(data.X)), problem(None, data).belief
     assert found.names == expected.names
     np.testing.assert_allclose(found.centre, expected.centre, rtol=1e-12)
     np.testing.assert_array_equal(found.sd, expected.sd)
@@ -413,17 +368,8 @@ def test_length_scales_follow_the_usual_distance_that_is_given():
     assert usual(5.0).centre[1] == pytest.approx(np.log(LENGTH_SHARE * 5.0))
 
 
-def test_of_many_rows_some_from_all_over_tell_the_median_distance(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(400, 3))
-    every = median_distance(X)
-    monkeypatch.setattr(hyperparameters, "_MOST_ROWS", 200)
-    some = median_distance(X)
-    assert some != every
-    assert some == pytest.approx(every, rel=0.05)
-
-
 @pytest.mark.parametrize("n", [0, 1])
 def test_the_usual_belief_needs_no_rows(n):
     data = Data(np.ones((n, 2)), np.ones((1, n)), np.ones((1, n)), PROBIT)
     expected = problem(None, data).belief
-    np.testing.assert_allclose(usual(median_distance(data.X)).centre, expected.centre, rtol=1e-12)
+    np.testing.assert_allclose(usual(usual_distance(data.X)).centre, expected.centre, rtol=1e-12)

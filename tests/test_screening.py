@@ -16,7 +16,7 @@ from possibal.acquisition import STRATEGIES, necessity
 from possibal.advice import leading_labels
 from possibal.choices import USUAL
 from possibal.estimators import PossibilisticGPClassifier
-from possibal.hyperparameters import median_distance
+from possibal.likeness import usual_distance
 from possibal.screening import Found, Wanted, screened
 
 X = np.random.default_rng(0).normal(size=(60, 3)) * [1.0, 3.0, 0.2] + [0.0, 5.0, -1.0]
@@ -65,7 +65,7 @@ def by_hand() -> tuple[PossibilisticGPClassifier, np.ndarray]:
 
 def taught(scaled, some) -> PossibilisticGPClassifier:
     """A model of the labelled rows whose length-scale follows some rows."""
-    model = PossibilisticGPClassifier(usual_distance=median_distance(some))
+    model = PossibilisticGPClassifier(usual_distance=usual_distance(some))
     return model.fit(scaled[list(LABELLED)], CLASSES[list(LABELLED)])
 
 

@@ -93,8 +93,8 @@ def _random(X: Matrix, labels: Sequence[str], size: int) -> float:
     """The mean accuracy of models that learnt from so many rows, on the others."""
     y, means = np.array(labels), list[float]()
     # Late, for scikit-learn takes a second to import and intervals need none of it.
-    models, ways = (import_module(f"possibal.{one}") for one in ("estimators", "hyperparameters"))
-    settings = {"classes": np.unique(y), "usual_distance": ways.median_distance(X)}
+    models, likeness = (import_module(f"possibal.{one}") for one in ("estimators", "likeness"))
+    settings = {"classes": np.unique(y), "usual_distance": likeness.usual_distance(X)}
     for draw in range(DRAWS):
         rows = np.random.default_rng([size, draw]).permutation(len(y))
         learnt, tested = rows[:size], rows[size:]

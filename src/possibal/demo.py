@@ -145,8 +145,8 @@ def deal(plan: Plan, run: int) -> Split:
 
 def fit(plan: Plan, split: Split, rows: list[int]) -> "PossibilisticGPClassifier":
     """The classifier given the labels of some rows, as a campaign has it."""
-    models, ways = (import_module(f"possibal.{one}") for one in ("estimators", "hyperparameters"))
-    usual = ways.median_distance(split.X[split.pool])
+    models, likeness = (import_module(f"possibal.{one}") for one in ("estimators", "likeness"))
+    usual = likeness.usual_distance(split.X[split.pool])
     classifier = models.PossibilisticGPClassifier(usual_distance=usual)
     return classifier.fit(split.X[rows], plan.table.y[rows])
 

@@ -12,18 +12,18 @@ from typing import Any, cast
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
-from scipy.spatial.distance import pdist
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp import Data, Posterior, condition
 from possibal.kernels import Kernel
+from possibal.likeness import usual_distance
 from possibal.prior import prior
 
 AMPLITUDE = 12.0
 """Prior variance of a latent: most rows have a clear label."""
 LENGTH_SHARE = 0.7
-"""The length-scale most credible before any label, as a share of the median distance of rows."""
+"""The length-scale most credible before any label, as a share of the usual distance of rows."""
 AMPLITUDE_SD, LENGTH_SD, NOISE_SD = 1.0, 0.5, 2.0
 """How far the logarithms of hyperparameters stray."""
 REACH = 1.25
@@ -35,8 +35,6 @@ MOST_NUMBERS = 5_000_000
 _CLOSE: Any = {"ftol": 1e-7, "gtol": 1e-3}
 """Evidence to a ten-thousandth of a nat: further digits move no prediction."""
 _NONE = np.empty((0, 2))
-_MOST_ROWS, _MANY_ROWS = 20_000, 1000
-"""Rows that are looked at, and distinct ones whose distances are; of more, evenly spread ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,11 +241,11 @@ def problem(
     Args:
         kernels: None means a constant times an RBF.
         data: what was seen.
-        distance: the usual one of two rows; None means the median of the rows seen.
+        distance: the usual one of two rows; None means that of the rows seen.
         amplitude: prior variance of our own kernel.
         noise: variance of a Gaussian error; None where there is none.
     """
-    usual = median_distance(data.X) if distance is None else distance
+    usual = usual_distance(data.X) if distance is None else distance
     if kernels is None:
         length = LENGTH_SHARE * usual
         ends = (length * 1e-3, length * 1e3)
@@ -276,24 +274,3 @@ def usual(distance: float) -> Beforehand:
 def _free(kernel: Kernel) -> list[str]:
     """The name of each free hyperparameter, in the order of theta."""
     return [h.name for h in kernel.hyperparameters for _ in range(h.n_elements) if not h.fixed]
-
-
-def median_distance(X: Matrix) -> float:
-    """The median distance between two distinct rows; sqrt(2 d) where there are none.
-
-    That is about the distance of two rows whose columns have variance one.
-
-    Paper: none; the median rule.
-    """
-    rows = _spread(np.unique(_spread(X, _MOST_ROWS), axis=0), _MANY_ROWS)
-    unit = float(np.abs(rows).max(initial=0.0))
-    distances = pdist(rows / unit) if len(rows) > 1 else np.empty(0)
-    distances = distances[distances > 0]
-    if not len(distances):
-        return float(np.sqrt(2 * X.shape[1]))
-    return float(min(float(np.median(distances)) * unit, np.finfo(float).max / 4))
-
-
-def _spread(X: Matrix, most: int) -> Matrix:
-    """So many rows at most, evenly spread over all."""
-    return X if len(X) <= most else X[np.linspace(0, len(X) - 1, most).astype(int)]

@@ -30,7 +30,7 @@ from possibal.content import reason, silent
 from possibal.errors import MissingPackageError
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.features import Recipe
-from possibal.hyperparameters import median_distance
+from possibal.likeness import usual_distance
 from possibal.standing import Standing
 from possibal.store import Store, clock
 from possibal.writing import folder, part_of, write
@@ -112,7 +112,7 @@ class Model:
             settings={
                 "link": usual.link,
                 "hyperparameters": usual.hyperparameters,
-                "usual_distance": median_distance(X),
+                "usual_distance": usual_distance(X),
             },
             notes={
                 "campaign": setup.name,

@@ -25,7 +25,7 @@ from possibal.choices import USUAL, at_least, choice, whole
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.foreseen import Foreseen
 from possibal.gp import Posterior
-from possibal.hyperparameters import median_distance
+from possibal.likeness import usual_distance
 from possibal.looks import Aim, Judge
 from possibal.lots import Blind, Drawn, Lot, draw_of
 from possibal.memory import BUDGET, Memory
@@ -68,7 +68,7 @@ class Pool:
     @functools.cached_property
     def usual_distance(self) -> float:
         """Of two rows."""
-        return median_distance(self.X)
+        return usual_distance(self.X)
 
     @property
     def is_large(self) -> bool:

@@ -7,19 +7,17 @@ all that have no label: where there are more of those than `REFERENCE`, some are
 """
 
 import numpy as np
-from scipy.spatial.distance import cdist, pdist
 
 from possibal import ahead
 from possibal.ahead import Latents
 from possibal.arrays import Array, Matrix, Vector
+from possibal.likeness import alike, usual_distance
 from possibal.view import View
 
 REFERENCE = 200
 """Rows that stand for all without a label where one answer is looked ahead."""
 COVERED = 500
 """Rows that stand for all without a label where they are to be covered."""
-WIDTH = 0.2
-"""Of the kernel that tells which rows are alike, as a share of the usual distance of two rows."""
 CROWDING = 0.5
 """A row with k others alike counts k to minus this: between all rows alike, and all regions."""
 TURN = 10
@@ -41,10 +39,10 @@ def herding(view: View) -> Vector:
     Paper: none; coverage by a kernel weighted by doubt. App. E.4, Margin; Props. 2 to 4, N.
     """
     source, reference = view.source, _drawn(view, COVERED)
-    usual, seen = _usual(reference), source.seen
+    usual, seen = usual_distance(reference), source.seen
     weight = _sharp(Latents.of(source, reference)) * _rarity(reference, usual)
-    covered = _alike(reference, seen, usual).max(axis=1, initial=0.0)
-    gain = np.maximum(_alike(view.candidates, reference, usual) - covered, 0.0) @ weight
+    covered = alike(reference, seen, usual).max(axis=1, initial=0.0)
+    gain = np.maximum(alike(view.candidates, reference, usual) - covered, 0.0) @ weight
     here = Latents.of(source, view.candidates)
     closest = np.sort(here.probability, axis=1)[:, -2:]
     own = (1.0 - (closest[:, 1] - closest[:, 0])) * ahead.doubted(here)
@@ -63,7 +61,7 @@ def look_ahead(view: View) -> Vector:
     Paper: none; one step of Laplace's method for each label, where U's supremum is attained.
     """
     reference = _drawn(view, REFERENCE)
-    weight = _rarity(reference, _usual(reference))
+    weight = _rarity(reference, usual_distance(reference))
     return ahead.gain(view.source, view.candidates, reference, _sharp, weight / weight.sum())
 
 
@@ -109,16 +107,4 @@ def _sharp(latents: Latents) -> Array:
 
 def _rarity(X: Matrix, usual: float) -> Vector:
     """How much each row counts: less where many are like it."""
-    return _alike(X, X, usual).sum(axis=1) ** -CROWDING
-
-
-def _usual(X: Matrix) -> float:
-    """The median distance of two rows that differ; one where none do."""
-    apart = pdist(X)
-    apart = apart[apart > 0]
-    return float(np.median(apart)) if len(apart) else 1.0
-
-
-def _alike(X: Matrix, Z: Matrix, usual: float) -> Matrix:
-    """How much rows are like others, from zero to one."""
-    return np.exp(-0.5 * cdist(X, Z, "sqeuclidean") / (WIDTH * usual) ** 2)
+    return alike(X, X, usual).sum(axis=1) ** -CROWDING

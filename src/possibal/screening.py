@@ -25,7 +25,7 @@ from possibal.arrays import Matrix, Vector
 from possibal.choices import USUAL, at_least, choice
 from possibal.columns import MANY_DIGITS, NUMBERS, Table, is_number, named, written
 from possibal.estimators import PossibilisticGPClassifier
-from possibal.hyperparameters import median_distance
+from possibal.likeness import usual_distance
 from possibal.pool import Shortlist
 from possibal.rows import Block, Expected, Load, Part, Rows, rows
 from possibal.sheets import Column
@@ -116,7 +116,7 @@ def screened(
     source, names = _source(wanted, known)
     some = _some(source)
     centre, spread = _scale(some)
-    usual = median_distance((some - centre) / spread)
+    usual = usual_distance((some - centre) / spread)
     model = PossibilisticGPClassifier(usual_distance=usual)
     model.fit((known.X - centre) / spread, known.labels)
     scaled = Rows(source.size, partial(_parts, source, centre, spread))

@@ -16,9 +16,10 @@ from possibal.belief import Belief
 from possibal.experiments.datasets import Codes, Dataset
 from possibal.experiments.deal import Share
 from possibal.gp import TRUST, Data, Posterior
-from possibal.hyperparameters import LEAST_CREDIBLE, median_distance
+from possibal.hyperparameters import LEAST_CREDIBLE
 from possibal.information import Seen, SoftmaxInformation
 from possibal.laplace import Mode, climb, sensitivity
+from possibal.likeness import usual_distance
 from possibal.links import PROBIT, SOFTMAX, Link, Softmax
 from possibal.radial import Radial
 
@@ -46,7 +47,7 @@ class Ground:
     @functools.cached_property
     def usual_distance(self) -> float:
         """Of two rows of the pool."""
-        return median_distance(self.share.X[self.share.pool])
+        return usual_distance(self.share.X[self.share.pool])
 
     @classmethod
     def of(cls, share: Share, data: Dataset, theta: Vector | None) -> "Ground":

@@ -6,13 +6,13 @@ Accuracy over the run is what compare.py shows for one set, here averaged over s
 over runs, which are drawn anew within each set and which all strategies share.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
-from possibal.arrays import Matrix, Vector
+from possibal.arrays import Matrix, Places, Vector
 from possibal.experiments.compare import FEWEST, RANDOM, draws, ends, in_words, reached
 from possibal.experiments.ranks import PLACES
 from possibal.experiments.results import Results
@@ -71,18 +71,30 @@ def ahead(results: Sets, name: str, other: str) -> Estimate:
     return _estimate(results, lambda place, runs: runs @ gaps[place])
 
 
-def needed(results: Sets, name: str) -> Estimate:
-    """Labels asked for until a strategy has come to what random ends with, to stay there.
+def needed(results: Sets, name: str, *, to_stay: bool = False) -> Estimate:
+    """Labels asked for until the mean curve of a strategy has come to what random ends with.
 
     A curve that never does counts as needing one label more than it was given.
+
+    Args:
+        results: the sets.
+        name: of the strategy.
+        to_stay: whether it must not fall below again.
     """
+    find = reached if to_stay else _first
 
     def count(place: int, runs: Matrix) -> Vector:
         lines = results[place].accuracy
         ours, theirs = (np.round(runs @ lines[s], PLACES) for s in (name, RANDOM))
-        return reached(ours, theirs[:, -1]).astype(float)
+        return find(ours, theirs[:, -1]).astype(float)
 
     return _estimate(results, count)
+
+
+def _first(curves: Matrix, goal: Vector) -> Places:
+    """The first place at which each curve is at its goal or above; its length if none."""
+    there = curves >= goal[:, None]
+    return np.where(there.any(axis=1), there.argmax(axis=1), curves.shape[1])
 
 
 def _estimate(results: Sets, measure: Callable[[int, Matrix], Vector]) -> Estimate:
@@ -109,21 +121,10 @@ def _weights(one: Results, place: int) -> Matrix:
 
 
 # ---------------------------------------------------------------- results
-def better(ours: Sets, theirs: Sets) -> tuple[str, ...]:
-    """The strategies whose own models are better on average than ours is on their labels.
-
-    Args:
-        ours: by our model.
-        theirs: of some strategies, by the models that those are used with.
-    """
-    return tuple(name for name in theirs[0].accuracy if over(theirs, name) > over(ours, name))
-
-
-def joined(ours: Sets, theirs: Sets, names: Iterable[str]) -> list[Results]:
-    """Our results, but for some strategies those by their own models."""
-    own = tuple(names)
+def joined(ours: Sets, theirs: Sets) -> list[Results]:
+    """Our results, but for the strategies of others those by the models they are used with."""
     return [
-        replace(one, accuracy={**one.accuracy, **{name: two.accuracy[name] for name in own}})
+        replace(one, accuracy={**one.accuracy, **two.accuracy})
         for one, two in zip(ours, theirs, strict=True)
     ]
 
@@ -161,13 +162,14 @@ def by_strategy(results: Sets, ours: str, title: str, note: str) -> TextTable:
         _with_ends(f"{ours} ahead of it, points"),
         *(Column(f"after {at}, %", (f"after {at}",), figures=True) for at in _answers(results)),
         _with_ends("labels needed"),
+        _with_ends("to stay"),
     )
     order = sorted(results[0].accuracy, key=lambda name: -over(results, name))
     rows = tuple(_strategy_row(results, name, ours) for name in order)
     told = (
-        "Labels needed: asked for until random's accuracy after its last answer is reached, to "
-        "stay there; never counts as one more than all. Intervals are over runs, drawn anew within "
-        "each set and shared by all strategies."
+        "Labels needed: asked for until the mean curve of a set reaches random's accuracy after "
+        "its last answer, and until it does to stay there; never counts as one more than all. "
+        "Intervals are over runs, drawn anew within each set and shared by all strategies."
     )
     return TextTable(title, columns, rows, note=f"{note} {told}")
 
@@ -192,6 +194,7 @@ def _strategy_row(results: Sets, name: str, ours: str) -> tuple[Cell, ...]:
         _gap(results, ours, name),
         *(_number(100 * share) for share in at),
         _labels(needed(results, name)),
+        _labels(needed(results, name, to_stay=True)),
     )
 
 
@@ -234,22 +237,25 @@ def by_set(results: Sets, peers: Sequence[str], title: str, note: str) -> TextTa
 
 
 # ---------------------------------------------------------------- goals
-def verdict(own: Sets, referee: Sets, ours: str, peers: Sequence[str]) -> list[str]:
+OWN, LENT, REFEREE = "by its own model", "with possibal's model lent to peers", "by the referee"
+"""Ways to judge: peers by the models they are used with, by possibal's, all by one other model."""
+
+
+def verdict(judged: Mapping[str, Sets], ours: str, peers: Sequence[str]) -> list[str]:
     """Whether ours spends labels as well as it should, one sentence for each goal.
 
     Args:
-        own: by our model, and peers by the better of ours and their own.
-        referee: of the same trails by one model for all.
+        judged: the same trails by each way to judge.
         ours: the strategy to be judged.
         peers: whom it is held against, random among them.
     """
+    points = {OWN: LEAD, LENT: LEAD, REFEREE: LEAD_BY_REFEREE}
+    own = judged[OWN]
     return [
-        _ahead_of_best(own, ours, peers, LEAD, "by its own model"),
-        _ahead_of_best(referee, ours, peers, LEAD_BY_REFEREE, "by the referee"),
-        _near_the_best(own, ours, peers),
-        _not_below_random(own, ours, "by its own model"),
-        _not_below_random(referee, ours, "by the referee"),
-        _few_labels(own, ours),
+        *(_ahead_of_best(some, ours, peers, points[by], by) for by, some in judged.items()),
+        *(_near_the_best(some, ours, peers, by) for by, some in judged.items()),
+        *(_not_below_random(some, ours, by) for by, some in judged.items() if by != LENT),
+        *(_few_labels(own, ours, to_stay=to_stay) for to_stay in (False, True)),
     ]
 
 
@@ -265,12 +271,15 @@ def _ahead_of_best(results: Sets, ours: str, peers: Sequence[str], points: float
     return claimed(claim, lead.value >= points and lead.low > SURE_LEAD, evidence)
 
 
-def _near_the_best(results: Sets, ours: str, peers: Sequence[str]) -> str:
+def _near_the_best(results: Sets, ours: str, peers: Sequence[str], by: str) -> str:
     """Is ours near the best peer of each set, or better?"""
     gaps = {one.experiment.dataset: _behind(one, ours, peers) for one in results}
     far = {name: gap for name, gap in gaps.items() if gap > NEAR}
     near = len(gaps) - len(far)
-    claim = f"{ours} is within {NEAR:g} points of the best peer of the set, or better, on most sets"
+    claim = (
+        f"{ours} is within {NEAR:g} points of the best peer of the set, or better, on most sets, "
+        f"{by}"
+    )
     told = "".join(f", {name} {-gap:+.1f}" for name, gap in far.items())
     evidence = f"on {near} of {len(gaps)}{told and '; not on'}{told[1:]}"
     return claimed(claim, near >= NEAR_SHARE * len(gaps), evidence)
@@ -289,11 +298,11 @@ def _not_below_random(results: Sets, ours: str, by: str) -> str:
     return claimed(claim, gaps[worst] <= NEAR, f"at worst {-gaps[worst]:+.2f}, on {worst}")
 
 
-def _few_labels(results: Sets, ours: str) -> str:
+def _few_labels(results: Sets, ours: str, *, to_stay: bool) -> str:
     """Does ours soon reach what random ends with?"""
-    count, queries = needed(results, ours), results[0].experiment.sizes.queries
+    count = needed(results, ours, to_stay=to_stay)
     claim = (
-        f"{ours} reaches random's accuracy after {queries} answers with {MOST_LABELS} or fewer on "
-        "average"
+        f"{ours} reaches random's accuracy after {results[0].experiment.sizes.queries} answers"
+        f"{', to stay,' if to_stay else ''} with {MOST_LABELS} or fewer on average"
     )
     return claimed(claim, count.value <= MOST_LABELS, f"with {_labels(count).text}")
