@@ -28,6 +28,7 @@ from threadpoolctl import threadpool_limits
 from possibal import Campaign, PossibilisticGPClassifier
 from possibal.acquisition import STRATEGIES
 from possibal.answers import Answer
+from possibal.choices import USUAL
 from possibal.pool import rank
 
 try:
@@ -244,8 +245,30 @@ def next_questions(table: Table, m: int) -> None:
             )
 
 
+def usual_questions(table: Table, rows: tuple[int, ...]) -> None:
+    """The next question of those who choose no strategy, beside necessity's, the fit apart."""
+    for m in rows:
+        X = gaussian(m)
+        y = labels(X)
+        for n in (50, N):
+            took = dict[str, float]()
+            for strategy in (USUAL, "necessity"):
+                start = Campaign.start(X, classes=["no", "yes"], strategy=strategy, memory=BUDGET)
+                campaign, times = start.replay(Answer(row, y[row]) for row in range(n)), []
+                for _ in range(3 + QUESTIONS):  # the first fill the memory
+                    assert len(campaign.classifier.classes_) == len(set(y))  # fitted by now
+                    began = time.perf_counter()
+                    (row,) = campaign.ask()
+                    times.append(time.perf_counter() - began)
+                    campaign = campaign.tell(row, y[row])
+                took[strategy] = float(np.median(times[3:]))
+            usual, necessity = took.values()
+            shown = (f"{1e3 * usual:.0f} ms", f"{1e3 * necessity:.0f} ms")
+            table.add_row(f"{m} rows, {n} labels", *shown, f"{usual / necessity:.2f}x")
+
+
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     if sys.argv[1:2] == ["--memory"]:
         sys.stdout.write(f"{rank_alone(*sys.argv[2:])}\n")
         return
@@ -262,6 +285,11 @@ def main() -> None:
         second.add_column(head, justify="left" if head == "pool" else "right")
     next_questions(second, m)
     console.print(second)
+    third = Table(title=f"The next question by {USUAL} beyond the fit, the classifier as it comes")
+    for head in ("pool", USUAL, "necessity", "ratio"):
+        third.add_column(head, justify="left" if head == "pool" else "right")
+    usual_questions(third, (10_000, m))
+    console.print(third)
 
 
 if __name__ == "__main__":
