@@ -119,11 +119,12 @@ def contents(found: Measured, settings: Namespace) -> dict[str, bytes]:
     }
 
 
-NOTES = {
-    OWN: "Peers by the models they are used with.",
-    LENT: "Peers by possibal's model, which learns from the labels that they asked for.",
-    REFEREE: f"One model for all, {REFEREES[SVM]}.",
+FILES = {
+    OWN: ("own", "Peers by the models they are used with."),
+    LENT: ("lent", "Peers by possibal's model, which learns from the labels that they asked for."),
+    REFEREE: ("referee", f"One model for all, {REFEREES[SVM]}."),
 }
+"""What the tables of each way to judge are called, and what is said under them."""
 
 
 def tabled(by: str, results: list[Results], settings: Namespace) -> dict[str, TextTable]:
@@ -132,9 +133,8 @@ def tabled(by: str, results: list[Results], settings: Namespace) -> dict[str, Te
         f"{settings.runs} runs of {QUESTIONS} questions on {len(settings.sets)} sets, "
         f"seed {settings.seed}."
     )
-    name = {OWN: "own", LENT: "lent", REFEREE: "referee"}[by]
-    note, title = f"{size} {NOTES[by]}", f"Accuracy {by.replace('its', 'their')}"
-    peers = [RANDOM, *settings.peers]
+    name, told = FILES[by]
+    note, title, peers = f"{size} {told}", f"Accuracy, {by}", [RANDOM, *settings.peers]
     return {
         f"strategies-{name}": efficiency.by_strategy(results, settings.default, title, note),
         f"sets-{name}": efficiency.by_set(results, peers, f"{title}, set by set", note),

@@ -36,7 +36,7 @@ from possibal.view import Strategy, View
 
 # ---------------------------------------------------------------- models
 class GaussianProcess(GaussianProcessClassifier):
-    """scikit-learn's, its length-scale sought from the median distance of the rows it learns from.
+    """scikit-learn's, its length-scale sought from the usual distance of the rows it learns from.
 
     Started at its default of 1, most sets lie so far apart that the evidence is flat there.
     """

@@ -2,10 +2,10 @@
 
     python bench/scale.py [rows]
 
-Everything runs on two threads, in one process, on pools of 20 columns with 200 labels. The bare
-products are those that no way round can spare a full scan in double precision: distances to the
-labels, and half a product with their triangular factor. Every time is the least of a few, taken in
-turns. Memory is by how much the largest of a process of its own grows while it ranks.
+Everything runs on two threads, in one process, on pools of 20 columns with 200 labels, unless said
+otherwise. The bare products are those that no way round can spare a full scan in double precision:
+distances to the labels, and half a product with their triangular factor. Every time is the least of
+a few, taken in turns. Memory is by how much the largest of a process of its own grows as it ranks.
 """
 
 import re

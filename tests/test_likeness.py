@@ -115,3 +115,9 @@ def test_rows_are_alike_by_their_distance_alone(seed, usual):
             apart = np.linalg.norm(x - z) / (WIDTH * usual)
             assert value == pytest.approx(np.exp(-0.5 * apart**2), rel=1e-9)
     np.testing.assert_array_equal(alike(X, X, usual).diagonal(), 1.0)
+
+
+def test_rows_beyond_all_numbers_are_not_alike_and_nobody_is_warned():
+    near = np.array([[0.0], [1e-170], [3e-170], [1.0]])
+    assert 0 < usual_distance(near) <= 1
+    np.testing.assert_array_equal(alike(near[:1], near[-1:], 1e-300), [[0.0]])

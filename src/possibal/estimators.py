@@ -84,7 +84,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
             "fixed" those of the kernel.
         classes: all labels there may be; None means those in y.
         usual_distance: of two rows, which length-scales are believed near a share of; None means
-            the median of the rows seen. A campaign takes that of its pool.
+            that of the rows seen. A campaign takes that of its pool.
         most_labels: so many are learnt from exactly; of more, half are drawn by lot and half are
             those that a fit to the others doubts most.
         random_state: for :meth:`sample_proba`.

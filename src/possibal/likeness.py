@@ -20,7 +20,13 @@ def alike(X: Matrix, Z: Matrix, usual: float) -> Matrix:
 
     Paper: none; a Gaussian kernel.
     """
-    return np.exp(-0.5 * cdist(X, Z, "sqeuclidean") / (WIDTH * usual) ** 2)
+    return _fallen(cdist(X, Z), usual)
+
+
+def _fallen(distances: Matrix, usual: float) -> Matrix:
+    """How much rows at these distances are alike; not at all where one is beyond all numbers."""
+    with np.errstate(over="ignore"):
+        return np.exp(-0.5 * (distances / (WIDTH * usual)) ** 2)
 
 
 def usual_distance(X: Matrix) -> float:
@@ -39,8 +45,7 @@ def usual_distance(X: Matrix) -> float:
         return float(np.sqrt(2 * X.shape[1]))
     counts = (distances > 0).astype(float)
     median = _weighted_median(distances, counts)
-    near = np.exp(-0.5 * (squareform(distances) / (WIDTH * median)) ** 2)
-    few = 1.0 / near.sum(axis=1)
+    few = 1.0 / _fallen(squareform(distances), median).sum(axis=1)
     weights = counts * squareform(np.outer(few, few), checks=False)
     return min(_weighted_median(distances, weights) * unit, float(np.finfo(float).max) / 4)
 

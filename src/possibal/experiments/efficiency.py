@@ -237,7 +237,7 @@ def by_set(results: Sets, peers: Sequence[str], title: str, note: str) -> TextTa
 
 
 # ---------------------------------------------------------------- goals
-OWN, LENT, REFEREE = "by its own model", "with possibal's model lent to peers", "by the referee"
+OWN, LENT, REFEREE = "each by its own model", "all by possibal's model", "all by the referee"
 """Ways to judge: peers by the models they are used with, by possibal's, all by one other model."""
 
 
@@ -250,11 +250,11 @@ def verdict(judged: Mapping[str, Sets], ours: str, peers: Sequence[str]) -> list
         peers: whom it is held against, random among them.
     """
     points = {OWN: LEAD, LENT: LEAD, REFEREE: LEAD_BY_REFEREE}
-    own = judged[OWN]
+    own, alone = judged[OWN], (OWN, REFEREE)  # ours and random have possibal's model already
     return [
         *(_ahead_of_best(some, ours, peers, points[by], by) for by, some in judged.items()),
         *(_near_the_best(some, ours, peers, by) for by, some in judged.items()),
-        *(_not_below_random(some, ours, by) for by, some in judged.items() if by != LENT),
+        *(_not_below_random(judged[by], ours, by) for by in alone),
         *(_few_labels(own, ours, to_stay=to_stay) for to_stay in (False, True)),
     ]
 
@@ -294,7 +294,7 @@ def _not_below_random(results: Sets, ours: str, by: str) -> str:
     """Is ours nowhere much worse than random?"""
     gaps = {one.experiment.dataset: _behind(one, ours, [RANDOM]) for one in results}
     worst = max(gaps, key=lambda name: gaps[name])
-    claim = f"{ours} is nowhere more than {NEAR:g} points below random {by}"
+    claim = f"{ours} is nowhere more than {NEAR:g} points below random, {by}"
     return claimed(claim, gaps[worst] <= NEAR, f"at worst {-gaps[worst]:+.2f}, on {worst}")
 
 
