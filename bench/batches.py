@@ -24,7 +24,7 @@ from possibal.experiments.deal import deal
 from possibal.experiments.spec import BINARY, ENVELOPE, HELD_OUT, TABLE_3, Experiment
 from possibal.learner import Answer, Campaign
 
-ANSWERS, SIZES, SEED = 50, (1, 5, 25), 2026
+ANSWERS, SIZES, SEED = 50, (1, 5, 25), 2027
 RANDOM, PEER = "random", "scikit-activeml's MaxHerding"
 WHO = (RANDOM, PEER, "necessity", USUAL)
 

@@ -23,6 +23,9 @@ RADIAL = {
     "fixed-length": ConstantKernel(2.0) * RBF(0.7, "fixed"),
     "fixed-length-constant": RBF([0.5, 1.0, 3.0], "fixed") * ConstantKernel(2.0),
     "fixed": ConstantKernel(2.0, "fixed") * RBF(0.7, "fixed"),
+    "common": RBF(0.7) + ConstantKernel(0.3, "fixed"),
+    "constant-common": ConstantKernel(2.0) * (RBF(0.7) + ConstantKernel(0.3, "fixed")),
+    "common-constant": (RBF([0.5, 1.0, 3.0]) + ConstantKernel(0.3, "fixed")) * ConstantKernel(2.0),
 }
 GENERIC = {
     "matern": [Matern(0.8, nu=1.5)],
@@ -30,6 +33,8 @@ GENERIC = {
     "sum": [ConstantKernel(2.0) * RBF(0.7) + DotProduct(0.3)],
     "constant-matern": [ConstantKernel(2.0) * Matern([0.5, 1.0, 3.0], nu=2.5)],
     "two-rbfs": [RBF(0.7) * RBF(2.0)],
+    "free-common": [ConstantKernel(2.0) * (RBF(0.7) + ConstantKernel(0.3))],
+    "two-constants": [ConstantKernel(2.0) * ConstantKernel(0.3)],
     "by-class": [RBF(0.7), ConstantKernel(2.0) * Matern(0.8, nu=2.5), RBF(0.4, "fixed")],
 }
 KERNELS = {name: [kernel] for name, kernel in RADIAL.items()} | GENERIC

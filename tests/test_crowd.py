@@ -17,7 +17,7 @@ from possibal.experiments.datasets import load
 from possibal.experiments.deal import deal
 from possibal.experiments.spec import Experiment, Sizes
 from possibal.gp import Data
-from possibal.hyperparameters import LEAST_CREDIBLE, problem
+from possibal.hyperparameters import LEAST_CREDIBLE, Own, problem
 from possibal.links import PROBIT, SOFTMAX
 
 SIZES = Sizes(runs=3, queries=4, pool=30, test=25)
@@ -38,7 +38,8 @@ def grounds_of(name, theta=None, runs=3):
 def crowd_of(name, theta=None, told=3, runs=3):
     """A crowd that was told about a few rows."""
     data, grounds = grounds_of(name, theta, runs)
-    crowd = Crowd.at_start(grounds, len(data.labels), SIZES.queries, theta)
+    common = 0.3 if theta is None else 0.0
+    crowd = Crowd.at_start(grounds, len(data.labels), SIZES.queries, theta, common)
     rng = np.random.default_rng(0)
     for _ in range(told):
         crowd = crowd.told(rng.integers(crowd.left.shape[1], size=len(crowd)))
@@ -64,7 +65,7 @@ def by_hand(fit, s):
     if crowd.labels > 2:
         y, link = np.array([codes == label for label in range(crowd.labels)], float), SOFTMAX
     data = Data(X, y, np.ones((1, len(X))), link)
-    return problem(None, data).under(fit.theta[s], fit.log_prior[s])
+    return problem(None, data, own=Own(common=crowd.common)).under(fit.theta[s], fit.log_prior[s])
 
 
 def rows_left(crowd, s):
@@ -109,14 +110,16 @@ def test_lines_are_squared_distances_or_covariances_of_the_rows_known(name):
         np.testing.assert_allclose(fixed.lines[s], kernel(X), rtol=1e-12)
 
 
-def test_covariances_are_those_of_a_constant_times_an_rbf():
+@pytest.mark.parametrize("common", [0.0, 0.3])
+def test_covariances_are_those_of_a_constant_times_an_rbf(common):
     X, Z = np.random.default_rng(0).normal(size=(2, 5, 3))
     thetas = np.log([[[2.0, 0.5], [1.0, 3.0]]])
-    found = covariances(cdist(X, Z, "sqeuclidean")[None], thetas)
+    found = covariances(cdist(X, Z, "sqeuclidean")[None], thetas, common)
     assert found.shape == (1, 2, 5, 5)
     for theta, K in zip(thetas[0], found[0], strict=True):
         amplitude, length = np.exp(theta)
-        np.testing.assert_allclose(K, (ConstantKernel(amplitude) * RBF(length))(X, Z), rtol=1e-12)
+        kernel = ConstantKernel(amplitude) * (RBF(length) + ConstantKernel(common))
+        np.testing.assert_allclose(K, kernel(X, Z), rtol=1e-12)
 
 
 def test_labels_are_read_as_the_link_reads_them():
@@ -243,7 +246,7 @@ def test_evidence_slopes_are_those_of_each_trails_own_posterior(name):
     crowd = crowd_of(name)
     for theta in SETTINGS[:3]:
         fit = fit_of(crowd, theta[None])
-        found = evidence_slopes(fit.mode, crowd.lines, fit.theta[:, 0])
+        found = evidence_slopes(fit.mode, crowd.lines, fit.theta[:, 0], crowd.common)
         for s in range(3):
             expected = by_hand(fit, s).evidence_slopes()[0]
             np.testing.assert_allclose(found[s], expected, rtol=1e-9, atol=1e-9)
@@ -257,7 +260,8 @@ def test_evidence_slopes_agree_with_finite_differences(name):
         return fit_of(crowd, theta[None]).mode.log_evidence
 
     theta = SETTINGS[0]
-    found = evidence_slopes(fit_of(crowd, theta[None]).mode, crowd.lines, np.tile(theta, (3, 1)))
+    mode, thetas = fit_of(crowd, theta[None]).mode, np.tile(theta, (3, 1))
+    found = evidence_slopes(mode, crowd.lines, thetas, crowd.common)
     steps = h * np.eye(2)
     differences = [(height(theta + step) - height(theta - step)) / (2 * h) for step in steps]
     np.testing.assert_allclose(found, np.transpose(differences), rtol=1e-5, atol=1e-6)

@@ -18,6 +18,7 @@ from possibal.hyperparameters import (
     NOISE_SD,
     REACH,
     WAYS,
+    Own,
     envelope,
     evidence,
     fixed,
@@ -69,13 +70,17 @@ def nothing_seen(d=2):
 # ---------------------------------------------------------------- what is believed beforehand
 
 
-def test_our_own_kernel_has_the_amplitude_and_the_length_of_the_rows():
+@pytest.mark.parametrize("common", [0.0, 0.3])
+def test_our_own_kernel_has_the_amplitude_and_the_length_of_the_rows(common):
     data = seen("probit")
-    made = problem(None, data)
+    made = problem(None, data, own=Own(common=common))
     length = LENGTH_SHARE * usual_distance(data.X)
     np.testing.assert_allclose(made.given, np.log([AMPLITUDE, length]), rtol=1e-12)
     np.testing.assert_array_equal(made.belief.centre, made.given)
     np.testing.assert_array_equal(made.belief.sd, [AMPLITUDE_SD, LENGTH_SD])
+    np.testing.assert_allclose(made.belief.settings(), usual(made.distance).settings())
+    (kernel,) = made.kernels
+    np.testing.assert_allclose(kernel.diag(data.X), AMPLITUDE * (1.0 + common))
     assert not made.noisy
 
 
@@ -113,7 +118,7 @@ def test_a_length_scale_is_believed_within_its_bounds(bounds, end):
 
 
 def test_the_noise_variance_is_the_last_hyperparameter():
-    made = problem(None, seen("identity"), noise=0.3, amplitude=2.0)
+    made = problem(None, seen("identity"), noise=0.3, own=Own(2.0))
     np.testing.assert_allclose(made.belief.centre[[0, 2]], np.log([2.0, 0.3]), rtol=1e-12)
     assert made.given[-1] == made.belief.centre[-1]
     assert made.belief.sd[-1] == NOISE_SD
@@ -213,7 +218,7 @@ def test_evidence_recovers_the_noise_variance():
     rng = np.random.default_rng(0)
     X = np.linspace(0, 10, 200)[:, None]
     y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=200)
-    made = problem(None, Data(X, y[None], np.ones((1, 200)), IDENTITY), amplitude=0.5, noise=0.05)
+    made = problem(None, Data(X, y[None], np.ones((1, 200)), IDENTITY), own=Own(0.5), noise=0.05)
     noise = np.exp(theta_of(evidence(made), made)[-1])
     assert noise == pytest.approx(0.09, rel=0.25)
 

@@ -15,6 +15,7 @@ from possibal.memory import Memory
 from possibal.sieve import Sieve
 
 FIXED = ConstantKernel(9.0) * RBF(1.5)
+COMMON = ConstantKernel(9.0) * (RBF(1.5) + ConstantKernel(0.3, "fixed"))
 SCORES = ["necessity", "uncertainty", "least_confidence"]
 
 
@@ -54,21 +55,27 @@ def expected(X, posterior, strategy, aside, top=1):
 
 
 @settings(deadline=None, max_examples=10)
-@given(st.integers(0, 2**32), st.sampled_from(SCORES), st.sampled_from([0.0, 1e4, 3e4, 1e9]))
-def test_every_question_is_that_of_a_full_scan(seed, strategy, budget):
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from(SCORES),
+    st.sampled_from([0.0, 1e4, 3e4, 1e9]),
+    st.sampled_from([FIXED, COMMON]),
+)
+def test_every_question_is_that_of_a_full_scan(seed, strategy, budget, kernel):
     X, y = pool(seed)
     X[50:60] = X[40:50]  # copies
     kept, rows = Memory(X, budget), [0, 1, 2, 3]
     for _ in range(5):
-        posterior = classifier(X, y, rows)
+        posterior = classifier(X, y, rows, kernel)
         found, _ = asked(kept, posterior, strategy, rows, top=3)
         assert found == expected(X, posterior, strategy, rows, top=3)
         assert kept.nbytes <= budget
         rows.append(found[0])
 
 
+@pytest.mark.parametrize("kernel", [FIXED, COMMON], ids=["apart", "common"])
 @pytest.mark.parametrize("strategy", SCORES)
-def test_labels_may_go_again_and_others_come(strategy):
+def test_labels_may_go_again_and_others_come(strategy, kernel):
     X, y = pool()
     kept = Memory(X)
     for rows in (
@@ -80,7 +87,7 @@ def test_labels_may_go_again_and_others_come(strategy):
         [5, 6],
         [5, 6, 7],
     ):
-        posterior = classifier(X, y, rows)
+        posterior = classifier(X, y, rows, kernel)
         assert asked(kept, posterior, strategy, rows)[0] == expected(X, posterior, strategy, rows)
 
 

@@ -12,6 +12,7 @@ from possibal.gp import Data, condition
 from possibal.links import IDENTITY, LOGISTIC, PROBIT, SOFTMAX
 from possibal.looks import Look
 from possibal.prior import prior
+from possibal.radial import own_kernel
 
 LINKS = {"probit": PROBIT, "logistic": LOGISTIC, "identity": IDENTITY, "softmax": SOFTMAX}
 KERNELS = {
@@ -116,10 +117,11 @@ def mean_errors(single, X):
     size=sizes,
     logs=logarithms,
     far=st.sampled_from([0.1, 1.0, 10.0, 1e4, 1e8]),
+    common=st.sampled_from([0.0, 0.3, 10.0]),
 )
-def test_single_precision_is_off_by_no_more_than_is_assumed(seed, size, logs, far):
+def test_single_precision_is_off_by_no_more_than_is_assumed(seed, size, logs, far, common):
     (n, count, d), (amplitude, length) = size, logs
-    kernel = ConstantKernel(10.0**amplitude) * RBF(10.0**length)
+    kernel = own_kernel(10.0**amplitude, 10.0**length, common)
     double = outlook_of("probit", kernel, n=n, count=count, d=d)
     single = double.single()
     assert single.a.dtype == single.root.dtype == np.float32

@@ -48,23 +48,25 @@ def test_settings_that_differ_in_amplitude_alone_share_their_columns():
     seed=seeds,
     scale=st.floats(-300, 300),
     length=st.floats(-300, 300),
-    ard=st.booleans(),
     others=st.floats(-300, 300),
+    shape=st.tuples(st.booleans(), st.sampled_from([0.0, 0.3])),
 )
-def test_any_scale_gives_covariances_between_zero_and_the_amplitude(
-    seed, scale, length, ard, others
+def test_any_scale_gives_covariances_between_what_is_common_and_the_prior(
+    seed, scale, length, others, shape
 ):
+    ard, common = shape
     lengths = np.full(3, 10.0**length) * ([1.0, 10.0, 0.1] if ard else np.ones(3))
     lengths = np.clip(lengths, 1e-300, 1e300)
     amplitude = np.full(2, 2.0)
-    process = Radial(RBF(), amplitude, np.stack([lengths, lengths[::-1]]), (0, 1, 2, 3))
+    process = Radial(RBF(), amplitude, np.stack([lengths, lengths[::-1]]), (0, 1, 2, 3), common)
     X, X_t = 10.0**scale * rows(seed, n=4), 10.0**others * rows(seed + 1, n=4)
     K = process.gram(X)
     covariances, _ = dense_columns(process, np.vstack([X, X_t]), X, 1)
     for found in (K, covariances):
-        assert np.all((found >= 0) & (found <= 2.0 * (1 + 1e-12)))
-    np.testing.assert_allclose(np.diagonal(K, axis1=2, axis2=3), 2.0, rtol=1e-12)
-    np.testing.assert_allclose(np.diagonal(covariances, axis1=2, axis2=3), 2.0, rtol=1e-9)
+        assert np.all((found >= 2.0 * common) & (found <= process.facing(X).largest * (1 + 1e-12)))
+    most = 2.0 * (1.0 + common)
+    np.testing.assert_allclose(np.diagonal(K, axis1=2, axis2=3), most, rtol=1e-12)
+    np.testing.assert_allclose(np.diagonal(covariances, axis1=2, axis2=3), most, rtol=1e-9)
     G = np.ones((2, 1, 4, 4))
     assert np.isfinite(process.slopes(X, G)).all()
 
@@ -105,10 +107,13 @@ def test_equal_rows_are_as_close_as_can_be():
     np.testing.assert_array_equal(process.gram(X), np.full((1, 1, 3, 3), 2.0))
 
 
-def test_usual_settings_are_those_of_a_constant_times_an_rbf():
+@pytest.mark.parametrize(
+    ("common", "shape"), [(0.0, RBF(0.5)), (0.3, RBF(0.5) + ConstantKernel(0.3, "fixed"))], ids=str
+)
+def test_usual_settings_are_those_of_a_constant_times_an_rbf(common, shape):
     thetas = np.log([[2.0, 0.5], [12.0, 3.0], [1.0, 0.5]])
-    kernel = ConstantKernel(2.0) * RBF(0.5)
-    found, expected = Radial.usual(thetas), Radial.of(kernel, thetas)
+    kernel = ConstantKernel(2.0) * shape
+    found, expected = Radial.usual(thetas, common), Radial.of(kernel, thetas)
     X, X_t = rows(0), rows(1)
     np.testing.assert_array_equal(found.gram(X), expected.gram(X))
     for one, other in zip(

@@ -19,7 +19,7 @@ from possibal.choices import choice, whole
 from possibal.errors import FlatScoresWarning
 from possibal.families import GaussianNoise
 from possibal.gp import Data, Posterior
-from possibal.hyperparameters import WAYS, problem
+from possibal.hyperparameters import COMMON, WAYS, Own, problem
 from possibal.kernels import Kernel
 from possibal.links import IDENTITY, LINKS, SOFTMAX, Link, Softmax
 from possibal.outer import OuterMeasure
@@ -78,7 +78,8 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
 
     Args:
         kernel: a scikit-learn kernel, or a sequence of one per class; None means a constant times
-            an RBF whose length-scale follows the usual distance.
+            the sum of an RBF, whose length-scale follows the usual distance, and a level that all
+            rows have in common.
         link: "probit" or "logistic", for two labels.
         hyperparameters: "envelope" carries every credible setting, "evidence" the best one, and
             "fixed" those of the kernel.
@@ -147,7 +148,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         data = Data(rows, seen, weight[None], link)
         processes = len(self.classes_) if link is SOFTMAX else 1
         kernels = inputs.kernels(self.kernel, processes, rows.shape[1])
-        fit = shortened(problem(kernels, data, distance=distance), most)
+        fit = shortened(problem(kernels, data, distance=distance, own=Own(common=COMMON)), most)
         self.left_out_ = len(data) - len(fit.data)
         self._keep(way(fit))
         return self
@@ -320,7 +321,7 @@ class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
         amplitude = float(np.average(seen * seen, weights=weight)) or 1.0
         noise = self._starting_noise(amplitude)
         kernels = inputs.kernels(self.kernel, 1, rows.shape[1])
-        self._keep(way(problem(kernels, data, noise=noise, amplitude=amplitude)))
+        self._keep(way(problem(kernels, data, noise=noise, own=Own(amplitude))))
         precision = self.posterior_.data.weight[0, 0] / weight[0]
         self.noise_variance_ = float(self.unit_**2 / precision)
         return self

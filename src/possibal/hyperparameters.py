@@ -8,20 +8,22 @@ setting that stays credible, as one hypothesis of the belief.
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp import Data, Posterior, condition
 from possibal.kernels import Kernel
 from possibal.likeness import usual_distance
 from possibal.prior import prior
+from possibal.radial import own_kernel
 
 AMPLITUDE = 12.0
 """Prior variance of a latent: most rows have a clear label."""
+COMMON = 0.3
+"""What all latents of a classifier have in common, as a share of that: classes may be unequal."""
 LENGTH_SHARE = 0.7
 """The length-scale most credible before any label, as a share of the usual distance of rows."""
 AMPLITUDE_SD, LENGTH_SD, NOISE_SD = 1.0, 0.5, 2.0
@@ -35,6 +37,27 @@ MOST_NUMBERS = 5_000_000
 _CLOSE: Any = {"ftol": 1e-7, "gtol": 1e-3}
 """Evidence to a ten-thousandth of a nat: further digits move no prediction."""
 _NONE = np.empty((0, 2))
+
+
+@dataclass(frozen=True)
+class Own:
+    """Our own kernel, all but its length-scale.
+
+    Attributes:
+        amplitude: prior variance, without what all rows have in common.
+        common: what they have in common, as a share of the amplitude.
+    """
+
+    amplitude: float = AMPLITUDE
+    common: float = 0.0
+
+    def kernel(self, length: float) -> Kernel:
+        """The kernel of a length-scale; either hyperparameter may stray by a factor of 1000.
+
+        Paper: App. E, where nothing is in common.
+        """
+        ends = [(1e-3 * value, 1e3 * value) for value in (self.amplitude, length)]
+        return own_kernel(self.amplitude, length, self.common, *ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,24 +256,21 @@ def problem(
     data: Data,
     *,
     distance: float | None = None,
-    amplitude: float = AMPLITUDE,
+    own: Own = Own(),  # noqa: B008 - it is a value
     noise: float | None = None,
 ) -> Problem:
     """The fit of kernels to data.
 
     Args:
-        kernels: None means a constant times an RBF.
+        kernels: None means our own, a constant times an RBF.
         data: what was seen.
         distance: the usual one of two rows; None means that of the rows seen.
-        amplitude: prior variance of our own kernel.
+        own: our own kernel.
         noise: variance of a Gaussian error; None where there is none.
     """
     usual = usual_distance(data.X) if distance is None else distance
     if kernels is None:
-        length = LENGTH_SHARE * usual
-        ends = (length * 1e-3, length * 1e3)
-        ours = ConstantKernel(amplitude, (1e-3 * amplitude, 1e3 * amplitude)) * RBF(length, ends)
-        kernels = (cast("Kernel", ours),)
+        kernels = (own.kernel(LENGTH_SHARE * usual),)
     given = np.concatenate([kernel.theta for kernel in kernels])
     if noise is not None:
         given = np.append(given, np.log(noise))

@@ -124,7 +124,7 @@ class Look:
         for one in glimpse.columns:
             error[one.member] = 0.0 if one.error is None else one.error
             error[one.member] += dot_error(n)
-            error[one.member] *= one.scale
+            error[one.member] *= one.variance  # the largest covariance
         return error
 
     def _variance(self, glimpse: Glimpse, some: Places | None, error: Array | None) -> Array:

@@ -116,7 +116,8 @@ class Setting:
     """What one setting of the hyperparameters asks of every row at one question.
 
     Attributes:
-        amplitude: its prior variance.
+        amplitude: its covariances are this times the correlations and what is in common.
+        common: what all rows have in common.
         scale: its length-scale.
         left: (1 + c, n), what the correlations are multiplied by: for the mean, and the change.
         shares: (c,), of the change of variances.
@@ -124,10 +125,16 @@ class Setting:
     """
 
     amplitude: float
+    common: float
     scale: bytes
     left: Matrix
     shares: Vector
     variance: dict[int, Vector] | None
+
+    @property
+    def prior(self) -> float:
+        """The variance of a row before any label."""
+        return self.amplitude * (1.0 + self.common)
 
     def moments(self, products: Matrix, error: Vector, was: Vector) -> tuple[Vector, ...]:
         """Means, how far off they may be, and variances that are not exceeded.
@@ -138,14 +145,15 @@ class Setting:
             was: (rows,), the variances so far.
         """
         off = self.amplitude * np.abs(self.left).sum(axis=1)[:, None] * error
-        mean = self.amplitude * products[0]
+        products = self.amplitude * (products + self.common * self.left.sum(axis=1)[:, None])
+        mean = products[0]
         if not len(self.shares):
             return mean, off[0], was
-        told = self.amplitude * np.abs(products[1:])
+        told = np.abs(products[1:])
         told -= np.copysign(off[1:], self.shares[:, None])
         np.maximum(told, 0.0, out=told)
         now = was - np.einsum("c,cr,cr->r", self.shares, told, told)
-        return mean, off[0], np.clip(now, _FLOOR * self.amplitude, self.amplitude)
+        return mean, off[0], np.clip(now, _FLOOR * self.prior, self.prior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,14 +279,13 @@ class Memory:
         """What one setting asks of every row, with the prior's variances."""
         scale, a = prior.length_scale[0].tobytes(), posterior.mode.a[s]
         rows = [x.tobytes() for x in posterior.data.X]
-        return Setting(
-            float(prior.amplitude[0]), scale, self._left(scale, rows, a), np.empty(0), None
-        )
+        left, amplitude = self._left(scale, rows, a), float(prior.amplitude[0])
+        return Setting(amplitude, prior.common, scale, left, np.empty(0), None)
 
     def _anchored(self, setting: Setting, posterior: Posterior, s: int) -> Setting:
         """The same with anchored variances."""
         data, scale = posterior.data, setting.scale
-        key = np.array(setting.amplitude).tobytes() + scale
+        key = np.array([setting.amplitude, setting.common]).tobytes() + scale
         anchor, variance = self._anchors.setdefault(key, (Anchor(), {}))
         labels = [x.tobytes() + y.tobytes() for x, y in zip(data.X, data.y[0], strict=True)]
         gone = [label for label in anchor.weights if label not in set(labels)]
@@ -312,7 +319,7 @@ class Memory:
         each = 4 * numbers  # bytes that a row takes
         if self.nbytes + each * self._room > self._budget:
             self._kept = {scale: kept for scale, kept in self._kept.items() if scale in scales}
-            self._anchors = {k: v for k, v in self._anchors.items() if k[8:] in scales}
+            self._anchors = {k: v for k, v in self._anchors.items() if k[16:] in scales}
         self._room = min(self._room, int(self._budget / each) // self._size * self._size)
         for kept in self._kept.values():
             for block in [block for block in kept.slabs if block >= self._room]:
@@ -358,7 +365,7 @@ class Memory:
         bound = np.empty(size)
         kept = [self._kept[one.scale] for one in question.settings]
         lefts = [one.left.astype(np.float32) for one in question.settings]
-        now = [np.full(size, one.amplitude) for one in question.settings]
+        now = [np.full(size, one.prior) for one in question.settings]
         for one, variance in zip(question.settings, now, strict=True):
             if one.variance is not None:
                 variance[:] = one.variance.get(block, variance)

@@ -1,5 +1,7 @@
 """Covariances by a constant times an RBF: all settings share the distances between rows.
 
+To the RBF a level may be added that all rows have in common, however far apart they are.
+
 Distances to many rows are one matrix product, and the rows seen are put into coordinates of their
 own first, so that neither tiny nor huge numbers lose their digits.
 """
@@ -10,7 +12,7 @@ from typing import cast
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Product
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Product, Sum
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.kernels import Column, Kernel
@@ -32,29 +34,33 @@ _ROUNDINGS = 16
 
 @dataclass(frozen=True, eq=False)
 class Radial(Stack):
-    """Settings of a constant times an RBF: variance * exp(-d^2 / (2 length_scale^2)).
+    """Settings of a constant times an RBF: amplitude * (exp(-d^2 / (2 length_scale^2)) + common).
 
-    Paper: App. E, the RBF kernel of the experiments.
+    Paper: App. E, the RBF kernel of the experiments, which has nothing in common.
 
     Attributes:
         kernel: the kernel as it was given.
-        amplitude: (S,), prior variances.
+        amplitude: (S,), prior variances of what rows do not have in common.
         length_scale: (S, 1) for all columns of X, or (S, d) for each.
         free: which of (amplitude, length-scales) the columns of theta are.
+        common: what all rows have in common, as a share of the amplitude.
     """
 
     kernel: Kernel
     amplitude: Vector
     length_scale: Matrix
     free: tuple[int, ...]
+    common: float = 0.0
 
     @classmethod
     def of(cls, kernel: Kernel, thetas: Matrix) -> "Radial | None":
         """The settings, if the kernel is an RBF or a constant times one; None if it is not.
 
+        The RBF may have a fixed constant added to it.
+
         Paper: App. E.
         """
-        constant, rbf = _constant_and_rbf(kernel)
+        constant, rbf, common = _parts(kernel)
         if rbf is None:
             return None
         lengths = np.atleast_1d(np.asarray(rbf.length_scale, dtype=float))
@@ -62,21 +68,21 @@ class Radial(Stack):
         free = [] if constant is None or constant.hyperparameter_constant_value.fixed else [0]
         if not rbf.hyperparameter_length_scale.fixed:
             free += range(1, 1 + len(lengths))
-        if isinstance(kernel, Product) and kernel.k1 is rbf:
+        if isinstance(kernel, Product) and kernel.k2 is constant:
             free = [*free[1:], 0] if free[:1] == [0] else free
         table = np.tile(values, (len(thetas), 1))
         table[:, free] = np.exp(thetas)
-        return cls(kernel, table[:, 0], table[:, 1:], tuple(free))
+        return cls(kernel, table[:, 0], table[:, 1:], tuple(free), common)
 
     @classmethod
-    def usual(cls, thetas: Matrix) -> "Radial":
+    def usual(cls, thetas: Matrix, common: float) -> "Radial":
         """Settings of our own kernel: logarithms of amplitude and length-scale, (S, 2).
 
         Paper: App. E.
         """
         amplitude, length = np.exp(thetas).T
-        kernel = ConstantKernel(float(amplitude[0])) * RBF(float(length[0]))
-        return cls(cast("Kernel", kernel), amplitude, length[:, None], (0, 1))
+        kernel = own_kernel(float(amplitude[0]), float(length[0]), common)
+        return cls(kernel, amplitude, length[:, None], (0, 1), common)
 
     @property
     def name(self) -> str:
@@ -97,26 +103,24 @@ class Radial(Stack):
 
         Paper: Prop. 6, K.
         """
-        K = np.empty((len(self), len(X), len(X)))
-        for chart in self._charts(X):
-            squares = cdist(chart.seen, chart.seen, "sqeuclidean")
-            for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
-                np.multiply(squares, -0.5 * sharpness, out=K[s])
-        np.exp(K, out=K)
+        K = self._correlations(X)
+        K += self.common
         K *= self.amplitude[:, None, None]
         return K[:, None]
 
     def slopes(self, X: Matrix, sensitivity: Array, /) -> Matrix:
         """Derivatives by theta of a function of the covariances.
 
-        The derivative of K by the logarithm of a length-scale is K times its share of the squared
-        distance; summed against a symmetric matrix T, that is 2 (sum_i T1_i x_i^2 - x' T x).
+        The derivative of K by the logarithm of a length-scale is the RBF's part of K times its
+        share of the squared distance; summed against a symmetric matrix T, that is
+        2 (sum_i T1_i x_i^2 - x' T x).
 
         Paper: none; GPML Eq. 5.21.
         """
-        T = sensitivity.sum(axis=1) * self.gram(X)[:, 0]
+        by_entry = sensitivity.sum(axis=1) * self.amplitude[:, None, None]
+        T = by_entry * self._correlations(X)
         table = np.empty((len(self), 1 + self.length_scale.shape[1]))
-        table[:, 0] = T.sum(axis=(1, 2))
+        table[:, 0] = T.sum(axis=(1, 2)) + self.common * by_entry.sum(axis=(1, 2))
         for chart in self._charts(X):
             u = chart.seen
             for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
@@ -125,12 +129,21 @@ class Radial(Stack):
                 table[s, 1:] = sharpness * (by_column.sum() if iso else by_column)
         return table[:, list(self.free)]
 
+    def _correlations(self, X: Matrix) -> Array:
+        """The RBF between the rows seen, (S, n, n)."""
+        K = np.empty((len(self), len(X), len(X)))
+        for chart in self._charts(X):
+            squares = cdist(chart.seen, chart.seen, "sqeuclidean")
+            for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
+                np.multiply(squares, -0.5 * sharpness, out=K[s])
+        return np.exp(K, out=K)
+
     def facing(self, X: Matrix, /) -> "Facing":
         """The settings, ready to compare other rows with the rows seen.
 
         Paper: Prop. 6, K_t.
         """
-        return Facing(self.amplitude, self._charts(X))
+        return Facing(self.amplitude, self._charts(X), self.common)
 
     def _charts(self, X: Matrix) -> list["Chart"]:
         """Charts for the settings, one for all that see the same directions, sharpest first."""
@@ -149,6 +162,7 @@ class Facing:
 
     amplitude: Vector
     charts: list["Chart"]
+    common: float
 
     def columns(self, X_t: Matrix, /) -> Iterator[Column]:
         """Covariances of other rows with the rows seen; each length-scale costs one exponential.
@@ -166,9 +180,11 @@ class Facing:
                     if sharpness != chart.sharpness[0]:
                         matrix = np.multiply(exponents, sharpness / chart.sharpness[0], out=out)
                     matrix = np.exp(matrix, out=matrix if matrix is not exponents else out)
+                    if self.common:
+                        matrix += self.common
                     last = sharpness
                 scale = float(self.amplitude[s])
-                prior = np.full(len(X_t), scale)
+                prior = np.full(len(X_t), scale * (1.0 + self.common))
                 yield Column(int(s), slice(None), prior, scale, matrix, error)
 
     def single(self) -> "Facing":
@@ -178,12 +194,12 @@ class Facing:
         """
         charts = [chart.single() for chart in self.charts]
         is_same = all(one is other for one, other in zip(charts, self.charts, strict=True))
-        return self if is_same else Facing(self.amplitude, charts)
+        return self if is_same else replace(self, charts=charts)
 
     @property
     def largest(self) -> float:
         """The largest prior variance of a row."""
-        return float(self.amplitude.max())
+        return float(self.amplitude.max()) * (1.0 + self.common)
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,12 +280,38 @@ class Chart:
         return replace(self, seen=self.seen.astype(cut), right=self.right.astype(cut))
 
 
-def _constant_and_rbf(kernel: object) -> tuple[ConstantKernel | None, RBF | None]:
-    """The parts of a constant times an RBF in either order, or of an RBF alone; else nothing."""
-    if type(kernel) is RBF:
-        return None, kernel
+def own_kernel(
+    amplitude: float,
+    length_scale: float,
+    common: float,
+    amplitude_bounds: tuple[float, float] = (1e-5, 1e5),
+    length_scale_bounds: tuple[float, float] = (1e-5, 1e5),
+) -> Kernel:
+    """Our own kernel as scikit-learn writes it.
+
+    Paper: App. E, where nothing is in common.
+    """
+    rbf = RBF(length_scale, length_scale_bounds)
+    shape = rbf + ConstantKernel(common, "fixed") if common else rbf
+    return cast("Kernel", ConstantKernel(amplitude, amplitude_bounds) * shape)
+
+
+def _parts(kernel: object) -> tuple[ConstantKernel | None, RBF | None, float]:
+    """Constant, RBF and common level of a kernel; no RBF where it is made of other parts."""
     if type(kernel) is Product:
-        parts = {type(kernel.k1): kernel.k1, type(kernel.k2): kernel.k2}
-        if parts.keys() == {ConstantKernel, RBF}:
-            return parts[ConstantKernel], parts[RBF]
-    return None, None
+        for constant, shape in ((kernel.k1, kernel.k2), (kernel.k2, kernel.k1)):
+            if type(constant) is ConstantKernel:
+                return constant, *_shape(shape)
+    return None, *_shape(kernel)
+
+
+def _shape(kernel: object) -> tuple[RBF | None, float]:
+    """An RBF and the fixed constant that is added to it, if any; no RBF where it is another."""
+    if type(kernel) is RBF:
+        return kernel, 0.0
+    if type(kernel) is Sum:
+        rbf, level = kernel.k1, kernel.k2
+        is_level = type(level) is ConstantKernel and level.hyperparameter_constant_value.fixed
+        if type(rbf) is RBF and is_level:
+            return rbf, float(level.constant_value)
+    return None, 0.0

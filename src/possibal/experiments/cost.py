@@ -129,7 +129,7 @@ def _step(score: Score) -> Callable[[], object]:
     """A step of the paper's size on one of its sets."""
     data, sizes = load(SET), experiment(SET).sizes
     X = scaled(data.X, data.X)
-    prior = Radial.usual(np.array([in_advance(data, 0)]))
+    prior = Radial.usual(np.array([in_advance(data, 0)]), common=0.0)
     known = labelled(X[:LABELS], data.y[:LABELS], 2)
     pool = X[LABELS : LABELS + sizes.pool - 2]
     return lambda: score(condition(prior, known).at(pool))

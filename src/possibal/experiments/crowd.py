@@ -1,7 +1,7 @@
 """Crowds: trails that know equally many labels, and what all of them have learnt.
 
-The kernel is ours, a constant times an RBF, so that everything is a function of the squared
-distances between rows, which each run works out once.
+The kernel is ours, a constant times an RBF, with or without a level in common, so that everything
+is a function of the squared distances between rows, which each run works out once.
 """
 
 import functools
@@ -71,6 +71,7 @@ class Crowd:
         left: (S, m), the other places in the pool.
         rows: (S, room, pool + test), lines of the ground at the places known; n are filled.
         theta: (2,), the setting under which the ground has covariances; None if distances.
+        common: what all rows have in common, as a share of the amplitude.
     """
 
     grounds: Sequence[Ground]
@@ -79,10 +80,16 @@ class Crowd:
     left: Places
     rows: Array
     theta: Vector | None = None
+    common: float = 0.0
 
     @classmethod
     def at_start(
-        cls, grounds: Sequence[Ground], labels: int, queries: int, theta: Vector | None = None
+        cls,
+        grounds: Sequence[Ground],
+        labels: int,
+        queries: int,
+        theta: Vector | None = None,
+        common: float = 0.0,
     ) -> "Crowd":
         """Trails that know one row of each label."""
         shares = [ground.share for ground in grounds]
@@ -93,7 +100,7 @@ class Crowd:
         rows = np.empty((len(grounds), room, grounds[0].lines.shape[1]))
         for s, ground in enumerate(grounds):
             rows[s, : known.shape[1]] = ground.lines[known[s]]
-        return cls(grounds, labels, known, left, rows, theta)
+        return cls(grounds, labels, known, left, rows, theta, common)
 
     def __len__(self) -> int:
         """The number of trails."""
@@ -116,7 +123,7 @@ class Crowd:
 
     def covariances(self, lines: Array, theta: Array) -> Array:
         """Covariances from part of the lines, (S, n, m), under settings (S, H, 2): (S, H, n, m)."""
-        return lines[:, None] if self.theta is not None else covariances(lines, theta)
+        return lines[:, None] if self.theta is not None else covariances(lines, theta, self.common)
 
     @property
     def y(self) -> Array:
@@ -202,9 +209,9 @@ class Fit:
         if not variances:
             return mean, mean
         flat = K_t.reshape(-1, *K_t.shape[2:])
-        amplitude = np.exp(self.theta[:, :, 0])[:, :, None, None]
-        variance = amplitude - _explained(self.mode, flat).reshape(mean.shape)
-        return mean, np.maximum(variance, _FLOOR * amplitude)
+        prior = (1.0 + self.crowd.common) * np.exp(self.theta[:, :, 0])[:, :, None, None]
+        variance = prior - _explained(self.mode, flat).reshape(mean.shape)
+        return mean, np.maximum(variance, _FLOOR * prior)
 
     def belief(self, s: int, mean: Array, variance: Array) -> Belief:
         """What one trail believes, given the moments of its rows under each setting, (H, P, m)."""
@@ -220,7 +227,7 @@ class Fit:
         kept = np.flatnonzero(self.credibility[s])
         members = s * H + kept
         data = Data(X, self.crowd.y[s], np.ones((1, len(X))), self.crowd.link)
-        prior = Radial.usual(self.theta[s, kept])
+        prior = Radial.usual(self.theta[s, kept], self.crowd.common)
         K = prior.gram(X)
         return Posterior(prior, self.log_prior[s, kept], data, K, self.mode.part(members))
 
@@ -231,7 +238,7 @@ def condition(link: Link | Softmax, K: Array, y: Array, start: Array | None) -> 
     return climb(link, K.reshape(-1, 1, n, n), Seen(y, np.ones((1, 1, n)), "kernel"), start)
 
 
-def covariances(squares: Array, theta: Array) -> Array:
+def covariances(squares: Array, theta: Array, common: float = 0.0) -> Array:
     """Covariances at squared distances (S, n, m) under settings (S, H, 2): (S, H, n, m).
 
     Paper: App. E, the RBF kernel.
@@ -239,18 +246,21 @@ def covariances(squares: Array, theta: Array) -> Array:
     sharpness = -0.5 * np.exp(-2.0 * theta[:, :, 1])
     K = sharpness[:, :, None, None] * squares[:, None]
     np.exp(K, out=K)
+    K += common
     K *= np.exp(theta[:, :, 0])[:, :, None, None]
     return K
 
 
-def evidence_slopes(mode: Mode, squares: Array, theta: Matrix) -> Matrix:
+def evidence_slopes(mode: Mode, squares: Array, theta: Matrix, common: float = 0.0) -> Matrix:
     """Derivatives of the log evidence by theta, (S, 2), under one setting each.
 
     Paper: none; GPML Alg. 5.1.
     """
-    K = covariances(squares, theta[:, None])
-    T = np.add.reduce(sensitivity(mode, K), axis=1) * K[:, 0]
-    by_amplitude = np.add.reduce(T.reshape(len(T), -1), axis=1)
+    rbf = covariances(squares, theta[:, None])
+    level = common * np.exp(theta[:, 0])[:, None, None]
+    G = np.add.reduce(sensitivity(mode, rbf + level[:, None]), axis=1)
+    T = G * rbf[:, 0]
+    by_amplitude = np.add.reduce((T + G * level).reshape(len(T), -1), axis=1)
     by_length = np.add.reduce((T * squares).reshape(len(T), -1), axis=1)
     return np.column_stack([by_amplitude, np.exp(-2.0 * theta[:, 1]) * by_length])
 

@@ -23,11 +23,11 @@ from possibal.experiments.crowd import Crowd, Fit, Ground
 from possibal.experiments.datasets import Codes, Dataset
 from possibal.experiments.deal import deal, scaled
 from possibal.experiments.results import Trail
-from possibal.experiments.spec import Experiment
+from possibal.experiments.spec import PAPER, Experiment
 from possibal.experiments.streams import stream
 from possibal.experiments.ways import WAYS, Way, fixed
 from possibal.gp import Data
-from possibal.hyperparameters import evidence, problem
+from possibal.hyperparameters import COMMON, evidence, problem
 from possibal.linalg import one_thread
 from possibal.links import PROBIT, SOFTMAX
 from possibal.picking import pick
@@ -119,7 +119,8 @@ def _walked(task: Task, names: Names, grounds: Sequence[Ground]) -> list[Trail]:
     """Trails whose grounds are equally large."""
     theta = None if task.theta is None else np.array(task.theta)
     queries = task.experiment.sizes.queries
-    crowd, fit = Crowd.at_start(grounds, len(task.data.labels), queries, theta), None
+    common = 0.0 if task.experiment.hyperparameters == PAPER else COMMON  # the paper has none
+    crowd, fit = Crowd.at_start(grounds, len(task.data.labels), queries, theta, common), None
     accuracy, way = np.empty((len(names), queries + 1)), _way(task)
     for step in range(queries + 1):
         fit = way(crowd, fit)  # line 6

@@ -8,7 +8,7 @@ import numpy as np
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.experiments.ascent import ascend
-from possibal.experiments.crowd import Crowd, Fit, condition, covariances, evidence_slopes
+from possibal.experiments.crowd import Crowd, Fit, condition, evidence_slopes
 from possibal.experiments.spec import ENVELOPE, EVIDENCE, PAPER
 from possibal.hyperparameters import Beforehand, usual
 
@@ -56,7 +56,7 @@ def evidence(crowd: Crowd, last: Fit | None) -> Fit:
     climb = _Climb(crowd, centre, sd, near)
     summit = ascend(climb.heights, (theta - centre) / sd, inverse)
     theta = (centre + sd * summit.z)[:, None]
-    mode = condition(crowd.link, covariances(crowd.lines, theta), crowd.y, climb.near)
+    mode = condition(crowd.link, crowd.covariances(crowd.lines, theta), crowd.y, climb.near)
     return Fit(crowd, theta, np.zeros((len(crowd), 1)), mode, summit.inverse)
 
 
@@ -69,17 +69,17 @@ class _Climb:
     """Evidence times prior of a crowd, as a function of hyperparameters in units of the prior."""
 
     def __init__(self, crowd: Crowd, centre: Matrix, sd: Vector, near: Array) -> None:
-        self.link, self.lines, self.y = crowd.link, crowd.lines, crowd.y
+        self.crowd, self.lines, self.y = crowd, crowd.lines, crowd.y
         self.centre, self.sd, self.near = centre, sd, near.copy()
 
     def heights(self, z: Matrix, members: Places) -> tuple[Vector, Matrix]:
         """Log evidence plus log prior, and its slopes; each climb starts where the last ended."""
         theta, lines = self.centre[members] + self.sd * z, self.lines[members]
-        K = covariances(lines, theta[:, None])
-        mode = condition(self.link, K, self.y[members], self.near[members])
+        K = self.crowd.covariances(lines, theta[:, None])
+        mode = condition(self.crowd.link, K, self.y[members], self.near[members])
         self.near[members] = mode.a
         height = mode.log_evidence - 0.5 * (z * z).sum(axis=1)
-        return height, self.sd * evidence_slopes(mode, lines, theta) - z
+        return height, self.sd * evidence_slopes(mode, lines, theta, self.crowd.common) - z
 
 
 def _under(crowd: Crowd, beliefs: list[Beforehand], near: Array | None) -> Fit:
@@ -87,7 +87,7 @@ def _under(crowd: Crowd, beliefs: list[Beforehand], near: Array | None) -> Fit:
     theta = np.array([belief.settings() for belief in beliefs])
     log_prior = np.array([b.log(t) for b, t in zip(beliefs, theta, strict=True)])
     y = np.repeat(crowd.y, theta.shape[1], axis=0)
-    mode = condition(crowd.link, covariances(crowd.lines, theta), y, near)
+    mode = condition(crowd.link, crowd.covariances(crowd.lines, theta), y, near)
     return Fit(crowd, theta, log_prior, mode)
 
 
