@@ -23,7 +23,7 @@ from possibal.radial import own_kernel
 AMPLITUDE = 12.0
 """Prior variance of a latent: most rows have a clear label."""
 COMMON = 0.3
-"""What all latents of a classifier have in common, as a share of that: classes may be unequal."""
+"""What all rows have in common to a classifier, as a share of that: one class may be all around."""
 LENGTH_SHARE = 0.7
 """The length-scale most credible before any label, as a share of the usual distance of rows."""
 AMPLITUDE_SD, LENGTH_SD, NOISE_SD = 1.0, 0.5, 2.0

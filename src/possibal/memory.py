@@ -200,7 +200,7 @@ class Memory:
         """Begin anew."""
         self._kept, self._asked = dict[bytes, Kept](), set[bytes]()
         self._cut = dict[int, Single]()
-        self._anchors = dict[bytes, tuple[Anchor, dict[int, Vector]]]()
+        self._anchors = dict[tuple[float, float, bytes], tuple[Anchor, dict[int, Vector]]]()
         self._room, self._many, self._is_loose = len(self._X), set[Score](), True
 
     @property
@@ -285,7 +285,7 @@ class Memory:
     def _anchored(self, setting: Setting, posterior: Posterior, s: int) -> Setting:
         """The same with anchored variances."""
         data, scale = posterior.data, setting.scale
-        key = np.array([setting.amplitude, setting.common]).tobytes() + scale
+        key = setting.amplitude, setting.common, scale
         anchor, variance = self._anchors.setdefault(key, (Anchor(), {}))
         labels = [x.tobytes() + y.tobytes() for x, y in zip(data.X, data.y[0], strict=True)]
         gone = [label for label in anchor.weights if label not in set(labels)]
@@ -319,7 +319,7 @@ class Memory:
         each = 4 * numbers  # bytes that a row takes
         if self.nbytes + each * self._room > self._budget:
             self._kept = {scale: kept for scale, kept in self._kept.items() if scale in scales}
-            self._anchors = {k: v for k, v in self._anchors.items() if k[16:] in scales}
+            self._anchors = {k: v for k, v in self._anchors.items() if k[-1] in scales}
         self._room = min(self._room, int(self._budget / each) // self._size * self._size)
         for kept in self._kept.values():
             for block in [block for block in kept.slabs if block >= self._room]:
