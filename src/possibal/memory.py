@@ -140,16 +140,18 @@ class Setting:
         """Means, how far off they may be, and variances that are not exceeded.
 
         Args:
-            products: (1 + c, rows), of correlations.
+            products: (1 + c, rows), of correlations; they are used up.
             error: (rows,), how far off a correlation may be.
             was: (rows,), the variances so far.
         """
         off = self.amplitude * np.abs(self.left).sum(axis=1)[:, None] * error
-        products = self.amplitude * (products + self.common * self.left.sum(axis=1)[:, None])
-        mean = products[0]
+        products *= self.amplitude
+        if self.common:
+            products += (self.amplitude * self.common * self.left.sum(axis=1))[:, None]
+        mean, told = products[0], products[1:]
         if not len(self.shares):
             return mean, off[0], was
-        told = np.abs(products[1:])
+        np.abs(told, out=told)
         told -= np.copysign(off[1:], self.shares[:, None])
         np.maximum(told, 0.0, out=told)
         now = was - np.einsum("c,cr,cr->r", self.shares, told, told)
