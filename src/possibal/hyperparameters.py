@@ -60,6 +60,9 @@ class Own:
         return own_kernel(self.amplitude, length, self.common, *ends)
 
 
+_OWN = Own()
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A fit to be made.
@@ -256,7 +259,7 @@ def problem(
     data: Data,
     *,
     distance: float | None = None,
-    own: Own = Own(),  # noqa: B008 - it is a value
+    own: Own = _OWN,
     noise: float | None = None,
 ) -> Problem:
     """The fit of kernels to data.
