@@ -43,6 +43,8 @@ _NONE = np.empty((0, 2))
 class Own:
     """Our own kernel, all but its length-scale.
 
+    Paper: App. E, the RBF kernel of the experiments, which has nothing in common.
+
     Attributes:
         amplitude: prior variance, without what all rows have in common.
         common: what they have in common, as a share of the amplitude.
