@@ -47,6 +47,7 @@ VARIANTS: dict[str, Strategy] = {
     **{f"turn-{n}": changed(poolwide.herding, "TURN", n) for n in (4, 8, 12.5, 25, 50, 10**9)},
     **{f"crowd-{c}": changed(poolwide.herding, "CROWDING", c) for c in (0, 0.25, 0.35, 0.7, 1)},
     **{f"width-{w}": changed(poolwide.herding, "WIDTH", w) for w in (0.1, 0.15, 0.25, 0.3, 0.4)},
+    **{f"reach-{r}": changed(poolwide.herding, "REACH", r) for r in (0, 0.5, 0.7)},
     **{f"ahead-crowd-{c}": changed(poolwide.look_ahead, "CROWDING", c) for c in (0, 0.25, 0.7, 1)},
 }
 

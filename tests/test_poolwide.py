@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pools import LOCAL, CountingPosterior
+from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from possibal import PossibilisticGPClassifier, ahead, likeness, poolwide
@@ -37,24 +38,28 @@ def view(labels=2, m=12, source=None, **given):
 
 
 # ---------------------------------------------------------------- slow references
-def alike(x, z, X):
+def alike(x, z, X, reach=0.0):
     """How alike two rows are, pair by pair."""
-    width = likeness.WIDTH * likeness.usual_distance(X)
+    width = max(0.2 * likeness.usual_distance(X), reach)
     return np.exp(-0.5 * (np.linalg.norm(x - z) / width) ** 2)
 
 
 @each_kind
-def test_herding_is_what_a_row_adds_to_the_coverage_and_its_own_doubt(labels):
-    now = view(labels)
+@pytest.mark.parametrize("m", [5, 12])  # the nearest far from each other, or near
+def test_herding_is_what_a_row_adds_to_the_coverage_and_its_own_doubt(labels, m):
+    now = view(labels, m)
     X, seen, found = now.candidates, posterior(labels).data.X, poolwide.herding(now)
+    nearest = [min(np.linalg.norm(x - z) for z in X if (x != z).any()) for x in X]
+    reach = 0.6 * np.median(nearest)
+    assert (reach > 0.2 * likeness.usual_distance(X)) == (m == 5)
     p = Latents.of(posterior(labels), X).probability
     doubt, rival = (1 - (p**2).sum(axis=1)) ** 2, ahead.doubted(Latents.of(posterior(labels), X))
     for at, x in enumerate(X):
         stands = 0.0
         for other, z in enumerate(X):
             count = sum(alike(z, one, X) for one in X)
-            covered = max(alike(z, one, X) for one in seen)
-            stands += doubt[other] / np.sqrt(count) * max(alike(x, z, X) - covered, 0)
+            covered = max(alike(z, one, X, reach) for one in seen)
+            stands += doubt[other] / np.sqrt(count) * max(alike(x, z, X, reach) - covered, 0)
         second, first = np.sort(p[at])[-2:]
         own = (1 - first + second) * rival[at]
         assert found[at] == pytest.approx(
@@ -171,5 +176,6 @@ def test_herding_covers_first_and_doubts_later():
 def test_a_crowd_counts_less_than_its_rows():
     crowd, few = np.zeros((50, 2)), np.array([[4.0, 0.0], [4.1, 0.0]])
     X = np.vstack([crowd, few])
-    counts = poolwide._rarity(X, likeness.usual_distance(X))  # noqa: SLF001 - what is to be seen
+    among, near = cdist(X, X), likeness.near(X)
+    counts = poolwide._rarity(among, near)  # noqa: SLF001 - what is to be seen
     assert counts[:50].sum() == pytest.approx(np.sqrt(50), rel=1e-6)

@@ -5,28 +5,44 @@ nothing about the others. So distances are weighed by how few are like the rows 
 """
 
 import numpy as np
-from scipy.spatial.distance import cdist, pdist, squareform
+from scipy.spatial.distance import pdist, squareform
 
 from possibal.arrays import Matrix, Vector
 
 WIDTH = 0.2
 """Of the kernel that tells which rows are alike, as a share of the usual distance of two rows."""
+REACH = 0.6
+"""How far a row's likeness reaches at least, as a share of the usual distance to the nearest."""
 _MOST_ROWS, _COMPARED = 20_000, 250
 """Rows that are looked at, and distinct ones that are compared; of more, evenly spread ones."""
 
 
-def alike(X: Matrix, Z: Matrix, usual: float) -> Matrix:
-    """How much rows are like others, from zero to one.
+def alike(distances: Matrix, width: float) -> Matrix:
+    """How much rows at these distances are alike, from zero to one.
 
     Paper: none; a Gaussian kernel.
     """
-    return _fallen(cdist(X, Z), usual)
+    with np.errstate(over="ignore"):  # not at all, where the square is beyond all numbers
+        return np.exp(-0.5 * (distances / width) ** 2)
 
 
-def _fallen(distances: Matrix, usual: float) -> Matrix:
-    """How much rows at these distances are alike; not at all where one is beyond all numbers."""
-    with np.errstate(over="ignore"):
-        return np.exp(-0.5 * (distances / (WIDTH * usual)) ** 2)
+def near(X: Matrix) -> float:
+    """How near rows of a crowd are to each other."""
+    return WIDTH * usual_distance(X)
+
+
+def reach(distances: Matrix, width: float) -> float:
+    """How far the likeness of rows must reach for one to stand for others: this width, or more.
+
+    In many columns the nearest row is nearly as far as any other, and within a share of the usual
+    distance there is nobody. So it is at least a share of the median distance to the nearest row
+    that is another.
+
+    Paper: none.
+    """
+    apart = (distances > 0) & np.isfinite(distances)
+    nearest = np.where(apart, distances, np.inf).min(axis=1, initial=np.inf)[apart.any(axis=1)]
+    return max(width, REACH * float(np.median(nearest))) if len(nearest) else width
 
 
 def usual_distance(X: Matrix) -> float:
@@ -45,7 +61,7 @@ def usual_distance(X: Matrix) -> float:
         return float(np.sqrt(2 * X.shape[1]))
     counts = (distances > 0).astype(float)
     median = _weighted_median(distances, counts)
-    few = 1.0 / _fallen(squareform(distances), median).sum(axis=1)
+    few = 1.0 / alike(squareform(distances), WIDTH * median).sum(axis=1)
     weights = counts * squareform(np.outer(few, few), checks=False)
     return min(_weighted_median(distances, weights) * unit, float(np.finfo(float).max) / 4)
 

@@ -7,11 +7,12 @@ all that have no label: where there are more of those than `REFERENCE`, some are
 """
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from possibal import ahead
 from possibal.ahead import Latents
 from possibal.arrays import Array, Matrix, Vector
-from possibal.likeness import alike, usual_distance
+from possibal.likeness import alike, near, reach
 from possibal.view import View
 
 REFERENCE = 200
@@ -30,19 +31,20 @@ def herding(view: View) -> Vector:
     """Asks for rows that stand for many others in doubt, later for those most in doubt themselves.
 
     Each row without a label counts by its doubt, the square of Brier's expected score, and by how
-    few are like it. It is covered as far as a row with a label is like it; what a candidate adds
-    to that is what it stands for. Its own doubt is the margin of its probabilities times the
-    possibility 1 - N of a rival. With n labels the utility is the logarithm of what it stands for,
-    and n / 10 times that of its own doubt. Labels on their way count as labels, so that a batch is
-    greedy.
+    few are like it. It is covered as far as a row with a label is like it, where likeness reaches
+    the nearest rows even in many columns; what a candidate adds to that is what it stands for. Its
+    own doubt is the margin of its probabilities times the possibility 1 - N of a rival. With n
+    labels the utility is the logarithm of what it stands for, and n / 10 times that of its own
+    doubt. Labels on their way count as labels, so that a batch is greedy.
 
     Paper: none; coverage by a kernel weighted by doubt. App. E.4, Margin; Props. 2 to 4, N.
     """
     source, reference = view.source, _drawn(view, COVERED)
-    usual, seen = usual_distance(reference), source.seen
-    weight = _sharp(Latents.of(source, reference)) * _rarity(reference, usual)
-    covered = alike(reference, seen, usual).max(axis=1, initial=0.0)
-    gain = np.maximum(alike(view.candidates, reference, usual) - covered, 0.0) @ weight
+    seen, among, crowd = source.seen, cdist(reference, reference), near(reference)
+    weight = _sharp(Latents.of(source, reference)) * _rarity(among, crowd)
+    width = reach(among, crowd)
+    covered = alike(cdist(reference, seen), width).max(axis=1, initial=0.0)
+    gain = np.maximum(alike(cdist(view.candidates, reference), width) - covered, 0.0) @ weight
     here = Latents.of(source, view.candidates)
     closest = np.sort(here.probability, axis=1)[:, -2:]
     own = (1.0 - (closest[:, 1] - closest[:, 0])) * ahead.doubted(here)
@@ -61,7 +63,7 @@ def look_ahead(view: View) -> Vector:
     Paper: none; one step of Laplace's method for each label, where U's supremum is attained.
     """
     reference = _drawn(view, REFERENCE)
-    weight = _rarity(reference, usual_distance(reference))
+    weight = _rarity(cdist(reference, reference), near(reference))
     return ahead.gain(view.source, view.candidates, reference, _sharp, weight / weight.sum())
 
 
@@ -105,6 +107,6 @@ def _sharp(latents: Latents) -> Array:
     return ahead.squared(latents) ** 2
 
 
-def _rarity(X: Matrix, usual: float) -> Vector:
-    """How much each row counts: less where many are like it."""
-    return alike(X, X, usual).sum(axis=1) ** -CROWDING
+def _rarity(among: Matrix, crowd: float) -> Vector:
+    """How much each row counts, by its distances from all: less where many are like it."""
+    return alike(among, crowd).sum(axis=1) ** -CROWDING
