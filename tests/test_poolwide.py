@@ -46,14 +46,18 @@ def alike(x, z, X, reach=0.0):
 
 @each_kind
 @pytest.mark.parametrize("m", [5, 12])  # the nearest far from each other, or near
-def test_herding_is_what_a_row_adds_to_the_coverage_and_its_own_doubt(labels, m):
-    now = view(labels, m)
-    X, seen, found = now.candidates, posterior(labels).data.X, poolwide.herding(now)
+@pytest.mark.parametrize(("n", "coming"), [(8, 0), (8, 3), (14, 0), (14, 3)])
+def test_herding_is_what_a_row_adds_to_the_coverage_and_its_own_doubt(labels, m, n, coming):
+    source, X, picked = Foreseen(posterior(labels, n)), rows(m, 5), rows(coming, 6)
+    for x in picked:
+        source = source.with_pick(x)
+    found, seen = poolwide.herding(View(source, X)), [*rows(n), *picked]
     nearest = [min(np.linalg.norm(x - z) for z in X if (x != z).any()) for x in X]
     reach = 0.6 * np.median(nearest)
     assert (reach > 0.2 * likeness.usual_distance(X)) == (m == 5)
-    p = Latents.of(posterior(labels), X).probability
-    doubt, rival = (1 - (p**2).sum(axis=1)) ** 2, ahead.doubted(Latents.of(posterior(labels), X))
+    latents = Latents.of(source, X)
+    p, rival = latents.probability, ahead.doubted(latents)
+    doubt = (1 - (p**2).sum(axis=1)) ** (2 * min(n / 10, 1))
     for at, x in enumerate(X):
         stands = 0.0
         for other, z in enumerate(X):
@@ -62,9 +66,8 @@ def test_herding_is_what_a_row_adds_to_the_coverage_and_its_own_doubt(labels, m)
             stands += doubt[other] / np.sqrt(count) * max(alike(x, z, X, reach) - covered, 0)
         second, first = np.sort(p[at])[-2:]
         own = (1 - first + second) * rival[at]
-        assert found[at] == pytest.approx(
-            np.log(stands * own ** (len(seen) / 10)), rel=1e-9, abs=1e-9
-        )
+        expected = np.log(stands * own ** (n / 10))
+        assert found[at] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @each_kind

@@ -108,6 +108,14 @@ class Foreseen:
         """
         return np.concatenate([self.posterior.seen, *(x[None] for x in self.picked)])
 
+    @property
+    def answered(self) -> int:
+        """How many rows have labels; those on their way have taught nothing yet.
+
+        Paper: Props. 7 and 8, t.
+        """
+        return self.posterior.answered
+
     def covariance(self, X: Matrix) -> Array:
         """Covariances between the latents of each row once the picks are answered, (S, m, P, P).
 

@@ -220,6 +220,14 @@ class Posterior(Stack):
         """
         return self.data.X
 
+    @property
+    def answered(self) -> int:
+        """How many rows have labels.
+
+        Paper: Props. 7 and 8, t.
+        """
+        return len(self.data)
+
     def covariance(self, X: Matrix) -> Array:
         """Covariances between the latents of each row, (S, m, P, P).
 

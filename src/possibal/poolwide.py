@@ -22,7 +22,7 @@ COVERED = 500
 CROWDING = 0.5
 """A row with k others alike counts k to minus this: between all rows alike, and all regions."""
 TURN = 10
-"""With so many labels a row's own doubt counts once, with twice as many twice."""
+"""With so many answers a row's own doubt counts once, with twice as many twice."""
 _TINY = 1e-300
 
 
@@ -33,23 +33,24 @@ def herding(view: View) -> Vector:
     Each row without a label counts by its doubt, the square of Brier's expected score, and by how
     few are like it. It is covered as far as a row with a label is like it, where likeness reaches
     the nearest rows even in many columns; what a candidate adds to that is what it stands for. Its
-    own doubt is the margin of its probabilities times the possibility 1 - N of a rival. With n
-    labels the utility is the logarithm of what it stands for, and n / 10 times that of its own
-    doubt. Labels on their way count as labels, so that a batch is greedy.
+    own doubt is the margin of its probabilities times the possibility 1 - N of a rival. After n
+    answers the utility is the logarithm of what it stands for, and n / 10 times that of its own
+    doubt. Before the tenth, when little is known of doubt, that of the rows it stands for counts
+    to the power n / 10. Labels on their way cover as labels do, so that a batch is greedy.
 
     Paper: none; coverage by a kernel weighted by doubt. App. E.4, Margin; Props. 2 to 4, N.
     """
     source, reference = view.source, _drawn(view, COVERED)
-    seen, among, crowd = source.seen, cdist(reference, reference), near(reference)
-    weight = _sharp(Latents.of(source, reference)) * _rarity(among, crowd)
+    among, crowd, told = cdist(reference, reference), near(reference), source.answered / TURN
+    weight = _sharp(Latents.of(source, reference)) ** min(told, 1.0) * _rarity(among, crowd)
     width = reach(among, crowd)
-    covered = alike(cdist(reference, seen), width).max(axis=1, initial=0.0)
+    covered = alike(cdist(reference, source.seen), width).max(axis=1, initial=0.0)
     gain = np.maximum(alike(cdist(view.candidates, reference), width) - covered, 0.0) @ weight
     here = Latents.of(source, view.candidates)
     closest = np.sort(here.probability, axis=1)[:, -2:]
     own = (1.0 - (closest[:, 1] - closest[:, 0])) * ahead.doubted(here)
     # Rounded, so that rows alike tie: how a product rounds depends on where a row stands.
-    return np.round(np.log(gain + _TINY) + len(seen) / TURN * np.log(own + _TINY), 10)
+    return np.round(np.log(gain + _TINY) + told * np.log(own + _TINY), 10)
 
 
 # ---------------------------------------------------------------- one answer ahead

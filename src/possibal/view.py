@@ -40,6 +40,11 @@ class Source(Posterior, Protocol):
         """The rows that have labels, or will have them before the next."""
         ...
 
+    @property
+    def answered(self) -> int:
+        """How many of them have labels."""
+        ...
+
     def covariance(self, X: Matrix, /) -> Array:
         """Covariances between the latents of each row, (H, m, P, P)."""
         ...
