@@ -212,6 +212,7 @@ def few_weighed(monkeypatch):
     """A hundred rows are looked at together, of two hundred that are drawn."""
     monkeypatch.setattr(lots, "WEIGHED", 100)
     monkeypatch.setattr(lots, "DRAWN", 200)
+    monkeypatch.setattr(lots, "COVERED", 100)
 
 
 def asked(campaign, X, client, **options):

@@ -49,6 +49,47 @@ def after(found, picks):
     return Foreseen(found) if not len(picks) else after(found, picks[:-1]).with_pick(picks[-1])
 
 
+# ---------------------------------------------------------------- rows that are watched
+
+
+@each_link
+@few
+@given(seed=seeds, before=st.integers(0, 2), picks=st.integers(0, 4))
+def test_rows_that_are_watched_are_told_the_same(link, seed, before, picks):
+    found, X, Z = posterior(link, seed), rows(seed + 1), rows(seed + 3, 4)
+    x = rows(seed + 2, before + picks)
+    plain, watching = after(found, x), after(found, x[:before]).watching(X, Z)
+    for one in x[before:]:
+        watching = watching.with_pick(one)
+    for array in (X, Z):
+        np.testing.assert_array_equal(watching.at(array).mean, plain.at(array).mean)
+        close(watching.at(array).variance, plain.at(array).variance)
+        close(watching.covariance(array), plain.covariance(array))
+        close(watching.foretold(array), plain.foretold(array))
+    close(watching.cross(X, Z), plain.cross(X, Z))
+    close(watching.between(X, Z), plain.between(X, Z))
+    close(watching.worth(X, Z), plain.worth(X, Z))
+    copy = X.copy()  # other rows, as far as anybody knows
+    np.testing.assert_array_equal(watching.at(copy).variance, plain.at(copy).variance)
+
+
+def test_a_posterior_is_asked_about_watched_rows_once(monkeypatch):
+    found, X, asked = posterior("probit"), rows(1), []
+    real = type(found).moments
+    monkeypatch.setattr(
+        type(found), "moments", lambda self, X: asked.append(len(X)) or real(self, X)
+    )
+    watching = Foreseen(found).watching(X)
+    for x in rows(2, 3):
+        watching = watching.with_pick(x)
+        watching.foretold(X)
+    assert asked.count(len(X)) == 1
+
+
+def close(one, other):
+    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
 # ---------------------------------------------------------------- exact for numbers
 
 

@@ -19,6 +19,7 @@ from possibal.acquisition import STRATEGIES
 from possibal.advice import State
 from possibal.errors import AlreadyAnsweredError, PossibalError
 from possibal.estimators import PossibilisticGPClassifier
+from possibal.foreseen import Foreseen
 from possibal.learner import Answer, Campaign
 from possibal.picking import pick
 from possibal.view import View
@@ -170,6 +171,33 @@ def test_a_batch_begins_with_the_single_question(seed, told, strategy):
     assert campaign.ask(5)[:3] == campaign.ask(3)
 
 
+def row_by_row(campaign, X, n):
+    """A batch picked from nothing but the rows left, each time anew."""
+    posterior, left, asked = campaign.classifier.posterior_, list(campaign.left), []
+    foreseen, reference = Foreseen(posterior), X[left]
+    while len(asked) < n:
+        Z, fresh = X[left], np.ones(len(left), dtype=bool)
+        if asked:
+            told = foreseen.foretold(Z)
+            fresh = told <= max(told.min(), 0.5 + 0.5 * told.min())
+        view = View(foreseen, Z[fresh], np.random.default_rng([0, len(campaign)]), reference)
+        best = np.array(left)[fresh][campaign.strategy(view).argmax()]
+        asked.append(int(best))
+        left.remove(best)
+        foreseen = foreseen.with_pick(X[best])
+    return tuple(asked)
+
+
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "random"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_batch_is_picked_row_by_row(strategy, classes):
+    X = rows(7, m=40)
+    y = np.digitize(X[:, 0], [-0.5, 0.5] if classes > 2 else [0.0])
+    campaign = Campaign.start(X, strategy=strategy, classes=range(classes))
+    campaign = campaign.replay(Answer(row, int(y[row])) for row in range(9))
+    assert campaign.ask(6) == row_by_row(campaign, X, 6)
+
+
 @pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "random"])
 @pytest.mark.parametrize("told", [[], [0], [0, 1, 2, 3]])
 def test_a_batch_holds_no_two_copies_of_a_row(strategy, told):
@@ -300,6 +328,7 @@ def few_weighed(monkeypatch):
     """Twenty rows are looked at together, of forty that are drawn."""
     monkeypatch.setattr(lots, "WEIGHED", 20)
     monkeypatch.setattr(lots, "DRAWN", 40)
+    monkeypatch.setattr(lots, "COVERED", 20)
 
 
 @pytest.fixture(params=[10**6, 50], ids=["small", "large"])

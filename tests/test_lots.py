@@ -146,6 +146,7 @@ def few_weighed(monkeypatch):
     """Twelve rows are looked at together, of thirty that are drawn."""
     monkeypatch.setattr(lots, "WEIGHED", 12)
     monkeypatch.setattr(lots, "DRAWN", 30)
+    monkeypatch.setattr(lots, "COVERED", 12)
 
 
 @pytest.mark.usefixtures("few_weighed")

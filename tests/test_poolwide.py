@@ -165,6 +165,17 @@ def test_a_posterior_that_knows_no_covariances_is_refused(strategy):
         strategy(View(CountingPosterior(), rows(3)))
 
 
+@each_kind
+@pytest.mark.parametrize("strategy", poolwide.WHOLE)
+@given(seed=st.integers(0, 99))
+def test_no_row_is_worth_more_for_the_others_of_its_batch(strategy, labels, seed):
+    X, reference = rows(9, seed), rows(12, seed + 1)
+    some = np.flatnonzero(np.random.default_rng(seed).random(9) < 0.5)
+    all_of_them = strategy(View(posterior(labels), X, reference=reference))
+    found = strategy(View(posterior(labels), X[some], reference=reference))
+    np.testing.assert_allclose(found, all_of_them[some], rtol=1e-9, atol=1e-12)
+
+
 # ---------------------------------------------------------------- herding
 def test_herding_covers_first_and_doubts_later():
     heap, edge = rows(40, 1) * 0.1 + [3.0, 3.0], np.array([[0.02, -0.5]])

@@ -283,6 +283,7 @@ def few_weighed(monkeypatch):
     """Sixty rows are looked at together, of ninety that are drawn."""
     monkeypatch.setattr(lots, "WEIGHED", 60)
     monkeypatch.setattr(lots, "DRAWN", 90)
+    monkeypatch.setattr(lots, "COVERED", 60)
 
 
 def asked(campaign, X=None, **options):

@@ -13,6 +13,8 @@ Matrix: TypeAlias = Array
 """One line of numbers per row: shape (m, d) or (m, C)."""
 Places: TypeAlias = NDArray[np.intp]
 """Numbers of rows, or of members of a stack."""
+Mask: TypeAlias = NDArray[np.bool_]
+"""Whether each row is one of some: shape (m,)."""
 
 
 def real(value: ArrayLike, name: str) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
 from possibal.gp import Data, Posterior
+from possibal.linalg import one_thread
 from possibal.links import Softmax
 
 _FLOOR = 1e-13
@@ -25,6 +26,34 @@ _TINY = 1e-300
 """Where a row's own label would tell nothing."""
 _CHUNK = 2_000_000
 """Covariances held at once where rows are weighed against others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows, and what a posterior says of them, worked out when first read.
+
+    Attributes:
+        posterior: what the labels so far have taught.
+        X: (m, d).
+    """
+
+    posterior: Posterior
+    X: Matrix
+
+    @functools.cached_property
+    def belief(self) -> Belief:
+        """As :meth:`possibal.gp.Posterior.at`."""
+        return self.posterior.at(self.X)
+
+    @functools.cached_property
+    def moments(self) -> tuple[Array, Array]:
+        """As :meth:`possibal.gp.Posterior.moments`."""
+        return self.posterior.moments(self.X)
+
+    @functools.cached_property
+    def covariance(self) -> Array:
+        """As :meth:`possibal.gp.Posterior.covariance`."""
+        return self.posterior.covariance(self.X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +72,21 @@ class Foreseen:
         picked: the rows, in the order they were picked.
         lines: for each pick (S, P, its number), so that u_j(x) is its product with the
             covariances of x with the picks up to j: the lines of a triangular matrix.
+        watched: rows that are asked about after every pick, and what the picks tell about them.
     """
 
     posterior: Posterior
     picked: tuple[Vector, ...] = ()
     lines: tuple[Array, ...] = ()
+    watched: tuple[tuple[Rows, Array], ...] = ()
+
+    def watching(self, *arrays: Matrix) -> "Foreseen":
+        """The same, to which each pick tells once what it tells about these very arrays.
+
+        Paper: none.
+        """
+        watched = tuple((Rows(self.posterior, X), self._told(X)) for X in arrays)
+        return replace(self, watched=watched)
 
     def with_pick(self, x: Vector) -> "Foreseen":
         """The same with one more row whose label is on its way.
@@ -61,14 +100,19 @@ class Foreseen:
         # nothing is left of a variance, what another label would tell is rounding.
         gain = np.sqrt(W / (1.0 + W * left)) * (left > _ROUNDING * v)
         line = np.concatenate([-gain * _through(told[:, :, 0], self._triangle), gain], axis=2)
-        return replace(self, picked=(*self.picked, x), lines=(*self.lines, line))
+        columns = [gain[..., None] * self._left(rows.X, row, by, told) for rows, by in self.watched]
+        watched = tuple(
+            (rows, np.concatenate([by, column], axis=3))
+            for (rows, by), column in zip(self.watched, columns, strict=True)
+        )
+        return Foreseen(self.posterior, (*self.picked, x), (*self.lines, line), watched)
 
     def at(self, X: Matrix) -> Belief:
         """The belief about rows once the picks are answered.
 
         Paper: none; as :meth:`possibal.gp.Posterior.at`, a logistic latent on the probit's scale.
         """
-        belief = self.posterior.at(X)
+        belief = self._rows(X).belief
         if not self.picked:
             return belief
         scale = self.posterior.data.link.scale
@@ -81,8 +125,7 @@ class Foreseen:
 
         Paper: none; as :meth:`possibal.gp.Posterior.cross`.
         """
-        both = self._told(X) @ np.swapaxes(self._told(Z), 2, 3)
-        return self.posterior.cross(X, Z) - both
+        return self._left(X, Z, self._told(X), self._told(Z))
 
     @property
     def scale(self) -> float:
@@ -121,7 +164,7 @@ class Foreseen:
 
         Paper: none; as :meth:`possibal.gp.Posterior.covariance`.
         """
-        return _lowered(self.posterior.covariance(X), _squares(self._told(X)))
+        return _lowered(self._rows(X).covariance, _squares(self._told(X)))
 
     def between(self, X: Matrix, Z: Matrix) -> Array:
         """Covariances between all latents of rows and others, (S, m, k, P, P), as those.
@@ -138,7 +181,7 @@ class Foreseen:
 
         Paper: none; falls of variance, averaged over the settings.
         """
-        g, v = self.posterior.moments(X)
+        g, v = self._rows(X).moments
         W = _weight(self.posterior.data, g)
         told = self._average(_squares(self._told(X)).sum(axis=1))
         own = self._average((W * v * v / (1.0 + W * v)).sum(axis=1))
@@ -168,15 +211,29 @@ class Foreseen:
 
     def _variance(self, X: Matrix) -> Array:
         """Latent variances once the picks are answered, (S, P, m)."""
-        _, variance = self.posterior.moments(X)
+        _, variance = self._rows(X).moments
         return _less(variance, _squares(self._told(X)))
+
+    def _left(self, X: Matrix, Z: Matrix, told: Array, other: Array) -> Array:
+        """Covariances between rows and others, less what the picks tell about both."""
+        with one_thread():
+            return self.posterior.cross(X, Z) - told @ np.swapaxes(other, 2, 3)
+
+    def _rows(self, X: Matrix) -> Rows:
+        """Rows that are watched, or others."""
+        known = (rows for rows, _ in self.watched if rows.X is X)
+        return next(known, None) or Rows(self.posterior, X)
 
     def _told(self, X: Matrix) -> Array:
         """What the picks tell about rows, u_j(x): (S, P, m, picks)."""
+        for rows, told in self.watched:
+            if rows.X is X:
+                return told
         if not self.picked:
             return np.zeros((*self.posterior.mode.a.shape[:2], len(X), 0))
-        covariance = self.posterior.cross(X, np.stack(self.picked))
-        return covariance @ np.swapaxes(self._triangle, 2, 3)
+        with one_thread():
+            covariance = self.posterior.cross(X, np.stack(self.picked))
+            return covariance @ np.swapaxes(self._triangle, 2, 3)
 
     @functools.cached_property
     def _triangle(self) -> Array:

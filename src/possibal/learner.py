@@ -21,7 +21,7 @@ from possibal import inputs
 from possibal.acquisition import STRATEGIES, doubt
 from possibal.advice import Advice, State, advise, lookback
 from possibal.answers import Answer, check_label, check_row, plain
-from possibal.arrays import Matrix, Places, Vector
+from possibal.arrays import Mask, Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.choices import USUAL, choice, whole
 from possibal.estimators import PossibilisticGPClassifier
@@ -32,6 +32,7 @@ from possibal.lots import Drawn, Lot, draw_of, half_of
 from possibal.memory import BUDGET
 from possibal.picking import utilities
 from possibal.pool import Pool, pool, unfitted
+from possibal.poolwide import WHOLE
 from possibal.scoring import Score, is_local
 from possibal.sieve import Sieve
 from possibal.view import Strategy, View
@@ -137,7 +138,7 @@ class Campaign:
         if not len(left):
             return ()
         n, rng = min(whole("n", n, 1), len(left)), self._rng()
-        judged, merit = weighed = self._weighed(n, left, rng, several=True)
+        judged, _, merit = weighed = self._weighed(n, left, rng, several=True)
         first = self._picked(n, left, weighed, rng)
         others = judged[np.argsort(-merit, kind="stable")]
         rest = [] if self.pool.is_large else self._rng().permutation(np.setdiff1d(left, judged))
@@ -284,25 +285,40 @@ class Campaign:
 
     def _weighed(
         self, n: int, left: Places, rng: np.random.Generator, *, several: bool
-    ) -> tuple[Places, Vector]:
+    ) -> tuple[Places, View, Vector]:
         """The rows that are judged and their merits; of a large pool the best one, or several."""
         if self.is_large:
-            return self._shortlist(min(max(SHORT, 3 * n), len(left)) if several else 1)
-        judged = self._judged(left, n)
-        return judged, self._merit_now(judged, rng)
+            places, merit = self._shortlist(min(max(SHORT, 3 * n), len(left)) if several else 1)
+            return places, self._view(places, rng), merit
+        places = self._judged(left, n)
+        view = self._view(places, rng)
+        if is_local(self.strategy) and not self._is_cold:
+            view = replace(view, known=self.belief.part(places))
+        return places, view, self._merit(view, np.ones(len(places), dtype=bool))
 
     def _picked(
-        self, n: int, left: Places, weighed: tuple[Places, Vector], rng: np.random.Generator
+        self, n: int, left: Places, weighed: tuple[Places, View, Vector], rng: np.random.Generator
     ) -> list[int]:
         """Where the n best rows stand, each chosen as if those before it had been answered."""
-        judged, merit = weighed
-        asked, foreseen = [int(judged[merit.argmax()])], Foreseen(self._posterior)
+        judged, view, merit = weighed
+        asked = [int(judged[merit.argmax()])]
         left = left if self._is_cold else judged
+        foreseen = self._watching(Foreseen(self._posterior), view)
         while len(asked) < n:
             foreseen = foreseen.with_pick(self.pool.X[asked[-1]])
-            left = np.delete(left, np.searchsorted(left, asked[-1]))
-            asked.append(self._next(foreseen, self._judged(left, n), rng))
+            if not (free := ~np.isin(judged, asked)).any():  # no deputy of the pool is left
+                judged = np.setdiff1d(left, asked)
+                view, free = self._view(judged, rng), np.ones(len(judged), dtype=bool)
+                foreseen = self._watching(foreseen, view)
+            asked.append(int(judged[self._next(foreseen, view, free)]))
         return asked
+
+    def _watching(self, foreseen: Foreseen, view: View) -> Foreseen:
+        """The same, with an eye on the rows that are read after every pick."""
+        if self._is_random:
+            return foreseen
+        read = [view.candidates, view.reference] if self.strategy in WHOLE else [view.candidates]
+        return foreseen.watching(*read)
 
     @property
     def is_large(self) -> bool:
@@ -329,24 +345,17 @@ class Campaign:
         """Those made so far, by their lengths."""
         return {}
 
-    def _merit_now(self, places: Places, rng: np.random.Generator) -> Vector:
-        """What rows are worth before any other is picked, from what is believed of the pool."""
-        foreseen, X = Foreseen(self._posterior), self.pool.X[places]
-        if not is_local(self.strategy) or self._is_cold:
-            return self._merit(foreseen, X, rng)
-        return utilities(View(foreseen, X, rng, known=self.belief.part(places)), self.strategy)
-
-    def _next(self, foreseen: Foreseen, left: Places, rng: np.random.Generator) -> int:
-        """The best of the rows left, given those that are picked already."""
-        X, told = self.pool.X[left], np.zeros(len(left))
+    def _next(self, foreseen: Foreseen, view: View, free: Mask) -> int:
+        """The place of the best candidate that is free, given those that are picked already."""
+        X, told = view.candidates, np.zeros(len(view.candidates))
         if not self._is_random:
             copy = np.any([(x == X).all(axis=1) for x in foreseen.picked], axis=0)
             told = np.where(copy, np.inf, foreseen.foretold(X))
-            fresh = told <= max(told.min(), 0.5 + 0.5 * told.min())
-            left, X, told = left[fresh], X[fresh], told[fresh]
-        merit = self._merit(foreseen, X, rng)
-        best = np.flatnonzero(merit == merit.max())
-        return int(left[best[told[best].argmin()]])
+            least = told[free].min()
+            free = free & (told <= max(least, 0.5 + 0.5 * least))
+        merit, places = self._merit(view.after(foreseen), free), np.flatnonzero(free)
+        best = places[merit == merit.max()]
+        return int(best[told[best].argmin()])
 
     def _judged(self, left: Places, n: int) -> Places:
         """The rows that are judged, n of which are wanted, in order.
@@ -376,12 +385,27 @@ class Campaign:
         """Those made so far, by their sizes."""
         return {}
 
-    def _merit(self, foreseen: Foreseen, candidates: Matrix, rng: np.random.Generator) -> Vector:
-        """What the strategy says of rows, or how many others they speak for while it cannot."""
+    def _view(self, places: Places, rng: np.random.Generator) -> View:
+        """Rows before any is picked, and those that stand for all left where they are read."""
+        X, posterior = self.pool.X[places], Foreseen(self._posterior)
+        if self._is_random:
+            return View(posterior, X, rng)
+        if self._is_cold:
+            return View(posterior, X, rng, self.pool.reference)
+        return View(posterior, X, rng, X if is_local(self.strategy) else self._reference)
+
+    def _merit(self, view: View, free: Mask) -> Vector:
+        """What the strategy says of the candidates that are free.
+
+        While it cannot tell them apart, it is how many others they speak for.
+        """
         if self._is_cold and not self._is_random:
-            return foreseen.worth(candidates, self.pool.reference)
-        reference = candidates if is_local(self.strategy) else self._reference
-        return utilities(View(foreseen, candidates, rng, reference), self.strategy)
+            return cast("Foreseen", view.posterior).worth(view.candidates[free], view.reference)
+        if self.strategy in WHOLE or free.all():
+            return utilities(view, self.strategy)[free]
+        known = view.belief.part(np.flatnonzero(free)) if is_local(self.strategy) else None
+        shown = replace(view, candidates=view.candidates[free], known=known, kept={})
+        return utilities(shown, self.strategy)
 
     @functools.cached_property
     def _reference(self) -> Matrix:

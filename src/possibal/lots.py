@@ -16,6 +16,7 @@ import numpy as np
 from possibal.acquisition import doubt
 from possibal.arrays import Places, Vector
 from possibal.belief import Belief
+from possibal.poolwide import COVERED
 from possibal.rows import Chunk
 from possibal.sieve import Candidates, Sieve
 
@@ -65,7 +66,7 @@ class Drawn:
     @property
     def reference(self) -> Places:
         """Which of them stand for all that are left, in the pool's order."""
-        return np.argsort(self.places[: 2 * half_of(1)])
+        return np.argsort(self.places[:COVERED])
 
 
 @dataclass(frozen=True)

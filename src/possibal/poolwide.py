@@ -6,6 +6,8 @@ A score judges each row by itself. These also read how rows hang together, and r
 all that have no label: where there are more of those than `REFERENCE`, some are drawn.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
@@ -13,6 +15,7 @@ from possibal import ahead
 from possibal.ahead import Latents
 from possibal.arrays import Array, Matrix, Vector
 from possibal.likeness import alike, near, reach
+from possibal.linalg import one_thread
 from possibal.view import View
 
 REFERENCE = 200
@@ -27,6 +30,45 @@ _TINY = 1e-300
 
 
 # ---------------------------------------------------------------- coverage
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """How candidates stand for the pool, as far as no answer changes it.
+
+    Attributes:
+        reference: (r, d), the rows that are to be covered.
+        rarity: (r,), how much each counts, by how few are like it.
+        width: how far likeness reaches.
+        alike: (m, r), how much each candidate is like them.
+    """
+
+    reference: Matrix
+    rarity: Vector
+    width: float
+    alike: Matrix
+
+    @classmethod
+    def of(cls, view: View) -> "Coverage":
+        """That of the rows of a view.
+
+        Paper: none.
+        """
+        reference = _drawn(view, COVERED)
+        among, crowd = cdist(reference, reference), near(reference)
+        width = reach(among, crowd)
+        likeness = alike(cdist(view.candidates, reference), width)
+        return cls(reference, _rarity(among, crowd), width, likeness)
+
+    def added(self, seen: Matrix, doubt: Vector) -> Vector:
+        """What each candidate adds to the coverage by rows with labels, (m,).
+
+        Paper: none.
+        """
+        covered = alike(cdist(self.reference, seen), self.width).max(axis=1, initial=0.0)
+        more = self.alike - covered
+        with one_thread():
+            return np.maximum(more, 0.0, out=more) @ (doubt * self.rarity)
+
+
 def herding(view: View) -> Vector:
     """Asks for rows that stand for many others in doubt, later for those most in doubt themselves.
 
@@ -40,17 +82,22 @@ def herding(view: View) -> Vector:
 
     Paper: none; coverage by a kernel weighted by doubt. App. E.4, Margin; Props. 2 to 4, N.
     """
-    source, reference = view.source, _drawn(view, COVERED)
-    among, crowd, told = cdist(reference, reference), near(reference), source.answered / TURN
-    weight = _sharp(Latents.of(source, reference)) ** min(told, 1.0) * _rarity(among, crowd)
-    width = reach(among, crowd)
-    covered = alike(cdist(reference, source.seen), width).max(axis=1, initial=0.0)
-    gain = np.maximum(alike(cdist(view.candidates, reference), width) - covered, 0.0) @ weight
+    source, coverage = view.source, view.once(Coverage.of)
+    told = source.answered / TURN
+    doubt = _sharp(Latents.of(source, coverage.reference)) ** min(told, 1.0)
+    gain = coverage.added(source.seen, doubt)
     here = Latents.of(source, view.candidates)
     closest = np.sort(here.probability, axis=1)[:, -2:]
     own = (1.0 - (closest[:, 1] - closest[:, 0])) * ahead.doubted(here)
     # Rounded, so that rows alike tie: how a product rounds depends on where a row stands.
     return np.round(np.log(gain + _TINY) + told * np.log(own + _TINY), 10)
+
+
+WHOLE = frozenset({herding})
+"""Strategies that say of a whole batch of candidates at once, again and again, what each is worth.
+
+What a candidate is worth to them does not depend on which others there are.
+"""
 
 
 # ---------------------------------------------------------------- one answer ahead

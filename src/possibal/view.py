@@ -1,8 +1,9 @@
 """What a strategy may look at before it says which row to ask."""
 
 import functools
-from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from possibal.belief import Belief
 
 NOTHING: Matrix = np.empty((0, 0))
 """Where a view is given no reference."""
+Kept = TypeVar("Kept")
 
 
 class Posterior(Protocol):
@@ -64,6 +66,7 @@ class View:
         rng: for strategies that draw.
         reference: (r, d), rows that stand for all without a label; the candidates if left out.
         known: the belief about the candidates, where it was worked out before.
+        kept: what strategies have worked out of the rows alone, shared by the views of a batch.
     """
 
     posterior: Posterior
@@ -71,6 +74,7 @@ class View:
     rng: np.random.Generator | None = None
     reference: Matrix = field(default_factory=lambda: NOTHING)
     known: Belief | None = None
+    kept: dict[Callable[["View"], Any], Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Let the candidates stand for the pool where nothing else does."""
@@ -85,6 +89,16 @@ class View:
     @functools.cached_property
     def _belief(self) -> Belief:
         return self.posterior.at(self.candidates) if self.known is None else self.known
+
+    def after(self, posterior: Posterior) -> "View":
+        """The same rows for the next question of a batch, of which this is foreseen."""
+        return replace(self, posterior=posterior, known=None)
+
+    def once(self, make: Callable[["View"], Kept]) -> Kept:
+        """What depends on the rows alone, worked out for the first question of a batch."""
+        if make not in self.kept:
+            self.kept[make] = make(self)
+        return self.kept[make]
 
     @property
     def source(self) -> Source:
