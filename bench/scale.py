@@ -41,6 +41,7 @@ N, D, THREADS, SEED = 200, 20, 2, 20
 CHUNK, BLOCK = 500, 64
 AMPLITUDE = 12.0
 REPEATS, QUESTIONS, BUDGET = 3, 6, 4e9
+BATCHES = (1, 5, 50)
 SCORES = ("necessity", "uncertainty")
 
 
@@ -267,6 +268,26 @@ def usual_questions(table: Table, rows: tuple[int, ...]) -> None:
             table.add_row(f"{m} rows, {n} labels", *shown, f"{usual / necessity:.2f}x")
 
 
+def usual_batches(table: Table, m: int) -> None:
+    """Several rows at once for those who choose no strategy, the fit apart."""
+    X = gaussian(m)
+    y = labels(X)
+    for n in (50, N):
+        start = Campaign.start(X, classes=["no", "yes"])
+        took = dict[int, float]()
+        for size in BATCHES:
+            times = list[float]()
+            for _ in range(QUESTIONS):
+                campaign = start.replay(Answer(row, y[row]) for row in range(n))
+                assert len(campaign.classifier.classes_) == len(set(y))  # fitted by now
+                began = time.perf_counter()
+                assert len(campaign.ask(size)) == size
+                times.append(time.perf_counter() - began)
+            took[size] = float(np.median(times))
+        shown = [f"{1e3 * each:.0f} ms, {each / took[1]:.1f}x" for each in took.values()]
+        table.add_row(f"{m} rows, {n} labels", *shown)
+
+
 def main() -> None:
     """Print the tables."""
     if sys.argv[1:2] == ["--memory"]:
@@ -290,6 +311,11 @@ def main() -> None:
         third.add_column(head, justify="left" if head == "pool" else "right")
     usual_questions(third, (10_000, m))
     console.print(third)
+    fourth = Table(title=f"A batch by {USUAL} beyond the fit, and how many times one question")
+    for head in ("pool", *(f"{size} at once" for size in BATCHES)):
+        fourth.add_column(head, justify="left" if head == "pool" else "right")
+    usual_batches(fourth, 10_000)
+    console.print(fourth)
 
 
 if __name__ == "__main__":
