@@ -32,6 +32,8 @@ _CHUNK = 2_000_000
 class Rows:
     """Rows, and what a posterior says of them, worked out when first read.
 
+    Paper: none; it keeps what :class:`possibal.gp.Posterior` says.
+
     Attributes:
         posterior: what the labels so far have taught.
         X: (m, d).
