@@ -1,6 +1,6 @@
 import pickle
 import warnings
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, dataclass
 
 import numpy as np
 import pandas as pd
@@ -321,6 +321,17 @@ def test_a_campaign_takes_a_strategy_of_ones_own():
     campaign = begun(rows(), [0, 1, 2, 11], strategy=last)
     assert campaign.ask(2) == (10, 8)  # 10 tells too much about 9
     assert seen == [((8, 2), (8, 2), np.random.Generator), ((6, 2), (8, 2), np.random.Generator)]
+
+
+def test_a_strategy_of_ones_own_may_be_any_callable():
+    @dataclass  # equal to its like, and so without a hash
+    class First:
+        power: float
+
+        def __call__(self, view):
+            return -self.power * np.arange(len(view.candidates))
+
+    assert begun(rows(), [0, 1, 2, 11], strategy=First(2.0)).ask(2)[0] == 3
 
 
 @pytest.fixture

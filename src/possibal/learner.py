@@ -243,6 +243,11 @@ class Campaign:
         """Whether rows are asked at random, whatever is known of them."""
         return self.strategy is STRATEGIES["random"]
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the strategy judges all candidates of a batch, those picked already too."""
+        return any(self.strategy is one for one in WHOLE)
+
     @functools.cached_property
     def _places(self) -> Places:
         """Where the answered rows stand, in the order of the answers."""
@@ -317,8 +322,7 @@ class Campaign:
         """The same, with an eye on the rows that are read after every pick."""
         if self._is_random:
             return foreseen
-        read = [view.candidates, view.reference] if self.strategy in WHOLE else [view.candidates]
-        return foreseen.watching(*read)
+        return foreseen.watching(view.candidates, *([view.reference] if self._is_whole else []))
 
     @property
     def is_large(self) -> bool:
@@ -401,7 +405,7 @@ class Campaign:
         """
         if self._is_cold and not self._is_random:
             return cast("Foreseen", view.posterior).worth(view.candidates[free], view.reference)
-        if self.strategy in WHOLE or free.all():
+        if self._is_whole or free.all():
             return utilities(view, self.strategy)[free]
         known = view.belief.part(np.flatnonzero(free)) if is_local(self.strategy) else None
         shown = replace(view, candidates=view.candidates[free], known=known, kept={})

@@ -93,10 +93,10 @@ def herding(view: View) -> Vector:
     return np.round(np.log(gain + _TINY) + told * np.log(own + _TINY), 10)
 
 
-WHOLE = frozenset({herding})
-"""Strategies that say of a whole batch of candidates at once, again and again, what each is worth.
+WHOLE = (herding,)
+"""Strategies that judge all candidates of a batch after every pick, those picked already too.
 
-What a candidate is worth to them does not depend on which others there are.
+What a candidate is worth to them does not depend on the others, and a thousand cost little.
 """
 
 
