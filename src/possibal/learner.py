@@ -21,7 +21,7 @@ from possibal import inputs
 from possibal.acquisition import STRATEGIES, doubt
 from possibal.advice import Advice, State, advise, lookback
 from possibal.answers import Answer, check_label, check_row, plain
-from possibal.arrays import Mask, Matrix, Places, Vector
+from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.choices import USUAL, choice, whole
 from possibal.estimators import PossibilisticGPClassifier
@@ -30,9 +30,8 @@ from possibal.gp import Posterior
 from possibal.looks import Judge
 from possibal.lots import Drawn, Lot, draw_of, half_of
 from possibal.memory import BUDGET
-from possibal.picking import utilities
+from possibal.picking import following, merit, spoken_for, watching
 from possibal.pool import Pool, pool, unfitted
-from possibal.poolwide import WHOLE
 from possibal.scoring import Score, is_local
 from possibal.sieve import Sieve
 from possibal.view import Strategy, View
@@ -244,9 +243,9 @@ class Campaign:
         return self.strategy is STRATEGIES["random"]
 
     @property
-    def _is_whole(self) -> bool:
-        """Whether the strategy judges all candidates of a batch, those picked already too."""
-        return any(self.strategy is one for one in WHOLE)
+    def _rule(self) -> Strategy:
+        """What rows are asked by: the strategy, or how many others each speaks for."""
+        return spoken_for if self._is_cold and not self._is_random else self.strategy
 
     @functools.cached_property
     def _places(self) -> Places:
@@ -293,36 +292,30 @@ class Campaign:
     ) -> tuple[Places, View, Vector]:
         """The rows that are judged and their merits; of a large pool the best one, or several."""
         if self.is_large:
-            places, merit = self._shortlist(min(max(SHORT, 3 * n), len(left)) if several else 1)
-            return places, self._view(places, rng), merit
+            places, worth = self._shortlist(min(max(SHORT, 3 * n), len(left)) if several else 1)
+            return places, self._view(places, rng), worth
         places = self._judged(left, n)
         view = self._view(places, rng)
         if is_local(self.strategy) and not self._is_cold:
             view = replace(view, known=self.belief.part(places))
-        return places, view, self._merit(view, np.ones(len(places), dtype=bool))
+        return places, view, merit(view, np.ones(len(places), dtype=bool), self._rule)
 
     def _picked(
         self, n: int, left: Places, weighed: tuple[Places, View, Vector], rng: np.random.Generator
     ) -> list[int]:
         """Where the n best rows stand, each chosen as if those before it had been answered."""
-        judged, view, merit = weighed
-        asked = [int(judged[merit.argmax()])]
+        judged, view, worth = weighed
+        asked = [int(judged[worth.argmax()])]
         left = left if self._is_cold else judged
-        foreseen = self._watching(Foreseen(self._posterior), view)
+        foreseen = watching(Foreseen(self._posterior), view, self._rule)
         while len(asked) < n:
             foreseen = foreseen.with_pick(self.pool.X[asked[-1]])
             if not (free := ~np.isin(judged, asked)).any():  # no deputy of the pool is left
                 judged = np.setdiff1d(left, asked)
                 view, free = self._view(judged, rng), np.ones(len(judged), dtype=bool)
-                foreseen = self._watching(foreseen, view)
-            asked.append(int(judged[self._next(foreseen, view, free)]))
+                foreseen = watching(foreseen, view, self._rule)
+            asked.append(int(judged[following(foreseen, view, free, self._rule)]))
         return asked
-
-    def _watching(self, foreseen: Foreseen, view: View) -> Foreseen:
-        """The same, with an eye on the rows that are read after every pick."""
-        if self._is_random:
-            return foreseen
-        return foreseen.watching(view.candidates, *([view.reference] if self._is_whole else []))
 
     @property
     def is_large(self) -> bool:
@@ -348,18 +341,6 @@ class Campaign:
     def _shortlists(self) -> dict[int, tuple[Places, Vector]]:
         """Those made so far, by their lengths."""
         return {}
-
-    def _next(self, foreseen: Foreseen, view: View, free: Mask) -> int:
-        """The place of the best candidate that is free, given those that are picked already."""
-        X, told = view.candidates, np.zeros(len(view.candidates))
-        if not self._is_random:
-            copy = np.any([(x == X).all(axis=1) for x in foreseen.picked], axis=0)
-            told = np.where(copy, np.inf, foreseen.foretold(X))
-            least = told[free].min()
-            free = free & (told <= max(least, 0.5 + 0.5 * least))
-        merit, places = self._merit(view.after(foreseen), free), np.flatnonzero(free)
-        best = places[merit == merit.max()]
-        return int(best[told[best].argmin()])
 
     def _judged(self, left: Places, n: int) -> Places:
         """The rows that are judged, n of which are wanted, in order.
@@ -397,19 +378,6 @@ class Campaign:
         if self._is_cold:
             return View(posterior, X, rng, self.pool.reference)
         return View(posterior, X, rng, X if is_local(self.strategy) else self._reference)
-
-    def _merit(self, view: View, free: Mask) -> Vector:
-        """What the strategy says of the candidates that are free.
-
-        While it cannot tell them apart, it is how many others they speak for.
-        """
-        if self._is_cold and not self._is_random:
-            return cast("Foreseen", view.posterior).worth(view.candidates[free], view.reference)
-        if self._is_whole or free.all():
-            return utilities(view, self.strategy)[free]
-        known = view.belief.part(np.flatnonzero(free)) if is_local(self.strategy) else None
-        shown = replace(view, candidates=view.candidates[free], known=known, kept={})
-        return utilities(shown, self.strategy)
 
     @functools.cached_property
     def _reference(self) -> Matrix:
