@@ -1,3 +1,4 @@
+import functools
 import pickle
 import warnings
 from dataclasses import FrozenInstanceError, dataclass
@@ -255,6 +256,21 @@ def test_the_first_questions_speak_for_most_rows(classes):
     assert first < 20 <= second < 30
     (then,) = campaign.tell(first, "a").ask()
     assert 20 <= then < 30
+
+
+def test_a_first_batch_asks_the_deputies_of_a_pool_and_then_others(monkeypatch):
+    monkeypatch.setattr(pool, "REFERENCE", 4)
+    campaign = Campaign.start(rows(m=12), classes=[0, 1])
+    asked = campaign.ask(9)
+    assert set(asked[:4]) == set(campaign.pool.deputies.tolist())
+    assert len(set(asked)) == 9
+    assert asked[:6] == campaign.ask(6)
+    posterior, X = campaign.classifier.posterior_, campaign.pool.X
+    foreseen = functools.reduce(Foreseen.with_pick, X[list(asked[:4])], Foreseen(posterior))
+    others = np.setdiff1d(np.arange(12), asked[:4])
+    told = foreseen.foretold(X[others])
+    fresh = others[told <= max(told.min(), 0.5 + 0.5 * told.min())]
+    assert asked[4] == fresh[foreseen.worth(X[fresh], campaign.pool.reference).argmax()]
 
 
 @few
