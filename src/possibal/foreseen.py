@@ -102,11 +102,12 @@ class Foreseen:
         # nothing is left of a variance, what another label would tell is rounding.
         gain = np.sqrt(W / (1.0 + W * left)) * (left > _ROUNDING * v)
         line = np.concatenate([-gain * _through(told[:, :, 0], self._triangle), gain], axis=2)
-        columns = [gain[..., None] * self._left(rows.X, row, by, told) for rows, by in self.watched]
-        watched = tuple(
-            (rows, np.concatenate([by, column], axis=3))
-            for (rows, by), column in zip(self.watched, columns, strict=True)
-        )
+
+        def more(rows: Rows, by: Array) -> tuple[Rows, Array]:
+            column = gain[..., None] * self._left(rows.X, row, by, told)
+            return rows, np.concatenate([by, column], axis=3)
+
+        watched = tuple(more(rows, by) for rows, by in self.watched)
         return Foreseen(self.posterior, (*self.picked, x), (*self.lines, line), watched)
 
     def at(self, X: Matrix) -> Belief:

@@ -137,9 +137,9 @@ class Campaign:
         if not len(left):
             return ()
         n, rng = min(whole("n", n, 1), len(left)), self._rng()
-        judged, _, merit = weighed = self._weighed(n, left, rng, several=True)
+        judged, _, worth = weighed = self._weighed(n, left, rng, several=True)
         first = self._picked(n, left, weighed, rng)
-        others = judged[np.argsort(-merit, kind="stable")]
+        others = judged[np.argsort(-worth, kind="stable")]
         rest = [] if self.pool.is_large else self._rng().permutation(np.setdiff1d(left, judged))
         places = dict.fromkeys([*first, *others, *rest])
         return tuple(self.pool.ids[place] for place in places)
@@ -296,7 +296,7 @@ class Campaign:
             return places, self._view(places, rng), worth
         places = self._judged(left, n)
         view = self._view(places, rng)
-        if is_local(self.strategy) and not self._is_cold:
+        if is_local(self._rule):
             view = replace(view, known=self.belief.part(places))
         return places, view, merit(view, np.ones(len(places), dtype=bool), self._rule)
 
