@@ -17,15 +17,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import efficiency
+from efficiency import LENT, OWN, REFEREE
 from peers import MODELS, PEERS
 from threadpoolctl import threadpool_limits
 
 from possibal.acquisition import STRATEGIES
 from possibal.choices import USUAL, choice
-from possibal.experiments import efficiency, referee
+from possibal.experiments import referee
 from possibal.experiments.compare import RANDOM, wanted
 from possibal.experiments.datasets import load
-from possibal.experiments.efficiency import LENT, OWN, REFEREE
 from possibal.experiments.figures import as_bytes, check_drawing, curves
 from possibal.experiments.reproduce import merged
 from possibal.experiments.results import Results

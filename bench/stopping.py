@@ -21,7 +21,8 @@ from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 from possibal.acquisition import necessity
-from possibal.advice import State, leading_labels
+from possibal.advice import State
+from possibal.belief import leading_labels
 from possibal.choices import USUAL
 from possibal.experiments.datasets import load
 from possibal.experiments.deal import deal

@@ -6,7 +6,8 @@ from desks import rows, truth
 
 from possibal import checks
 from possibal.acquisition import STRATEGIES, necessity
-from possibal.advice import State, leading_labels
+from possibal.advice import State
+from possibal.belief import leading_labels
 from possibal.bench import Bench
 from possibal.learner import Answer, Campaign
 from possibal.ranking import UNKNOWN, Task

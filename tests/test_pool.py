@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from possibal.answers import is_hashable, plain
+from possibal.choices import is_hashable, plain
 from possibal.pool import pool
 
 X = np.arange(12.0).reshape(6, 2)

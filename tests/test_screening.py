@@ -13,7 +13,7 @@ import pytest
 from possibal import pool as pools
 from possibal import screening
 from possibal.acquisition import STRATEGIES, necessity
-from possibal.advice import leading_labels
+from possibal.belief import leading_labels
 from possibal.choices import USUAL
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.likeness import usual_distance

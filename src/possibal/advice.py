@@ -8,9 +8,8 @@ from enum import Enum
 from importlib import import_module
 
 import numpy as np
-from numpy.typing import NDArray
 
-from possibal.belief import Belief
+from possibal.belief import Belief, leading_labels
 
 SURE = 0.9
 """A row whose label is at least this necessary is not worth a question."""
@@ -133,9 +132,3 @@ class _Found:
             f"{last} changed the prediction of {self.moved} of {rows}.": True,
         }
         return next(reason for reason, holds in obstacles.items() if holds)
-
-
-def leading_labels(belief: Belief) -> NDArray[np.intp]:
-    """The label that the most credible setting holds likeliest, by its place."""
-    mu = belief.mean[belief.leading]
-    return (mu > 0).astype(np.intp) if belief.is_binary else mu.argmax(axis=1)

@@ -3,10 +3,8 @@
 from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import cast
 
-import numpy as np
-
+from possibal.choices import is_hashable
 from possibal.errors import AlreadyAnsweredError
 
 
@@ -21,20 +19,6 @@ class Answer:
 
     row: Hashable
     label: Hashable
-
-
-def plain(value: Hashable) -> Hashable:
-    """A value of Python's own, where it is one of NumPy's."""
-    return cast("Hashable", value.item()) if isinstance(value, np.generic) else value
-
-
-def is_hashable(value: object) -> bool:
-    """Whether a value can be looked up."""
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
 
 
 def check_row(

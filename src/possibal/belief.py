@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from possibal.arrays import Array, Places, Vector, frozen, latent_moments, real, vector
 
@@ -126,3 +126,9 @@ class HasBelief(Protocol):
     def belief(self) -> Belief:
         """The belief it carries."""
         ...
+
+
+def leading_labels(belief: Belief) -> NDArray[np.intp]:
+    """The label that the most credible setting holds likeliest, by its place."""
+    mu = belief.mean[belief.leading]
+    return (mu > 0).astype(np.intp) if belief.is_binary else mu.argmax(axis=1)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from possibal import checks
 from possibal.acquisition import necessity
-from possibal.advice import leading_labels
 from possibal.arrays import Matrix, Places, Vector
+from possibal.belief import leading_labels
 from possibal.checks import Saving
 from possibal.learner import SHORT, Answer, Campaign
 from possibal.ranking import UNKNOWN, Ranking, Task, drawn

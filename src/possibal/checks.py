@@ -10,8 +10,8 @@ from math import sqrt
 
 import numpy as np
 
-from possibal.advice import leading_labels
 from possibal.arrays import Matrix
+from possibal.belief import leading_labels
 
 FEWEST = 20
 """With fewer check rows nothing can be said about what was saved."""

@@ -1,9 +1,11 @@
 """What a user may name or count: the only checks of words and whole numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from difflib import get_close_matches
 from numbers import Integral
-from typing import TypeVar
+from typing import TypeVar, cast
+
+import numpy as np
 
 Entry = TypeVar("Entry")
 
@@ -35,3 +37,17 @@ def whole(argument: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{argument} must be a whole number; got {value!r}. Use {least}.")
     return at_least(argument, int(value), least)
+
+
+def plain(value: Hashable) -> Hashable:
+    """A value of Python's own, where it is one of NumPy's."""
+    return cast("Hashable", value.item()) if isinstance(value, np.generic) else value
+
+
+def is_hashable(value: object) -> bool:
+    """Whether a value can be looked up."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 from possibal import inputs
 from possibal.acquisition import STRATEGIES, doubt
 from possibal.advice import Advice, State, advise, lookback
-from possibal.answers import Answer, check_label, check_row, plain
+from possibal.answers import Answer, check_label, check_row
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import Belief
-from possibal.choices import USUAL, choice, whole
+from possibal.choices import USUAL, choice, plain, whole
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.foreseen import Foreseen
 from possibal.gp import Posterior

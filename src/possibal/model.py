@@ -22,8 +22,8 @@ import numpy as np
 import possibal
 from possibal import labels
 from possibal.acquisition import necessity
-from possibal.advice import leading_labels
 from possibal.arrays import Array, Matrix, Vector
+from possibal.belief import leading_labels
 from possibal.bench import Bench
 from possibal.campaigns import PART, recipe
 from possibal.content import reason, silent

@@ -12,10 +12,9 @@ from typing import Any, Self
 from uuid import uuid4
 
 from possibal.advice import Advice, State
-from possibal.answers import plain
 from possibal.bench import Bench
 from possibal.campaigns import Options, begin
-from possibal.choices import USUAL
+from possibal.choices import USUAL, plain
 from possibal.errors import AlreadyAnsweredError, RefusedError
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.intake import Wanted, take_frame, take_in

@@ -1,4 +1,4 @@
-"""What strategies say of candidates, checked, whoever wrote them; and the next row of a batch."""
+"""The next row of a batch."""
 
 from dataclasses import replace
 from typing import cast
@@ -9,35 +9,11 @@ from possibal.acquisition import STRATEGIES
 from possibal.arrays import Mask, Vector
 from possibal.foreseen import Foreseen
 from possibal.poolwide import WHOLE
+from possibal.registry import utilities
 from possibal.scoring import is_local
 from possibal.view import Strategy, View
 
 
-def pick(view: View, strategy: Strategy) -> int:
-    """The place of the candidate with the largest utility; the lowest of several."""
-    return int(utilities(view, strategy).argmax())
-
-
-def utilities(view: View, strategy: Strategy) -> Vector:
-    """One number for each candidate, none of them missing."""
-    name = next((n for n, known in STRATEGIES.items() if known is strategy), None)
-    name = name or getattr(strategy, "__name__", type(strategy).__name__)
-    given, m = np.asarray(strategy(view)), len(view.candidates)
-    if given.shape != (m,) or given.dtype.kind not in "fiub":
-        raise ValueError(
-            f"strategy {name} must give one number per row, {m}; got shape {given.shape} of "
-            f"{given.dtype}. Score view.candidates."
-        )
-    missing = np.isnan(given)
-    if missing.any():
-        raise ValueError(
-            f"strategy {name} must give numbers; got NaN at row {int(missing.argmax())}. "
-            "Give rows of no interest -inf."
-        )
-    return given.astype(float)
-
-
-# ---------------------------------------------------------------- batches
 def following(foreseen: Foreseen, view: View, free: Mask, strategy: Strategy) -> int:
     """The place of the best candidate that is free, given those that are picked already.
 

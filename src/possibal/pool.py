@@ -19,9 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from possibal import inputs
 from possibal.acquisition import STRATEGIES
-from possibal.answers import is_hashable, plain
 from possibal.arrays import Matrix, Places, Vector, frozen
-from possibal.choices import USUAL, at_least, choice, whole
+from possibal.choices import USUAL, at_least, choice, is_hashable, plain, whole
 from possibal.estimators import PossibilisticGPClassifier
 from possibal.foreseen import Foreseen
 from possibal.gp import Posterior
@@ -30,7 +29,7 @@ from possibal.looks import Aim, Judge
 from possibal.lots import Blind, Drawn, Lot, draw_of
 from possibal.memory import BUDGET, Memory
 from possibal.passes import Reading
-from possibal.picking import utilities
+from possibal.registry import utilities
 from possibal.rows import Expected
 from possibal.scoring import is_local
 from possibal.sieve import Candidates, Sieve, Tally

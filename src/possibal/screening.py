@@ -20,8 +20,8 @@ import numpy as np
 from possibal import pool as pools
 from possibal import roles, tables
 from possibal.acquisition import STRATEGIES, necessity
-from possibal.advice import leading_labels
 from possibal.arrays import Matrix, Vector
+from possibal.belief import leading_labels
 from possibal.choices import USUAL, at_least, choice
 from possibal.columns import MANY_DIGITS, NUMBERS, Table, is_number, named, written
 from possibal.estimators import PossibilisticGPClassifier

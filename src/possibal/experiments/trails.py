@@ -30,7 +30,7 @@ from possibal.gp import Data
 from possibal.hyperparameters import COMMON, evidence, problem
 from possibal.linalg import one_thread
 from possibal.links import PROBIT, SOFTMAX
-from possibal.picking import pick
+from possibal.registry import pick
 from possibal.scoring import Score, is_local
 from possibal.view import Strategy, View
 

@@ -1,12 +1,10 @@
 import csv
 from dataclasses import replace
 
+import efficiency
 import numpy as np
 import pytest
-
-from possibal.experiments import efficiency
-from possibal.experiments.compare import FEWEST, RANDOM
-from possibal.experiments.efficiency import (
+from efficiency import (
     ANSWERS,
     LENT,
     OWN,
@@ -22,6 +20,8 @@ from possibal.experiments.efficiency import (
     over,
     verdict,
 )
+
+from possibal.experiments.compare import FEWEST, RANDOM
 from possibal.experiments.results import Results
 from possibal.experiments.spec import ENVELOPE, HELD_OUT, Experiment, Sizes
 from possibal.experiments.tables import BEST
