@@ -18,11 +18,11 @@ from rich.table import Table
 from skactiveml.pool import MaxHerding
 from threadpoolctl import threadpool_limits
 
-from possibal.choices import USUAL
+from possibal.arguments import USUAL
+from possibal.campaign.campaign import Answer, Campaign
 from possibal.experiments.datasets import load
-from possibal.experiments.deal import deal
 from possibal.experiments.spec import BINARY, ENVELOPE, HELD_OUT, TABLE_3, Experiment
-from possibal.learner import Answer, Campaign
+from possibal.experiments.splits import deal
 
 ANSWERS, SIZES, SEED = 50, (1, 5, 25), 2027
 RANDOM, PEER = "random", "scikit-activeml's MaxHerding"

@@ -14,9 +14,9 @@ import numpy as np
 
 from possibal.arrays import Matrix, Places, Vector
 from possibal.experiments.compare import FEWEST, RANDOM, draws, ends, in_words, reached
-from possibal.experiments.ranks import PLACES
+from possibal.experiments.reporting.paper_tables import BEST, Cell, Column, TextTable, claimed
+from possibal.experiments.reporting.rank_tests import PLACES
 from possibal.experiments.results import Results
-from possibal.experiments.tables import BEST, Cell, Column, TextTable, claimed
 
 ANSWERS = (10, 25, 50)
 """After how many answers accuracy is shown."""

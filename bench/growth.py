@@ -56,7 +56,7 @@ def measured(pool: Path, labels: Path, score: str) -> tuple[float, float, float]
 
 def draw(found: dict[str, list[tuple[float, float, float]]], to: Path) -> None:
     """Time against rows, both on logarithmic scales."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - only for the picture
+    from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.add_subplot()

@@ -19,9 +19,10 @@ from scipy.special import stdtrit
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from threadpoolctl import threadpool_limits
 
-from possibal import PossibilisticGPClassifier, acquisition, gp
+from possibal import PossibilisticGPClassifier, acquisition
 from possibal.experiments.datasets import load
-from possibal.hyperparameters import AMPLITUDE
+from possibal.gp import posterior
+from possibal.gp.hyperparameters import AMPLITUDE
 
 POOLS = {"sonar": 120, "wine": 120, "breast": 150, "ionosphere": 120, "fri": 120, "vehicle": 300}
 QUESTIONS = 50
@@ -37,12 +38,12 @@ def median_fixed(X: np.ndarray) -> PossibilisticGPClassifier:
 
 
 WAYS: dict[str, tuple[Way, float]] = {
-    "envelope": (lambda _: PossibilisticGPClassifier(), gp.TRUST),
-    "evidence": (lambda _: PossibilisticGPClassifier(hyperparameters="evidence"), gp.TRUST),
-    "fixed, median distance": (median_fixed, gp.TRUST),
+    "envelope": (lambda _: PossibilisticGPClassifier(), posterior.TRUST),
+    "evidence": (lambda _: PossibilisticGPClassifier(hyperparameters="evidence"), posterior.TRUST),
+    "fixed, median distance": (median_fixed, posterior.TRUST),
     "fixed, centre of the envelope": (
         lambda _: PossibilisticGPClassifier(hyperparameters="fixed"),
-        gp.TRUST,
+        posterior.TRUST,
     ),
     "envelope, evidence in full": (lambda _: PossibilisticGPClassifier(), 1.0),
 }
@@ -50,7 +51,7 @@ WAYS: dict[str, tuple[Way, float]] = {
 
 def run(name: str, seed: int, way: str) -> float:
     """Mean accuracy on the test rows over the answers of one run."""
-    make, gp.TRUST = WAYS[way]
+    make, posterior.TRUST = WAYS[way]
     data, rng = load(name, seed), np.random.default_rng([seed, crc32(name.encode())])
     pool, test = np.split(rng.permutation(len(data.y)), [POOLS[name]])
     spread = data.X[pool].std(axis=0)

@@ -22,19 +22,19 @@ from efficiency import LENT, OWN, REFEREE
 from peers import MODELS, PEERS
 from threadpoolctl import threadpool_limits
 
-from possibal.acquisition import STRATEGIES
-from possibal.choices import USUAL, choice
-from possibal.experiments import referee
+from possibal.acquisition.pointwise import STRATEGIES
+from possibal.arguments import USUAL, choice
+from possibal.cli.console import bar
+from possibal.experiments import referees
 from possibal.experiments.compare import RANDOM, wanted
 from possibal.experiments.datasets import load
-from possibal.experiments.figures import as_bytes, check_drawing, curves
+from possibal.experiments.engine.runner import Begun, Progress, Wanted, begin, cores, run
+from possibal.experiments.reporting.figures import as_bytes, check_drawing, curves
+from possibal.experiments.reporting.paper_tables import TextTable
 from possibal.experiments.reproduce import merged
 from possibal.experiments.results import Results
-from possibal.experiments.runner import Begun, Progress, Wanted, begin, cores, run
 from possibal.experiments.spec import ENVELOPE, REFEREES, TABLE_3
-from possibal.experiments.tables import TextTable
-from possibal.terminal import bar
-from possibal.writing import alone, folder, write
+from possibal.files import alone, folder, write
 
 QUESTIONS = 50
 SVM = "svm"
@@ -78,15 +78,15 @@ def measured(plan: Sequence[Wanted], settings: Namespace) -> Measured:
             show(progress.experiment.dataset, progress.trails)
 
         begun = begin(plan, rows, spread)
-        judged = referee.by(SVM, referee.MODELS[SVM](), begun)
+        judged = referees.by(SVM, referees.MODELS[SVM](), begun)
         own = [mine for one in begun if one.wanted.source is not None for mine in by_own_model(one)]
         return Measured(*(_named(run(some, spread, watch)) for some in (begun, judged, own)))
 
 
-def by_own_model(one: Begun) -> list[referee.Judged]:
+def by_own_model(one: Begun) -> list[referees.Judged]:
     """The experiment of a peer, as the model that it is used with will judge it."""
     (name,) = one.wanted.strategies
-    return referee.by("own", MODELS[name.removeprefix(PREFIX)](), [one])
+    return referees.by("own", MODELS[name.removeprefix(PREFIX)](), [one])
 
 
 def _named(results: Sequence[Results]) -> list[Results]:

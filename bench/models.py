@@ -20,11 +20,11 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Product
 from threadpoolctl import threadpool_limits
 
-from possibal.estimators import PossibilisticGPClassifier
-from possibal.gp import Data, condition
-from possibal.links import LOGISTIC
-from possibal.outlook import CHUNK
-from possibal.prior import prior
+from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.gp.likelihoods import LOGISTIC
+from possibal.gp.posterior import Data, condition
+from possibal.gp.prediction import CHUNK
+from possibal.gp.prior import prior
 
 try:
     import gpytorch

@@ -30,8 +30,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from possibal.likeness import usual_distance
-from possibal.view import Strategy, View
+from possibal.acquisition.strategy import Strategy, View
+from possibal.numerics.distances import usual_distance
 
 
 # ---------------------------------------------------------------- models

@@ -18,14 +18,16 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from possibal import acquisition, likeness, poolwide
-from possibal.experiments import compare, files
+from possibal import acquisition
+from possibal.acquisition import coverage
+from possibal.acquisition.strategy import Strategy, View
+from possibal.data.readers import read
+from possibal.experiments import compare, user_data
 from possibal.experiments.datasets import Dataset, load
-from possibal.experiments.referee import MODELS, judged
+from possibal.experiments.engine.simulation import Task, follow
+from possibal.experiments.referees import MODELS, judged
 from possibal.experiments.spec import ENVELOPE, HELD_OUT, TABLE_3, Experiment, Sizes
-from possibal.experiments.trails import Task, follow
-from possibal.tables import read
-from possibal.view import Strategy, View
+from possibal.numerics import distances
 
 QUESTIONS = 50
 
@@ -33,7 +35,7 @@ QUESTIONS = 50
 # ---------------------------------------------------------------- variants
 def changed(strategy: Strategy, setting: str, value: float) -> Strategy:
     """A strategy under another setting than that of poolwide.py or likeness.py."""
-    module = poolwide if hasattr(poolwide, setting) else likeness
+    module = coverage if hasattr(coverage, setting) else distances
 
     def variant(view: View) -> np.ndarray:
         with patch.object(module, setting, value):
@@ -44,11 +46,11 @@ def changed(strategy: Strategy, setting: str, value: float) -> Strategy:
 
 VARIANTS: dict[str, Strategy] = {
     **acquisition.STRATEGIES,
-    **{f"turn-{n}": changed(poolwide.herding, "TURN", n) for n in (4, 8, 12.5, 25, 50, 10**9)},
-    **{f"crowd-{c}": changed(poolwide.herding, "CROWDING", c) for c in (0, 0.25, 0.35, 0.7, 1)},
-    **{f"width-{w}": changed(poolwide.herding, "WIDTH", w) for w in (0.1, 0.15, 0.25, 0.3, 0.4)},
-    **{f"reach-{r}": changed(poolwide.herding, "REACH", r) for r in (0, 0.5, 0.7)},
-    **{f"ahead-crowd-{c}": changed(poolwide.look_ahead, "CROWDING", c) for c in (0, 0.25, 0.7, 1)},
+    **{f"turn-{n}": changed(coverage.herding, "TURN", n) for n in (4, 8, 12.5, 25, 50, 10**9)},
+    **{f"crowd-{c}": changed(coverage.herding, "CROWDING", c) for c in (0, 0.25, 0.35, 0.7, 1)},
+    **{f"width-{w}": changed(coverage.herding, "WIDTH", w) for w in (0.1, 0.15, 0.25, 0.3, 0.4)},
+    **{f"reach-{r}": changed(coverage.herding, "REACH", r) for r in (0, 0.5, 0.7)},
+    **{f"ahead-crowd-{c}": changed(coverage.look_ahead, "CROWDING", c) for c in (0, 0.25, 0.7, 1)},
 }
 
 
@@ -58,7 +60,7 @@ def dataset(name: str) -> tuple[Dataset, Sizes]:
     if name in TABLE_3:
         sizes = TABLE_3[name]
         return load(name, 0), Sizes(2, QUESTIONS, sizes.pool, sizes.test)
-    data = files.read(name, read(Path(name)).table.names[-1], None).dataset
+    data = user_data.read(name, read(Path(name)).table.names[-1], None).dataset
     return data, compare.sizes(data, 2)
 
 

@@ -26,10 +26,10 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Product
 from threadpoolctl import threadpool_limits
 
 from possibal import Campaign, PossibilisticGPClassifier
-from possibal.acquisition import STRATEGIES
-from possibal.answers import Answer
-from possibal.choices import USUAL
-from possibal.pool import rank
+from possibal.acquisition.pointwise import STRATEGIES
+from possibal.arguments import USUAL
+from possibal.campaign.answer import Answer
+from possibal.pool.ranking import rank
 
 try:
     from skactiveml.classifier import SklearnClassifier

@@ -197,7 +197,7 @@ def nano(seconds: float) -> str:
 
 def main() -> None:
     """Run all comparisons and print one table."""
-    from threadpoolctl import threadpool_limits  # noqa: PLC0415 - before any number is crunched
+    from threadpoolctl import threadpool_limits
 
     console = Console(width=150 if not sys.stdout.isatty() else None)
     table = Table("what", "ours, per point", "peer", "peer, per point", "ratio", "goal")

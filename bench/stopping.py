@@ -20,14 +20,14 @@ from rich.progress import track
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
-from possibal.acquisition import necessity
-from possibal.advice import State
+from possibal.acquisition.pointwise import necessity
+from possibal.arguments import USUAL
 from possibal.belief import leading_labels
-from possibal.choices import USUAL
+from possibal.campaign.campaign import Answer, Campaign
+from possibal.campaign.stopping import State
 from possibal.experiments.datasets import load
-from possibal.experiments.deal import deal
 from possibal.experiments.spec import ENVELOPE, HELD_OUT, TABLE_3, Experiment
-from possibal.learner import Answer, Campaign
+from possibal.experiments.splits import deal
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 SEED = 7

@@ -16,13 +16,13 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from possibal.acquisition import STRATEGIES
+from possibal.acquisition.pointwise import STRATEGIES
 from possibal.arrays import Array
 from possibal.belief import Belief
 from possibal.experiments.datasets import load
-from possibal.experiments.deal import deal
+from possibal.experiments.engine.simulation import Task, campaign_seed, follow
 from possibal.experiments.spec import MULTICLASS, experiment
-from possibal.experiments.trails import Task, campaign_seed, follow
+from possibal.experiments.splits import deal
 
 ADAM_STEPS, ADAM_RATE = 500, 0.05
 

@@ -27,14 +27,14 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import pdist
 from scipy.special import entr, ndtr
 
-from possibal.acquisition import STRATEGIES
+from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Matrix, Vector
-from possibal.experiments import deal
+from possibal.experiments import splits
 from possibal.experiments.datasets import load
-from possibal.experiments.published import TABLE_1
+from possibal.experiments.engine.simulation import Task, follow
+from possibal.experiments.reporting.paper_results import TABLE_1
 from possibal.experiments.spec import BINARY_STRATEGIES, MULTICLASS, experiment
-from possibal.experiments.trails import Task, follow
-from possibal.view import Strategy, View
 
 SETS = ("sonar", "wine", "breast", "ionosphere", "fri", "vehicle")
 AMPLITUDES = (0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -107,7 +107,7 @@ def medians(
     name: str, scaling: str, theta: tuple[float, float], settings: Namespace
 ) -> dict[str, float]:
     """Median accuracy after the last answer, by strategy."""
-    deal.scaled = SCALINGS[scaling]
+    splits.scaled = SCALINGS[scaling]
     names = settings.strategies.split(",")
     chosen = {one: OTHERS[one][0] if one in OTHERS else STRATEGIES[one] for one in names}
     task = Task(experiment(name).with_runs(settings.runs), load(name), chosen, theta)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import possibal
 from possibal import acquisition, errors
-from possibal.cli import COMMANDS
+from possibal.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

@@ -1,726 +1,202 @@
-import gzip
-import hashlib
-import json
-import socket
+import os
+import signal
+import subprocess
 import sys
-import time
-from io import BytesIO
 from pathlib import Path
-from urllib.request import install_opener
 
-import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
-from possibal import columns, tables
-from possibal.columns import Table
-from possibal.errors import MissingPackageError
-from possibal.experiments import files
-from possibal.experiments.files import Found, loaded, read
-from possibal.tables import READERS
+import possibal
+from possibal.files import alone, folder, locked, part_of, write
 
-COLOURS = ["red", "blue", "", "red", "green", "blue", "red", "blue", "red", "green", "red", "red"]
-AGES = ["31", "", "45", "52", "?", "28", "39", "41", "inf", "33", "60", "47"]
-KINDS = ["pear", "apple"] * 5 + ["", "pear"]
-FLOWERS = "age,site,colour,kind\n" + "".join(
-    f"{age},north,{colour},{kind}\n" for age, colour, kind in zip(AGES, COLOURS, KINDS, strict=True)
+ELSEWHERE = os.environ.get("CI") != "true"
+FULL = pytest.mark.skipif(ELSEWHERE and not Path("/dev/full").exists(), reason="needs /dev/full")
+ROOT = pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() == 0, reason="nothing is read-only to this user"
 )
-PLAIN = "a,b,y\n" + "".join(f"{i % 7},{i * 0.5},{'no' if i % 3 else 'yes'}\n" for i in range(12))
-ARFF = "@relation r\n@attribute 'a b' numeric\n@attribute w {x,y,z}\n@attribute kind {p,q}\n@data\n"
 
 
-def put(folder, name, content):
-    """The path of a new file."""
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return str(path)
-
-
-def complaint(source, label=None):
-    """The sentence that a bad source gets, after a check that it is one or two sentences."""
-    with pytest.raises(ValueError, match=r"^(source|label|file) must [^\n]*; got [^\n]*\.$") as e:
-        read(source, label)
-    assert len(str(e.value)) < 400 + len(source)
-    return str(e.value)
-
-
-# ---------------------------------------------------------------- a file as it comes
-def test_a_csv_with_words_gaps_and_a_constant_becomes_a_data_set_and_all_is_said(tmp_path):
-    got = read(put(tmp_path, "flowers.csv", FLOWERS))
-    data = got.dataset
-    assert data.name == "flowers"
-    assert data.labels == ("apple", "pear")
-    assert data.y.tolist() == [1, 0] * 5 + [1]
-    assert data.features == ("age", *(f"colour = {c}" for c in ("blue", "green", "missing", "red")))
-    assert data.X[:, 0].tolist() == [31, 40, 45, 52, 40, 28, 39, 41, 40, 33, 47]
-    assert data.X[2].tolist() == [45, 0, 0, 1, 0]
-    assert data.source == files.Source("the user's file flowers.csv", "unknown", None, None)
-    assert got.notes == (
-        "column kind, the last, was taken as the label.",
-        "1 row without a label was left out.",
-        "3 of 11 cells of column age were missing and were set to the column's median.",
-        "column site was constant and was left out.",
-        "column colour has 4 different words, missing cells counted as one, and became 4 columns.",
-    )
-
-
-def test_several_rows_without_a_label_are_said_in_the_plural(tmp_path):
-    got = read(put(tmp_path, "a.csv", PLAIN + "1,2,\n1,2,NA\n"))
-    assert "2 rows without a label were left out." in got.notes
-    assert len(got.dataset.y) == 12
-
-
-def test_a_label_that_is_given_needs_no_note(tmp_path):
-    got = read(put(tmp_path, "a.csv", PLAIN), "y")
-    assert got.notes == ()
-    assert got.dataset.features == ("a", "b")
-
-
-@pytest.mark.parametrize("name", ["label", "Class", "TARGET", "y"])
-def test_a_column_with_a_usual_name_is_the_label(tmp_path, name):
-    lines = [f"{'no' if i % 3 else 'yes'},{i}" for i in range(12)]
-    got = read(put(tmp_path, "a.csv", "\n".join([f"{name},b", *lines])))
-    assert got.dataset.labels == ("no", "yes")
-    assert got.notes == (f"column {name} was taken as the label.",)
-
-
-def test_with_two_usual_names_the_last_column_is_the_label(tmp_path):
-    text = "class,y,kind\n" + "".join(f"{i % 5},{i % 4},k{i % 2}\n" for i in range(12))
-    got = read(put(tmp_path, "a.csv", text))
-    assert got.notes == ("column kind, the last, was taken as the label.",)
-    assert got.dataset.features == ("class", "y")
-
-
-def test_a_label_of_a_single_row_is_kept(tmp_path):
-    got = read(put(tmp_path, "a.csv", PLAIN + "1,2,maybe\n"))
-    assert got.dataset.labels == ("maybe", "no", "yes")
-
-
-# ---------------------------------------------------------------- every kind of file
-def bytes_of(ending):
-    """The plain table in a kind of file."""
-    if ending == ".parquet":
-        return parquet(pl.read_csv(PLAIN.encode()))
-    if ending == ".arff":
-        head = "@relation r\n@attribute a real\n@attribute b real\n@attribute y {no,yes}\n@data\n"
-        return (head + PLAIN.partition("\n")[2]).encode()
-    if ending in {".jsonl", ".ndjson"}:
-        return pl.read_csv(PLAIN.encode()).write_ndjson().encode()
-    text = PLAIN.replace(",", "\t") if ending == ".tsv" else PLAIN
-    return gzip.compress(text.encode()) if ending.endswith(".gz") else text.encode()
-
-
-def parquet(frame):
-    """A polars frame as Parquet."""
-    frame.write_parquet(buffer := BytesIO())
-    return buffer.getvalue()
-
-
-@pytest.mark.parametrize("ending", READERS)
-def test_every_kind_of_file_gives_the_same_data(tmp_path, ending):
-    data = read(put(tmp_path, f"Plain{ending.upper()}", bytes_of(ending))).dataset
-    assert data.name == "Plain"
-    assert data.features == ("a", "b")
-    assert data.labels == ("no", "yes")
-    assert data.y.tolist() == [i % 3 == 0 for i in range(12)]
-    np.testing.assert_array_equal(data.X, [[i % 7, i * 0.5] for i in range(12)])
-
-
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_separators_and_line_ends_are_guessed(tmp_path, separator, end):
-    text = PLAIN.replace(",", separator).replace("\n", end)
-    assert read(put(tmp_path, "a.csv", text)).dataset.X.shape == (12, 2)
-
-
-def test_a_semicolon_lets_a_comma_separate_decimals(tmp_path):
-    text = PLAIN.replace(",", ";").replace(".", ",")
-    got = read(put(tmp_path, "a.csv", text)).dataset
-    assert got.X[:, 1].tolist() == [i * 0.5 for i in range(12)]
-
-
-def test_cells_may_be_quoted_and_hold_separators_and_lines_may_be_blank(tmp_path):
-    text = PLAIN.replace("a,b,y", '"a, cm", "b\nc",y\n').replace("yes", '"yes, ""sir"""')
-    data = read(put(tmp_path, "a.csv", text)).dataset
-    assert data.features == ("a, cm", "b\nc")
-    assert data.labels == ("no", 'yes, "sir"')
-
-
-def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):
-    data = read(put(tmp_path, "a.csv", "\ufeff" + PLAIN.replace("yes", "öfter"))).dataset
-    assert data.features == ("a", "b")
-    assert data.labels == ("no", "öfter")
-
-
-def test_another_encoding_is_read_if_it_is_named_and_else_refused(tmp_path):
-    path = put(tmp_path, "a.csv", PLAIN.replace("yes", "öfter").encode("latin-1"))
-    assert read(path, encoding="latin-1").dataset.labels == ("no", "öfter")
-    assert "got the byte 0xF6 at line 2, character 7, in" in complaint(path)
-
-
-def test_a_first_line_of_numbers_is_taken_for_names_and_that_is_said(tmp_path):
-    got = read(put(tmp_path, "a.csv", PLAIN.partition("\n")[2]))
-    assert "the first line was taken as the names of the columns" in got.notes[0]
-    assert len(got.dataset.y) == 11
-
-
-def test_a_second_column_with_the_name_of_the_label_is_refused(tmp_path):
-    path = put(tmp_path, "a.csv", PLAIN.replace("a,b,y", "y,b,y"))
-    assert "file must name each column once; got 'y' for columns 1 and 3 in" in complaint(path, "y")
-
-
-def test_an_index_that_pandas_wrote_is_left_out(tmp_path):
-    lines = PLAIN.splitlines()
-    text = "\n".join(f"{i - 1 if i else ''},{line}" for i, line in enumerate(lines))
-    got = read(put(tmp_path, "a.csv", text))
-    assert got.notes[-1] == "column unnamed 1 numbers the rows and was left out."
-
-
-def test_a_file_that_is_all_ending_is_called_by_it(tmp_path):
-    assert read(put(tmp_path, ".csv", PLAIN)).dataset.name == ".csv"
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
-@given(
-    X=arrays(float, (12, 3), elements=st.floats(-1e100, 1e100)),
-    separator=st.sampled_from([",", ";", "\t"]),
+LOCKS = pytest.mark.skipif(os.name != "posix", reason="needs locks of POSIX")
+HERE = {**os.environ, "PYTHONPATH": str(Path(possibal.__file__).parents[1])}
+IN_USE = (
+    r"^out must not be in use; got '.*', where another process is at work\. "
+    r"Wait for it, or choose another folder\.$"
 )
-def test_numbers_come_back_from_csv_to_the_last_bit(tmp_path, X, separator):
-    lines = [[*map(repr, row.tolist()), "ab"[i % 2]] for i, row in enumerate(X)]
-    text = "\n".join(separator.join(line) for line in [["p", "q", "r", "kind"], *lines])
-    varied = np.ptp(X, axis=0) > 0
-    path = put(tmp_path, "x.csv", text)
-    if varied.any():
-        np.testing.assert_array_equal(read(path).dataset.X, X[:, varied])
-    else:
-        assert "got none" in complaint(path)
 
 
-# ---------------------------------------------------------------- Parquet and ARFF
-def test_parquet_keeps_its_types(tmp_path):
-    frame = pl.DataFrame(
-        {
-            "whole": [None, *range(11)],
-            "truth": [True, False] * 6,
-            "word": pl.Series(["7", "8", None] * 4, dtype=pl.Categorical),
-            "day": [None, *pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 1, 11), eager=True)],
-            "list": [[1, 2]] * 12,
-            "y": [1, 2, 3] * 4,
-        }
+def names(place: Path) -> list[str]:
+    """What a folder holds."""
+    return sorted(path.name for path in place.iterdir())
+
+
+# ---------------------------------------------------------------- files
+def test_a_file_has_the_new_content_and_nothing_else_is_left(tmp_path):
+    path = tmp_path / "a.txt"
+    for content in (b"first\r\n\x00", b""):
+        write(path, content)
+        assert path.read_bytes() == content
+        assert names(tmp_path) == ["a.txt"]
+
+
+@FULL
+def test_a_disk_that_fills_up_leaves_the_old_content(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"old")
+    part_of(path).symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left on device") as e:
+        write(path, b"new")
+    assert e.value.filename == str(path)
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("name", ["no/a.txt", "file/a.txt", "n" * 255])
+def test_the_error_names_the_file_that_was_asked_for(name, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r".") as e:
+        write(tmp_path / name, b"new")
+    assert e.value.filename == str(tmp_path / name)
+    assert names(tmp_path) == ["file"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals of POSIX")
+def test_ctrl_c_while_writing_leaves_the_old_content_alone(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"old")
+    os.mkfifo(part_of(path))  # writing waits for a reader that never comes
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            write(path, b"new")
+    finally:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["a.txt"]
+
+
+# ---------------------------------------------------------------- folders
+def test_a_folder_is_made_with_those_above_it_and_stays_empty(tmp_path):
+    place = tmp_path / "a" / "b"
+    assert folder(place, "out") == place
+    assert folder(place, "out") == place
+    assert names(place) == []
+
+
+@pytest.mark.parametrize("place", ["file", "file/below"])
+def test_a_folder_that_is_a_file_is_refused(place, tmp_path):
+    (tmp_path / "file").write_bytes(b"mine")
+    with pytest.raises(
+        ValueError, match=r"^out must be a folder that can be written; got '.*file.*' \(.+\)\. Cho"
+    ):
+        folder(tmp_path / place, "out")
+    assert (tmp_path / "file").read_bytes() == b"mine"
+
+
+@ROOT
+def test_a_folder_that_is_read_only_is_refused(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(ValueError, match=r"got '.*' \(Permission denied\)\. Choose another\.$"):
+        folder(tmp_path, "out")
+    tmp_path.chmod(0o700)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody may fill")
+def test_a_folder_where_no_file_can_be_made_is_refused_even_to_root():
+    with pytest.raises(ValueError, match=r"^out must be a folder that can be written; got '/proc'"):
+        folder(Path("/proc"), "out")
+
+
+# ---------------------------------------------------------------- one at a time
+def assert_free(place: Path) -> None:
+    """The folder can be had."""
+    with alone(place, "out"):
+        pass
+
+
+@LOCKS
+def test_a_folder_in_use_is_refused_until_it_is_let_go(tmp_path):
+    with alone(tmp_path, "out"):
+        for _ in range(2):
+            with pytest.raises(ValueError, match=IN_USE):
+                assert_free(tmp_path)
+        assert names(tmp_path) == [".lock"]
+    assert_free(tmp_path)
+
+
+@LOCKS
+def test_a_folder_is_let_go_if_the_work_in_it_fails(tmp_path):
+    with pytest.raises(KeyError), alone(tmp_path, "out"):
+        raise KeyError
+    assert_free(tmp_path)
+
+
+@LOCKS
+def test_a_folder_beside_one_in_use_is_free(tmp_path):
+    with alone(folder(tmp_path / "a", "out"), "out"):
+        assert_free(folder(tmp_path / "b", "out"))
+
+
+@LOCKS
+def test_another_process_keeps_us_out_until_it_is_killed(tmp_path):
+    code = (
+        "import sys, time\nfrom pathlib import Path\nfrom possibal.files import alone\n"
+        "with alone(Path(sys.argv[1]), 'out'):\n    print('mine', flush=True)\n    time.sleep(99)"
     )
-    got = read(put(tmp_path, "a.parquet", parquet(frame)))
-    assert got.dataset.labels == ("1", "2", "3")
-    assert got.dataset.features == ("whole", "truth", "word = 7", "word = 8", "word = missing")
-    assert got.dataset.X[0].tolist() == [5, 1, 1, 0, 0]
-    assert "column day holds dates and was left out." in got.notes
-    assert "column list holds neither numbers nor words and was left out." in got.notes
-
-
-def test_parquet_without_any_reader_names_what_to_install(tmp_path, monkeypatch):
-    path = put(tmp_path, "a.parquet", bytes_of(".parquet"))
-    for package in ("polars", "pyarrow", "fastparquet"):
-        monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingPackageError, match=r"pyarrow.* pip install 'possibal\[experiments"):
-        read(path)
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingPackageError, match=r"pyarrow.* pip install 'possibal\[experiments"):
-        read(path)
-
-
-def test_parquet_is_read_without_polars(tmp_path, monkeypatch):
-    pytest.importorskip("pyarrow")
-    path = put(tmp_path, "a.parquet", bytes_of(".parquet"))
-    expected = read(path).dataset
-    monkeypatch.setitem(sys.modules, "polars", None)
-    np.testing.assert_array_equal(read(path).dataset.X, expected.X)
-
-
-def test_parquet_and_csv_are_read_without_pandas(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    for ending in READERS:
-        assert read(put(tmp_path, f"a{ending}", bytes_of(ending))).dataset.X.shape == (12, 2)
-
-
-def test_arff_may_have_gaps_and_spaces_in_names(tmp_path):
-    lines = [f"{'?' if i == 3 else i},{'x?z'[i % 3]},{'pq'[i % 2]}" for i in range(12)]
-    got = read(put(tmp_path, "a.arff", ARFF + "\n".join(lines)))
-    assert got.dataset.features == ("a b", "w = missing", "w = x", "w = z")
-    assert got.dataset.X[3].tolist() == [6, 0, 1, 0]
-    assert got.dataset.labels == ("p", "q")
-
-
-# ---------------------------------------------------------------- a file as a table
-def table_of(path, **more):
-    """The table of a file, as a dict."""
-    found = tables.read(Path(path), **more).table
-    return dict(zip(found.names, found.columns, strict=True))
-
-
-def refusal(path, **more):
-    """The one line that is said of a file that is no table."""
-    with pytest.raises(ValueError, match=r"^(file|encoding) must [^\n]*; got [^\n]*\.$") as e:
-        tables.read(Path(path), **more)
-    assert len(str(e.value)) < 400 + len(path)
-    return str(e.value)
-
-
-def test_a_table_has_numbers_where_all_cells_are_numbers_and_else_words(tmp_path):
-    path = put(tmp_path, "a.csv", "a,b, c ,\n1,x,0.5,\nNA,2, ,7\n")
-    expected = {"a": [1, None], "b": ["x", "2"], "c": [0.5, None], "unnamed 4": [None, 7]}
-    assert table_of(path) == expected
-    assert tables.read(Path(path)).notes == ()
-
-
-@given(
-    words=st.lists(
-        st.floats().map(repr) | st.sampled_from(["", " ", "NA", ".", "1_2.0", "007", "1.5 ", "x"])
-    ),
-    decimal=st.sampled_from([".", ","]),
-)
-def test_the_short_way_to_numbers_gives_what_the_long_one_gives(words, decimal):
-    assert repr(tables._typed(words, decimal)) == repr(columns.typed(words, decimal))  # noqa: SLF001
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.csv", "a,b,a \n1,2,3\n"),
-        ("a.tsv", "a\tb\ta\n1\t2\t3\n"),
-        ("a.jsonl", '{"a": 1, "b": 2}\n{" a": 3}\n'),
-        ("a.parquet", parquet(pl.DataFrame({"a": [1], "b": [2], "a ": [3]}))),
-    ],
-)
-def test_a_name_that_comes_twice_is_refused_with_both_places(tmp_path, name, text):
-    assert "file must name each column once; got 'a' for columns 1 and 3 in" in refusal(
-        put(tmp_path, name, text)
-    )
-
-
-def test_blank_names_are_numbered_and_may_come_twice(tmp_path):
-    assert list(table_of(put(tmp_path, "a.csv", "a,, \n1,2,3\n"))) == [
-        "a",
-        "unnamed 2",
-        "unnamed 3",
-    ]
-
-
-def test_a_parquet_file_that_spells_a_name_twice_is_refused(tmp_path):
-    content = parquet(pl.DataFrame({"aa": [1], "ab": [2]})).replace(b"ab", b"aa")
-    assert "'aa' has more than one occurrence" in refusal(put(tmp_path, "a.parquet", content))
-
-
-@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
-def test_2000_columns_are_read_and_one_more_is_refused(tmp_path, ending):
-    def content(count):
-        frame = pl.DataFrame({f"c{i}": [i] for i in range(count)})
-        if ending == ".parquet":
-            return parquet(frame)
-        return (frame.write_csv() if ending == ".csv" else frame.write_ndjson()).encode()
-
-    assert len(table_of(put(tmp_path, f"a{ending}", content(2000)))) == 2000
-    said = refusal(put(tmp_path, f"b{ending}", content(2001)))
-    assert "file must have at most 2000 columns; got 2001 in" in said
-    assert said.endswith("or give the numbers as a .npy file with --features.")
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("a,b,y\n\n1,2,3\n1,2\n", "as in the first, 3; got 2 at line 4, none for column 'y', in"),
-        ("a,b\n1,2,3\n", "as in the first, 2; got 3 at line 2 in"),
-        ('a,b\n"1\n2",3\n"4\n5"\n', "got 1 at line 4, none for column 'b', in"),
-        (
-            'a,b\n1,"2,yes\n3,4\n',
-            "close each quotation mark; got one left open at line 2, column 2",
-        ),
-        ('a,b\n1,2\n"3\n4","5\n', "got one left open at line 4, column 2, in"),
-        ('a,"b\n1,2\n', "got one left open at line 1, column 2, in"),
-        ('a,b\n"1"2,3\n', "got other text at line 2, in a row that begins at line 2, in"),
-        ('a,b\n1,"2\n3,"4"\n', "got other text at line 3, in a row that begins at line 2, in"),
-    ],
-)
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_csv_that_is_not_a_table_is_refused_with_line_and_column(tmp_path, text, why, end):
-    assert why in refusal(put(tmp_path, "a.csv", text.replace("\n", end)))
-
-
-@pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
-def test_a_cell_of_a_million_characters_is_read_and_one_more_is_refused(tmp_path, ending):
-    def content(length):
-        frame = pl.DataFrame({"a": [1, 2], "t": ["short", "x" * length]})
-        if ending == ".parquet":
-            return parquet(frame)
-        if ending == ".jsonl":
-            return b"\n" + frame.write_ndjson().encode()  # a blank line does not count as a row
-        return b"\n" + frame.write_csv(separator="\t" if ending == ".tsv" else ",").encode()
-
-    assert len(table_of(put(tmp_path, f"a{ending}", content(1_000_000)))["t"][1]) == 1_000_000
-    said = refusal(put(tmp_path, f"b{ending}", content(1_000_001)))
-    place = {".parquet": "row 2", ".jsonl": "line 3"}.get(ending, "line 4")
-    assert f"1000000 characters in a cell; got 1000001 at {place}, column 't', in" in said
-
-
-@pytest.mark.parametrize("content", ["a,b\n", "a,b", parquet(pl.DataFrame({"a": []}))])
-def test_names_without_rows_are_no_table(tmp_path, content):
-    path = put(tmp_path, "a.csv" if isinstance(content, str) else "a.parquet", content)
-    assert "file must have rows; got none in" in refusal(path)
-
-
-def test_an_ending_without_a_reader_is_refused_with_the_others(tmp_path):
-    said = refusal(put(tmp_path, "a.xlsx", PLAIN))
-    assert said.startswith(
-        "file must end in .csv, .csv.gz, .tsv, .parquet, .jsonl, .ndjson, .arff;"
-    )
-    assert "file must be no folder" in refusal(str(tmp_path))
-
-
-def test_a_named_encoding_reaches_the_reader(tmp_path):
-    path = put(tmp_path, "a.csv", "größe\n1\n".encode("cp1252"))
-    assert table_of(path, encoding="cp1252") == {"größe": [1]}
-    assert "encoding must be one that Python knows; got 'cp0'" in refusal(path, encoding="cp0")
-
-
-@pytest.mark.parametrize("ending", READERS)
-def test_progress_grows_to_one_in_many_steps(tmp_path, ending):
-    rows = 2000 if ending != ".parquet" else 200
-    frame = pl.DataFrame({f"c{i}": range(rows) for i in range(100)})
-    content = {
-        ".parquet": lambda: parquet(frame),
-        ".jsonl": lambda: frame.write_ndjson().encode(),
-        ".ndjson": lambda: frame.write_ndjson().encode(),
-        ".tsv": lambda: frame.write_csv(separator="\t").encode(),
-        ".csv.gz": lambda: gzip.compress(frame.write_csv().encode()),
-        ".arff": lambda: arff(frame),
-    }.get(ending, lambda: frame.write_csv().encode())()
-    told = []
-    tables.read(Path(put(tmp_path, f"a{ending}", content)), progress=told.append)
-    assert 40 <= len(told) <= 101
-    assert told == sorted(set(told))
-    assert 0 < told[0] < 0.1
-    assert told[-1] == 1
-
-
-def arff(frame):
-    """A frame of numbers as ARFF."""
-    head = "".join(f"@attribute {name} real\n" for name in frame.columns)
-    return f"@relation r\n{head}@data\n{frame.write_csv(include_header=False)}".encode()
-
-
-# ---------------------------------------------------------------- JSON lines
-def test_json_lines_have_the_keys_of_all_objects_in_the_order_of_their_coming(tmp_path):
-    lines = [
-        '{"b": 1, "a": "x"}',
-        "",
-        '{"c": {"d": [1, "é"], "e": null}, "b": null}',
-        '{"a": true}',
-    ]
-    assert table_of(put(tmp_path, "a.ndjson", "\r\n".join(lines))) == {
-        "b": [1, None, None],
-        "a": ["x", None, True],
-        "c": [None, '{"d":[1,"é"],"e":null}', None],
-    }
-
-
-def test_a_whole_number_beyond_all_floats_counts_as_infinite(tmp_path):
-    path = put(tmp_path, "a.jsonl", f'{{"a": {10**400}, "b": {10**30}}}\n{{"a": -{10**400}}}')
-    assert table_of(path) == {"a": [float("inf"), float("-inf")], "b": [10**30, None]}
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("[1, 2]", "got [1, 2] at line 3 in"),
-        ("7", "got 7 at line 3 in"),
-        ("[]", "got [] at line 3 in"),
-        ("null", "got None at line 3 in"),
-        ('{"a": }', "got no JSON (Expecting value, character 7) at line 3 in"),
-        ('{"a": 1} {"a": 2}', "got no JSON (Extra data, character 10) at line 3 in"),
-        ('{"a": NaN}', "got NaN, which JSON does not have, at line 3 in"),
-        ('{"a": [-Infinity]}', "got -Infinity, which JSON does not have, at line 3 in"),
-        ('{"a": 1, "b": 2, "a": 3}', "got 'a' for keys 1 and 3 at line 3 in"),
-        (f'{{"a": {"[" * 100_000}', "at line 3 in"),
-        (f'{{"a": {"1" * 5000}}}', "at line 3 in"),
-    ],
-)
-def test_a_line_that_is_no_json_object_is_refused_with_its_number(tmp_path, line, why):
-    said = refusal(put(tmp_path, "a.jsonl", f'{{"a": 1}}\n\n{line}\n'))
-    assert said.startswith("file must hold a JSON object in each line; got ")
-    assert why in said
-
-
-@pytest.mark.parametrize(
-    ("escape", "code"), [("\\u0000", "0000"), ("\\b", "0008"), ("\\ud800", "D800")]
-)
-def test_a_control_character_that_json_spells_is_refused_with_its_place(tmp_path, escape, code):
-    said = refusal(put(tmp_path, "a.jsonl", f'{{"a": 1}}\n\n{{"a": "x{escape}"}}\n'))
-    assert f"got the control character U+{code} at line 3, column 'a', in" in said
-
-
-def test_objects_without_keys_are_no_table(tmp_path):
-    assert "file must have rows; got none in" in refusal(put(tmp_path, "a.jsonl", "{}\n{}\n"))
-
-
-# ---------------------------------------------------------------- ARFF and Parquet that fail
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (
-            ARFF.replace("{x,y,z}", "string") + "1,x,p\n",
-            "got text attributes, which SciPy does not",
-        ),
-        (ARFF + "{0 1, 2 p}\n", "got sparse lines, which SciPy does not read, in"),
-        (ARFF + "1,q,p\n", "got what cannot be read (q value not in"),
-        (ARFF + "1\n", "got no ARFF, or a line too short, in"),
-        ("some words", "got no ARFF, or"),
-        ("@relation r\n@attribute a nonsense\n@data\n1\n", "got what cannot be read ("),
-        (ARFF.replace("kind", "w"), "got what cannot be read ("),
-    ],
-)
-def test_an_arff_beyond_scipy_is_refused(tmp_path, text, why):
-    said = refusal(put(tmp_path, "a.arff", text))
-    assert said.startswith("file must be sound ARFF; got ")
-    assert why in said
-    assert said.endswith("Save it as CSV.")
-
-
-def test_a_broken_parquet_file_is_refused(tmp_path):
-    content = bytes_of(".parquet")
-    content = content[:40] + content[-8:]
-    assert "file must be sound Parquet; got" in refusal(put(tmp_path, "a.parquet", content))
-
-
-def test_without_polars_pandas_is_asked_and_held_to_the_same_rules(tmp_path, monkeypatch):
-    path = put(tmp_path, "a.parquet", bytes_of(".parquet"))
-    monkeypatch.setitem(sys.modules, "polars", None)
-    frame = pd.DataFrame([[1, "x"], [None, "y"]], columns=["a", "b"])
-    monkeypatch.setattr(pd, "read_parquet", lambda _: frame)  # its engine is not always there
-    assert table_of(path) == {"a": [1, None], "b": ["x", "y"]}
-    frame.columns = ["a", "a"]
-    assert "got 'a' for columns 1 and 2 in" in refusal(path)
-    monkeypatch.setattr(pd, "read_parquet", lambda _: int("none"))
-    assert "file must be sound Parquet; got what cannot be read (invalid literal" in refusal(path)
-
-
-# ---------------------------------------------------------------- bad files
-@pytest.mark.parametrize("ending", READERS)
-@pytest.mark.parametrize("content", [b"", b"  \n", b"\xef\xbb\xbf", bytes(range(256)) * 9, b"PAR1"])
-def test_empty_and_binary_files_get_one_sentence(tmp_path, ending, content):
-    packed = gzip.compress(content) if ending.endswith("gz") else content
-    assert complaint(put(tmp_path, f"a{ending}", packed)).startswith("file must ")
-
-
-def test_other_endings_are_refused_with_the_known_ones(tmp_path):
-    said = complaint(put(tmp_path, "a.xlsx", PLAIN))
-    assert "source must be openml:NUMBER or a file that ends in .csv, .csv.gz, .tsv," in said
-
-
-def test_a_folder_is_no_file(tmp_path):
-    (tmp_path / "a.csv").mkdir()
-    assert "file must be no folder; got" in complaint(str(tmp_path / "a.csv"))
-
-
-@pytest.mark.parametrize("name", ["none.csv", "none/none.csv"])
-def test_a_file_that_is_not_there_is_refused(tmp_path, name):
-    assert "file must exist; got" in complaint(str(tmp_path / name))
-
-
-@pytest.mark.parametrize("name", ["a" * 5000 + ".csv", "a\0.csv"])
-def test_a_name_that_no_file_can_have_is_refused(name):
-    assert "file must be sound; got" in complaint(name)
-
-
-# ---------------------------------------------------------------- bad tables
-def test_an_unknown_label_is_refused_with_the_nearest_names(tmp_path):
-    path = put(tmp_path, "flowers.csv", FLOWERS)
-    assert complaint(path, "Color").endswith("got 'Color'. The nearest columns are 'colour'.")
-    assert complaint(path, "zzz").endswith("The last columns are 'site', 'colour', 'kind'.")
-
-
-def test_a_label_column_of_one_label_is_refused(tmp_path):
-    assert "at least 2 different labels; got 'site' with 1" in complaint(
-        put(tmp_path, "flowers.csv", FLOWERS), "site"
-    )
-
-
-def test_a_label_column_of_many_numbers_is_refused(tmp_path):
-    text = "a,price\n" + "".join(f"{i % 5},{i * 1.5}\n" for i in range(30))
-    assert "'price' with 30 different numbers, which looks like a number to be predicted" in (
-        complaint(put(tmp_path, "a.csv", text))
-    )
-
-
-def test_nine_labelled_rows_are_too_few_and_ten_are_enough(tmp_path):
-    lines = PLAIN.splitlines()
-    nine = "\n".join([*lines[:10], "1,2,", "1,2,"])
-    assert "at least 10 rows with a label in column 'y'; got 9." in complaint(
-        put(tmp_path, "a.csv", nine)
-    )
-    assert len(read(put(tmp_path, "b.csv", "\n".join(lines[:11]))).dataset.y) == 10
-
-
-def test_names_without_rows_are_no_data(tmp_path):
-    assert "file must have rows; got none in" in complaint(put(tmp_path, "a.csv", "a,b,y\n"))
-
-
-def test_a_single_column_is_no_data(tmp_path):
-    text = "y\n" + "a\nb\n" * 6
-    assert "a column of labels and at least one more; got 1" in complaint(
-        put(tmp_path, "a.csv", text)
-    )
-
-
-def test_columns_that_all_say_nothing_are_refused_with_the_reason(tmp_path):
-    text = "a,day,y\n" + "".join(f"1,2024-01-{i + 10},{'pq'[i % 2]}\n" for i in range(12))
-    assert "got none, for column a was constant and was left out. column day holds" in complaint(
-        put(tmp_path, "a.csv", text)
-    )
-
-
-# ---------------------------------------------------------------- OpenML
-@pytest.fixture(name="offline")
-def _offline(tmp_path, monkeypatch):
-    """An empty cache, and a way to the network that leads nowhere."""
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
-    for name in ("https_proxy", "HTTPS_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    for name in ("no_proxy", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    install_opener(None)  # the next request looks for its way anew
-    yield tmp_path
-    install_opener(None)
-
-
-FEATURES = {"a": "numeric", "w": ["x", "y"], "note": "string", "z": ["1", "2"], "kind": ["p", "q"]}
-LINES = [f"{i},{'xy'[i % 2]},n{i},{1 + i % 2},{'pq'[i // 6]}" for i in range(12)]
-
-
-def cache(home, *, targets=("kind",), lines=LINES, **facts):
-    """Put a set with the number 7 where scikit-learn keeps what it has fetched."""
-    kinds = {
-        name: f"{{{','.join(k)}}}" if isinstance(k, list) else k for name, k in FEATURES.items()
-    }
-    head = "".join(f"@attribute {name} {kind}\n" for name, kind in kinds.items())
-    arff = ("@relation r\n" + head + "@data\n" + "\n".join(lines) + "\n").encode()
-    features = [
-        {
-            "index": str(place),
-            "name": name,
-            "data_type": "nominal" if isinstance(kind, list) else kind,
-            "nominal_values": kind,
-            "is_target": str(name in targets).lower(),
-            "is_ignore": "false",
-            "is_row_identifier": "false",
-            "number_of_missing_values": str(sum(line.endswith("?") for line in lines))
-            if name == "kind"
-            else "0",
-        }
-        for place, (name, kind) in enumerate(FEATURES.items())
-    ]
-    about = {
-        "id": "7",
-        "name": "toy",
-        "version": "1",
-        "description": "A toy.",
-        "format": "ARFF",
-        "status": "active",
-        "url": "https://www.openml.org/data/v1/download/7/toy.arff",
-        "md5_checksum": hashlib.md5(arff, usedforsecurity=False).hexdigest(),
-        **facts,
-    }
-    rows = [{"name": "NumberOfInstances", "value": str(len(lines))}]
-    contents = {
-        "api/v1/json/data/7": {"data_set_description": about},
-        "api/v1/json/data/features/7": {"data_features": {"feature": features}},
-        "api/v1/json/data/qualities/7": {"data_qualities": {"quality": rows}},
-        "data/v1/download/7/toy.arff": arff,
-    }
-    for place, content in contents.items():
-        path = home / "openml" / "openml.org" / f"{place}.gz"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        raw = content if isinstance(content, bytes) else json.dumps(content).encode()
-        path.write_bytes(gzip.compress(raw))
-
-
-def test_a_set_of_openml_is_read_with_its_default_label(offline):
-    cache(offline)
-    got = read("openml:7")
-    assert got.dataset.name == "openml-7"
-    assert got.dataset.features == ("a", "w = x", "w = y", "z = 1", "z = 2")
-    assert got.dataset.labels == ("p", "q")
-    assert got.dataset.y.tolist() == [0] * 6 + [1] * 6
-    assert got.dataset.source == files.Source("OpenML 7", "unknown", 7, None)
-    assert got.notes[0] == "column kind, the set's default, was taken as the label."
-    assert "column note has another word in every row and was left out." in got.notes
-
-
-def test_another_column_of_an_openml_set_may_be_the_label(offline):
-    cache(offline)
-    data = read("OpenML:07", "w").dataset
-    assert data.labels == ("x", "y")
-    assert data.features == ("a", "z = 1", "z = 2", "kind = p", "kind = q")
-    assert "The nearest columns are 'kind'" in complaint("openml:7", "kin")
-
-
-def test_rows_of_an_openml_set_without_a_label_are_left_out_if_the_label_is_named(offline):
-    cache(offline, lines=[*LINES, "1,x,n,1,?"])
-    assert "1 row without a label was left out." in read("openml:7", "kind").notes
-    assert "Target column 'kind' has 1 missing values" in complaint("openml:7")
-
-
-@pytest.mark.parametrize("targets", [(), ("w", "kind")])
-def test_an_openml_set_without_one_default_label_needs_a_name(offline, targets):
-    cache(offline, targets=targets)
-    said = complaint("openml:7")
-    assert f"label must be given for openml:7, which has {len(targets)} default labels" in said
-    assert "'kind'." in said
-
-
-def test_what_openml_says_against_a_set_is_passed_on(offline):
-    cache(offline, status="deactivated")
-    note = read("openml:7", "kind").notes[0]
-    assert note.startswith("scikit-learn warns: Version 1 of dataset toy is inactive")
-
-
-def test_a_sparse_set_of_openml_is_refused(offline):
-    cache(offline, format="Sparse_ARFF")
-    assert "(Sparse ARFF datasets cannot be loaded" in complaint("openml:7")
-
-
-@pytest.mark.usefixtures("offline")
-def test_without_a_network_one_sentence_comes_soon():
-    began = time.monotonic()
-    said = complaint("openml:61")
-    assert "can be fetched; got openml:61 (Connection refused)" in said
-    assert said.endswith("or give a file instead.")
-    assert time.monotonic() - began < 5
-
-
-@pytest.mark.usefixtures("offline")
-def test_a_server_that_never_answers_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr(files, "PATIENCE", 0.1)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{silent.getsockname()[1]}")
-        monkeypatch.delenv("HTTPS_PROXY")
-        assert "openml:61 (timed out)" in complaint("openml:61")
-    assert socket.getdefaulttimeout() is None
-
-
-@pytest.mark.parametrize("number", ["abc", "-3", "0", "", "1.5", " 61", "٣", "1" * 5000])
-def test_a_number_that_is_none_is_refused(number):
-    assert "must be openml: and a whole number above 0; got" in complaint(f"openml:{number}")
-
-
-def test_openml_without_pandas_names_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingPackageError, match=r"pandas.* pip install 'possibal\[experiments\]"):
-        read("openml:61")
-
-
-def test_a_table_without_columns_is_no_data():
-    found = Found("none", Table((), ()), files.Source("nobody", "unknown", None, None))
-    with pytest.raises(ValueError, match=r"^source must have a column of labels .* got 0 in all"):
-        loaded(found, None)
+    line = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(line, env=HERE, stdout=subprocess.PIPE) as other:  # noqa: S603 - our own code
+        try:
+            assert other.stdout.readline() == b"mine\n"
+            with pytest.raises(ValueError, match=IN_USE):
+                assert_free(tmp_path)
+        finally:
+            other.kill()
+    assert_free(tmp_path)
+
+
+def test_where_the_system_knows_no_locks_nobody_is_kept_out(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with alone(tmp_path, "out"):
+        assert_free(tmp_path)
+    assert names(tmp_path) == []
+
+
+# ---------------------------------------------------------------- one file, one process
+def assert_locked(path: Path) -> None:
+    """The file cannot be had."""
+    with pytest.raises(ValueError, match=r"^not now$"), locked(path, "not now"):
+        pass
+
+
+@LOCKS
+def test_a_locked_file_is_refused_in_the_words_that_were_given_until_it_is_let_go(tmp_path):
+    path = tmp_path / "a.lock"
+    with locked(path, "not now"):
+        assert_locked(path)
+        with locked(tmp_path / "b.lock", "not now"):
+            assert_locked(path)
+    with locked(path, "not now"):
+        pass
+    assert names(tmp_path) == ["a.lock", "b.lock"]
+
+
+@LOCKS
+def test_a_locked_file_is_let_go_if_the_work_fails(tmp_path):
+    path = tmp_path / "a.lock"
+    for _ in range(2):
+        with pytest.raises(KeyError), locked(path, "not now"):
+            raise KeyError
+
+
+@LOCKS
+def test_a_lock_where_no_file_can_be_made_fails_as_the_system_says(tmp_path):
+    with pytest.raises(FileNotFoundError), locked(tmp_path / "no" / "a.lock", "not now"):
+        pass
+    assert names(tmp_path) == []
+
+
+def test_where_the_system_knows_no_locks_a_file_is_not_even_made(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with locked(tmp_path / "a.lock", "not now"), locked(tmp_path / "a.lock", "not now"):
+        pass
+    assert names(tmp_path) == []

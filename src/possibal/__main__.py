@@ -2,7 +2,7 @@
 
 import sys
 
-from possibal.cli import main
+from possibal.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -22,9 +22,9 @@ from efficiency import (
 )
 
 from possibal.experiments.compare import FEWEST, RANDOM
+from possibal.experiments.reporting.paper_tables import BEST
 from possibal.experiments.results import Results
 from possibal.experiments.spec import ENVELOPE, HELD_OUT, Experiment, Sizes
-from possibal.experiments.tables import BEST
 
 QUERIES = 50
 NAMES = ("sonar", "wine", "iris")

@@ -6,12 +6,13 @@ from types import MappingProxyType
 
 import numpy as np
 
+from possibal.arguments import USUAL, at_least
 from possibal.arrays import Array, Matrix, Places, Vector
-from possibal.choices import USUAL, at_least
 from possibal.experiments.datasets import Dataset
-from possibal.experiments.own import source, strategy
+from possibal.experiments.engine.runner import Wanted
+from possibal.experiments.engine.simulation import is_binary
+from possibal.experiments.reporting.paper_tables import Cell, Column, TextTable
 from possibal.experiments.results import Results
-from possibal.experiments.runner import Wanted
 from possibal.experiments.spec import (
     BINARY_STRATEGIES,
     ENVELOPE,
@@ -23,9 +24,8 @@ from possibal.experiments.spec import (
     Experiment,
     Sizes,
 )
+from possibal.experiments.strategies import source, strategy
 from possibal.experiments.streams import stream
-from possibal.experiments.tables import Cell, Column, TextTable
-from possibal.experiments.trails import is_binary
 
 RANDOM = "random"
 MOST_POOL, MOST_TEST, MOST_ROWS = 300, 1000, 20_000

@@ -19,8 +19,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from possibal.arguments import at_least, choice
 from possibal.arrays import Matrix, frozen, real
-from possibal.choices import at_least, choice
 
 Codes: TypeAlias = NDArray[np.intp]
 """Places in a tuple of labels, one per row."""

@@ -3,16 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from possibal.choices import at_least, choice
-from possibal.experiments.cost import Cost
+from possibal.arguments import at_least, choice
 from possibal.experiments.datasets import load
-from possibal.experiments.figures import METADATA, Drawing, as_bytes, critical_difference, curves
-from possibal.experiments.ledger import versions
-from possibal.experiments.own import source, strategy
-from possibal.experiments.ranks import Ranking, ranks
-from possibal.experiments.report import report
+from possibal.experiments.engine.results_file import versions
+from possibal.experiments.engine.runner import Wanted
+from possibal.experiments.reporting.figures import (
+    METADATA,
+    Drawing,
+    as_bytes,
+    critical_difference,
+    curves,
+)
+from possibal.experiments.reporting.html_report import report
+from possibal.experiments.reporting.paper_tables import TextTable, summary, table1, table2, table3
+from possibal.experiments.reporting.rank_tests import Ranking, ranks
+from possibal.experiments.reporting.timing import Cost
 from possibal.experiments.results import Results
-from possibal.experiments.runner import Wanted
 from possibal.experiments.spec import (
     BINARY,
     HYPERPARAMETERS,
@@ -24,7 +30,7 @@ from possibal.experiments.spec import (
     experiment,
     strategies,
 )
-from possibal.experiments.tables import TextTable, summary, table1, table2, table3
+from possibal.experiments.strategies import source, strategy
 
 SETS = tuple(name for name in TABLE_3 if not name.startswith("block-")) + BINARY[:2]
 """The paper's sets, those of its Figure 1 first."""

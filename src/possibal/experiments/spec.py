@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from possibal.choices import at_least, choice
+from possibal.arguments import at_least, choice
 
 PAPER, HELD_OUT, EVIDENCE, ENVELOPE = "paper", "held-out", "evidence", "envelope"
 

@@ -1,0 +1,5 @@
+"""Scores and strategies: which row to ask about next."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,351 @@
+"""Scores: what is there to gain from asking for the label of a row?
+
+A score reads a :class:`~possibal.belief.Belief` and nothing else, so it serves any Gaussian
+process. It is called with plain latent moments, with a Belief, or with anything that carries one:
+
+    doubt(mean, variance)        # (m,) for two labels under a probit, (m, C) for a softmax
+    doubt(belief)                # several hypotheses with their credibilities
+    doubt(view)                  # as a strategy, see STRATEGIES
+
+**A score is to be maximised**: the row with the largest is the one to ask. Where several
+hypotheses are given, possibilistic scores take the largest credibility over them, and the
+probabilistic baselines take the average, weighted by credibility. Entropies are in nats.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import entr, ndtr, softmax, xlog1py
+
+from possibal.acquisition import coverage, expectations, suprema
+from possibal.acquisition.scoring import Order, by_variance, climbing, of_one_latent, reading, score
+from possibal.acquisition.strategy import Strategy, View
+from possibal.arrays import Array, Matrix, Vector, positive
+from possibal.belief import Belief, HasBelief
+
+# ---------------------------------------------------------------- the paper's scores
+
+
+def _doubt_order(_hypotheses: int, latents: int) -> Order:
+    """A rival becomes more possible as variances grow, or as the only latent nears zero."""
+    return Order.BY_BOTH if latents == 1 else Order.BY_VARIANCE
+
+
+@score(size=reading, order=_doubt_order)
+def doubt(belief: Belief) -> Vector:
+    """Asks where the leading label may yet be wrong: the possibility 1 - N of a likelier rival.
+
+    Paper: Props. 2-4, 1 - N_bin = N(0; mu, sigma2) and 1 - N_multi = max over rivals l of
+    N(mu_l; mu_l*, sigma2_l* + sigma2_l). Computed directly: 1 - N would tie all confident rows.
+    """
+    return np.exp(_log_doubt(belief))
+
+
+@score(size=reading)
+def necessity(belief: Belief) -> Vector:
+    """Necessity that the leading label is truly the likeliest: 1 means no rival is credible.
+
+    Paper: Props. 2 and 3, N_bin and N_multi. To be *minimised* when asking; see :func:`doubt`.
+    """
+    return 0.0 - np.expm1(_log_doubt(belief))
+
+
+def _uncertainty_order(_hypotheses: int, latents: int) -> Order:
+    """A supremum grows with its possibility function, and that with the variance."""
+    return Order.BY_LABELS if latents == 1 else Order.BY_VARIANCE
+
+
+@score(size=climbing, order=_uncertainty_order)
+def uncertainty(belief: Belief) -> Vector:
+    """Asks where labels are together most credible beyond one: the epistemic uncertainty U.
+
+    Paper: Sec. 4.2, U^L_bin and U^L_multi = sum over labels of sup p(l; theta) N(theta) - 1.
+    Over several hypotheses, the credibility of a label is the largest.
+    """
+    gain, lead = _excess(belief), belief.leading
+    if len(gain) > 1:
+        # What exceeds the leading hypothesis' own probabilities, which sum to one. A probability
+        # close to one is compared by what it lacks.
+        p, c = _probability_at_mode(belief), belief.credibility.reshape(-1, 1, 1)
+        q = expectations.all_others(p)
+        beyond = c * (p + gain) - p[lead]
+        lacking = (c - 1.0) + (q[lead] - c * q) + c * gain
+        beyond = np.where(p[lead] > 0.5, lacking, beyond)  # noqa: PLR2004 - one half
+        beyond[lead] = gain[lead]
+        gain = beyond.max(axis=0, keepdims=True)
+    return np.minimum(gain[0].sum(axis=1), gain.shape[2] - 1.0)
+
+
+def _log_doubt(belief: Belief) -> Vector:
+    """Logarithm of the possibility that a rival is at least as likely as the leading label."""
+    mu, sigma2, log_c = belief.mean, belief.variance, np.log(belief.credibility)
+    if belief.is_binary:
+        lead = np.sign(mu[belief.leading]) * mu / np.sqrt(sigma2)
+        return (log_c[:, None] - 0.5 * np.maximum(lead, 0.0) ** 2).max(axis=0)
+    label = mu[belief.leading].argmax(axis=1)[None, :, None]
+    half, quarter = 0.5 * mu, 0.25 * sigma2  # scaled alike, so that no sum overflows
+    lead = np.take_along_axis(half, label, axis=2) - half
+    lead /= np.sqrt(np.take_along_axis(quarter, label, axis=2) + quarter)
+    log_rival = log_c[:, None, None] - 0.5 * np.maximum(lead, 0.0) ** 2
+    np.put_along_axis(log_rival, label, -np.inf, axis=2)
+    return log_rival.max(axis=(0, 2))
+
+
+def _excess(belief: Belief) -> Array:
+    """By how much the credibility of each label exceeds its probability at the mode, (H, m, C)."""
+    mu, sigma2 = belief.mean, belief.variance
+    if belief.is_binary:
+        rival, leader = (
+            e.reshape(mu.shape) for e in suprema.probit_excess(mu.ravel(), sigma2.ravel())
+        )
+        ahead = mu > 0
+        return np.stack([np.where(ahead, rival, leader), np.where(ahead, leader, rival)], axis=-1)
+    flat = (-1, mu.shape[2])
+    return suprema.softmax_excess(mu.reshape(flat), sigma2.reshape(flat)).reshape(mu.shape)
+
+
+def _probability_at_mode(belief: Belief) -> Array:
+    """The most credible probability of each label, (H, m, C)."""
+    if belief.is_binary:
+        return np.stack([ndtr(-belief.mean), ndtr(belief.mean)], axis=-1)
+    return softmax(belief.mean, axis=2)
+
+
+# ---------------------------------------------------------------- baselines
+
+
+@score(size=reading)
+def bald(belief: Belief) -> Vector:
+    """Asks where label and latent share most information (BALD).
+
+    Paper: App. E.4, BALD. The information about the hypothesis is included: it is the divergence
+    of each hypothesis' probabilities from their average.
+    """
+    weight = belief.weight
+    if belief.is_binary:
+        mu, sigma2 = belief.mean, belief.variance
+        z = mu / np.sqrt(1.0 + sigma2)
+        p = np.stack([ndtr(-z), ndtr(z)], axis=-1)
+        inner = expectations.probit_information(mu.ravel(), sigma2.ravel()).reshape(mu.shape)
+    else:
+        p, inner = _softmax_information(belief)
+    return np.maximum(weight @ (inner + _divergence(p, np.tensordot(weight, p, axes=1))), 0.0)
+
+
+def _divergence(p: Array, average: Matrix) -> Array:
+    """Kullback-Leibler divergence of each hypothesis' probabilities from their average, (H, m).
+
+    Each label adds average * ((1 + r) log(1 + r) - r) with r = p / average - 1, which is never
+    negative; where p is close to one, r is had from what it lacks.
+    """
+    lacking = expectations.all_others(average) - expectations.all_others(p)
+    change = np.where(p > 0.5, lacking, p - average)  # noqa: PLR2004 - one half
+    r = change / np.maximum(average, np.finfo(float).tiny)
+    return (average * np.maximum(xlog1py(1.0 + r, r) - r, 0.0)).sum(axis=2)
+
+
+@score(size=reading)
+def bald_houlsby(belief: Belief) -> Vector:
+    """Asks where BALD is largest, by the closed approximation of Houlsby et al. (two labels).
+
+    Paper: App. E.4, BALD; the entropy of Phi(theta) is replaced by
+    log 2 exp(-theta^2 / (pi log 2)). The error is up to 0.002 nats, and small values vanish.
+    """
+    _refuse_softmax(belief, "bald_houlsby", "Use bald.")
+    mu, scale = belief.mean, belief.variance + 0.5 * np.pi * np.log(2.0)
+    noise = (
+        np.log(2.0) * np.sqrt(0.5 * np.pi * np.log(2.0) / scale) * np.exp(-0.5 * mu * mu / scale)
+    )
+    return np.maximum(_binary_entropy(_rarer_label(belief)) - belief.weight @ noise, 0.0)
+
+
+@score(size=reading, order=of_one_latent)
+def entropy(belief: Belief) -> Vector:
+    """Asks where the predicted label is most random (entropy).
+
+    Paper: App. E.4, Entropy of the predicted labels.
+    """
+    if belief.is_binary:
+        return _binary_entropy(_rarer_label(belief))
+    return expectations.label_entropy(_average_probability(belief))
+
+
+@score(size=reading, order=of_one_latent)
+def margin(belief: Belief) -> Vector:
+    """Asks where the two leading labels are closest: one minus the gap between them.
+
+    Paper: App. E.4, Margin, turned round so that the largest is asked.
+    """
+    if belief.is_binary:
+        return 2.0 * _rarer_label(belief)
+    p = _average_probability(belief)
+    second = np.partition(p, -2, axis=1)[:, -2]
+    return np.minimum(expectations.all_others(p).min(axis=1) + second, 1.0)
+
+
+@score(size=reading, order=of_one_latent)
+def least_confidence(belief: Belief) -> Vector:
+    """Asks where the leading label is least probable (least confidence).
+
+    Paper: App. E.4, Least Confidence, 1 - max p; "Standard" for two labels.
+    """
+    if belief.is_binary:
+        return _rarer_label(belief)
+    return expectations.all_others(_average_probability(belief)).min(axis=1)
+
+
+@score(size=reading, order=by_variance)
+def latent_entropy(belief: Belief) -> Vector:
+    """Asks where the latent varies most, whatever it means for the label (maximum entropy).
+
+    Paper: App. E.4, Maximum Entropy of the Latent Distribution. Several hypotheses make a
+    mixture; its entropy is bounded by that of the Gaussian with the same variance, used here.
+    """
+    weight = belief.weight.reshape(-1, *(1,) * (belief.mean.ndim - 1))
+    centre = (weight * belief.mean).sum(axis=0)
+    spread = (weight * (belief.variance + (belief.mean - centre) ** 2)).sum(axis=0)
+    entropies = 0.5 * np.log(np.minimum(spread, np.finfo(float).max)) + 0.5 * np.log(
+        2 * np.pi * np.e
+    )
+    return entropies if belief.is_binary else entropies.sum(axis=1)
+
+
+def _rarer_label(belief: Belief) -> Vector:
+    """Average probability of the less probable of two labels, exact however small.
+
+    It is averaged on the side that the leading hypothesis finds rarer; where the average
+    disagrees, the other side is at least 1/(2 H), so that subtracting from one costs nothing.
+    """
+    z = belief.mean / np.sqrt(1.0 + belief.variance)
+    against = belief.weight @ ndtr(-np.copysign(1.0, z[belief.leading]) * z)
+    return np.minimum(against, 1.0 - against)
+
+
+def _binary_entropy(q: Vector) -> Vector:
+    """Entropy of two labels, from the probability of the rarer one."""
+    return entr(q) - (1.0 - q) * np.log1p(-q)
+
+
+def _average_probability(belief: Belief) -> Matrix:
+    """Probabilities averaged over the latents and the hypotheses, (m, C)."""
+    p, _ = _softmax_information(belief)
+    return np.tensordot(belief.weight, p, axes=1)
+
+
+def _softmax_information(belief: Belief) -> tuple[Array, Array]:
+    """Average probabilities (H, m, C) and the information about the latent (H, m)."""
+    moments = zip(belief.mean, belief.variance, strict=True)
+    parts = [expectations.softmax_averages(mu, sigma2) for mu, sigma2 in moments]
+    p = np.stack([part.probability for part in parts])
+    return p, np.stack([part.information for part in parts])
+
+
+# ---------------------------------------------------------------- regression
+
+
+@score(size=reading)
+def uncertainty_parameter(belief: Belief) -> Vector:
+    """Asks where the latent itself is least known: the volume U of its possibility function.
+
+    Paper: Sec. 4.1, U^Theta = integral of N(theta; mu, sigma2) = sqrt(2 pi sigma2).
+    """
+    _refuse_softmax(belief, "uncertainty_parameter", "Use uncertainty.")
+    return suprema.envelope_volume(belief.mean, belief.variance, belief.credibility)
+
+
+def uncertainty_outcome(
+    mean: ArrayLike | Belief | HasBelief,
+    variance: ArrayLike | None = None,
+    *,
+    noise_variance: ArrayLike,
+) -> Vector:
+    """Asks where the next measurement is least foreseeable for want of knowledge, not noise.
+
+    Paper: Sec. 4.1, U^Y for y ~ N(theta, noise): sqrt(1 + sigma2 / noise) - 1.
+    """
+    belief = Belief.of(mean, variance)
+    _refuse_softmax(belief, "uncertainty_outcome", "Use uncertainty.")
+    noise = _noise(belief, noise_variance)
+    with np.errstate(all="ignore"):
+        ratio = np.log(belief.variance[belief.leading]) - np.log(noise)
+        leading = np.minimum(np.expm1(0.5 * np.logaddexp(0.0, ratio)), np.finfo(float).max)
+        if len(belief.credibility) == 1:
+            return leading
+        volume = suprema.envelope_volume(belief.mean, belief.variance + noise, belief.credibility)
+        return np.maximum(volume / np.sqrt(2.0 * np.pi * noise) - 1.0, leading)
+
+
+def predictive_variance(
+    mean: ArrayLike | Belief | HasBelief,
+    variance: ArrayLike | None = None,
+    *,
+    noise_variance: ArrayLike,
+) -> Vector:
+    """Asks where the next measurement varies most, whether for noise or want of knowledge.
+
+    Paper: none; the usual baseline of regression, the variance of y under the average belief.
+    """
+    belief = Belief.of(mean, variance)
+    _refuse_softmax(belief, "predictive_variance", "Use entropy.")
+    noise = _noise(belief, noise_variance)
+    centre = belief.weight @ belief.mean
+    with np.errstate(all="ignore"):
+        spread = belief.weight @ (belief.variance + (belief.mean - centre) ** 2) + noise
+    return np.minimum(spread, np.finfo(float).max)
+
+
+def _noise(belief: Belief, noise_variance: ArrayLike) -> Vector:
+    noise = positive(noise_variance, "noise_variance", "Without noise, use uncertainty_parameter.")
+    if noise.shape not in ((), (len(belief),)):
+        raise ValueError(
+            f"noise_variance must be one number or one per row, {len(belief)}; "
+            f"got shape {noise.shape}."
+        )
+    return noise
+
+
+def _refuse_softmax(belief: Belief, name: str, cure: str) -> None:
+    if not belief.is_binary:
+        raise ValueError(
+            f"mean must have shape (m,) for {name}; got {belief.labels} columns. {cure}"
+        )
+
+
+# ---------------------------------------------------------------- strategies
+
+
+def random(
+    view: View | Belief | HasBelief | ArrayLike,
+    variance: ArrayLike | None = None,
+    *,
+    rng: np.random.Generator | None = None,
+) -> Vector:
+    """Asks at random: the baseline to beat.
+
+    Paper: App. E.4, Random.
+    """
+    generator = rng if rng is not None else getattr(view, "rng", None)
+    if not isinstance(generator, np.random.Generator):
+        raise TypeError(
+            f"rng must be a numpy Generator; got {type(generator).__name__}. "
+            "Pass rng=np.random.default_rng(seed)."
+        )
+    m = len(view.candidates) if isinstance(view, View) else len(Belief.of(view, variance))
+    return generator.random(m)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "herding": coverage.herding,
+    "look_ahead": coverage.look_ahead,
+    "necessity": doubt,
+    "uncertainty": uncertainty,
+    "bald": bald,
+    "entropy": entropy,
+    "margin": margin,
+    "least_confidence": least_confidence,
+    "latent_entropy": latent_entropy,
+    "mocu": coverage.mocu,
+    "bemps": coverage.bemps,
+    "epig": coverage.epig,
+    "random": random,
+}
+"""Name to strategy; the command line, the documentation and the contract tests read it."""

@@ -1,0 +1,59 @@
+"""What somebody said about a row: the one thing that campaigns, journals and experiments share."""
+
+from collections.abc import Container, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+
+from possibal.arguments import is_hashable
+from possibal.errors import AlreadyAnsweredError
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What somebody said about a row.
+
+    Attributes:
+        row: its id.
+        label: its class.
+    """
+
+    row: Hashable
+    label: Hashable
+
+
+def check_row(
+    row: Hashable, known: Container[Hashable], labels: Mapping[Hashable, Hashable]
+) -> None:
+    """Refuse a row that is none, or that has its label."""
+    if not is_hashable(row) or row not in known:
+        raise ValueError(f"row must be an id of the pool; got {row!r}. Tell what was asked.")
+    if row in labels:
+        raise AlreadyAnsweredError(
+            f"row must not be answered yet; got {row!r}, whose label is "
+            f"{labels[row]!r}. Replay the answers without it to change it."
+        )
+
+
+def check_label(label: Hashable, known: Sequence[Hashable] | None, first: Hashable | None) -> None:
+    """Refuse a label that is none, or of another type than the first.
+
+    Args:
+        label: what was said.
+        known: all that may be said; None while that is learnt from the answers.
+        first: what was said first.
+    """
+    if known is not None:
+        if not is_hashable(label) or label not in known:
+            raise ValueError(f"label must be one of {known}; got {label!r}. Correct it.")
+        return
+    is_text = isinstance(label, str)
+    if not is_text and not (isinstance(label, Real) and float(label).is_integer()):
+        raise ValueError(
+            f"label must be text or a whole number; got {label!r}. "
+            "Name classes of another kind with classes=[...]."
+        )
+    if first is not None and isinstance(first, str) != is_text:
+        raise ValueError(
+            f"label must be of one type with the first, {first!r}; "
+            f"got {label!r}. Write all as text."
+        )

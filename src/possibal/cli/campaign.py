@@ -1,0 +1,285 @@
+"""The commands about what a campaign came to: its labels, its model, its health.
+
+What they do is imported when they run, so that help comes at once.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from possibal.cli.console import console, grid, mistakes, shares
+from possibal.files import write
+
+if TYPE_CHECKING:
+    from possibal.labelling.saved_model import Predictions
+    from possibal.labelling.storage.doctor import Finding
+
+Database = Annotated[
+    str,
+    typer.Argument(
+        metavar="DB",
+        help="The campaign: a file such as reviews.db, or postgresql://USER@HOST/NAME.",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(help="Of the file's text, for example cp1252; UTF-8 if left out."),
+]
+
+
+# ---------------------------------------------------------------- labels
+def export(
+    db: Database,
+    *,
+    to: Annotated[
+        Path, typer.Option(metavar="FILE", help="Ends in .csv, .parquet or .jsonl.")
+    ] = Path("labels.csv"),
+    fields: Annotated[
+        bool, typer.Option("--fields", help="Add the columns that people saw.")
+    ] = False,
+) -> None:
+    """Write all labels to a file: who said what of which row, when, and what holds.
+
+    Each line is one person's opinion; the column `final` is the label of the row: what was settled,
+    else what most people said. Works while people label.
+    """
+    from possibal.data import writers
+    from possibal.labelling import label_files
+    from possibal.labelling.storage.store import Store
+
+    with mistakes():
+        ending = writers.ending_of(to, "to")
+        with Store.open(db, writes=False) as store:
+            lines = label_files.exported(store, fields=fields)
+            names = label_files.field_names(store) if fields else ()
+        content = label_files.written(lines, ending, names)
+    write(to, content)
+    rows = len({line.id for line in lines})
+    _say(f"Wrote {len(lines)} answers about {rows} rows to {to}")
+
+
+def import_labels(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A .csv, .parquet or .jsonl file with the columns id and label."
+        ),
+    ],
+    db: Database,
+    *,
+    encoding: Encoding = None,
+) -> None:
+    """Bring labels from a file into a campaign: all of them, or none and the line that is wrong.
+
+    The file needs the columns `id` and `label`; `kind` (label, unsure, bad or settle), `who`,
+    `when` and `necessity` are taken too, and what possibal export wrote can be read as it is. What
+    is known already is not added again. A label that is no class yet becomes one.
+    """
+    from possibal.labelling import label_files
+    from possibal.labelling.storage.store import Store
+
+    with mistakes(), Store.open(db) as store:
+        events = label_files.read(file, store, encoding)
+        store.append(events)
+    _say(f"Added {len(events)} answers from {file}" if events else f"Nothing in {file} is new")
+
+
+# ---------------------------------------------------------------- status
+def status(
+    db: Database,
+    *,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="For programs: print one JSON object.")
+    ] = False,
+) -> None:
+    """Show how far a campaign is: rows, answers, people, and how far they agree.
+
+    Nothing is learnt for it, so it comes at once; it works while people label.
+    """
+    with mistakes():
+        found = _status(db)
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    rows = [[name.replace("_", " "), _shown(value)] for name, value in found.items()]
+    console().print(grid(found["name"], [("what", False), ("now", False)], rows[1:]))
+
+
+def _status(db: str) -> dict[str, Any]:
+    """How far a campaign is, as JSON can hold it."""
+    from possibal.labelling.overview import Overview
+    from possibal.labelling.saved_model import standing
+    from possibal.labelling.storage import database
+    from possibal.labelling.storage.store import Store
+
+    with Store.open(db, writes=False) as store:
+        stands = standing(store)
+        view, setup = Overview(stands), stands.setup
+        progress = view.progress()
+        return {
+            "name": setup.name,
+            "rows": progress.rows,
+            "answered": progress.answered,
+            "left": progress.left,
+            "unsure": progress.unsure,
+            "bad": progress.bad,
+            "balance": progress.balance,
+            "people": progress.people,
+            "conflicts": len(stands.state.conflicts()),
+            "agreement": view.agreement().alpha,
+            "classes": list(stands.classes),
+            "kind": setup.kind,
+            "strategy": setup.strategy,
+            "answers_per_row": setup.people,
+            "check": {"answered": progress.checked, "size": progress.check},
+            "db": database.shown(store.url),
+            "schema": database.SCHEMA,
+        }
+
+
+def _shown(value: object) -> str:
+    """A figure as people read it."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {count}" for name, count in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    if value is None:
+        return "not known: too few rows have two answers"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+# ---------------------------------------------------------------- model
+def model(
+    db: Database,
+    *,
+    to: Annotated[
+        Path,
+        typer.Option(metavar="FOLDER", help="A new folder, or a file that ends in .skops."),
+    ] = Path("model"),
+) -> None:
+    """Keep what was learnt, to predict labels of new rows with possibal predict.
+
+    The model is a folder of text and numbers that any machine can read and that runs no code; a
+    file that ends in .skops is one for skops.io. Works while people label.
+    """
+    from possibal.labelling.saved_model import Model
+    from possibal.labelling.storage.store import Store
+
+    with mistakes():
+        with Store.open(db, writes=False) as store:
+            kept = Model.of(store)
+        kept.save(to)
+    classes = ", ".join(kept.classes)
+    _say(f"The model of {len(kept.labels)} labelled rows ({classes}) is in {to}")
+
+
+def predict(  # noqa: PLR0913 - one argument per option
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What possibal model wrote.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="New rows: a file like the one that was labelled, or a folder."
+        ),
+    ],
+    *,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Ends in .csv, .parquet or .jsonl; CSV is printed if left out."
+        ),
+    ] = None,
+    id: Annotated[  # noqa: A002 - the name of the option
+        str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")
+    ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Your own numbers, if the campaign had such: a .npy file."
+        ),
+    ] = None,
+    encoding: Encoding = None,
+) -> None:
+    """Predict labels of new rows: the likeliest, its probability, and its necessity.
+
+    Necessity says how much speaks against all other labels: at 0 another one is as credible, near 1
+    none is. Rows with a low necessity are worth a look by a person.
+    """
+    from possibal.data import writers
+    from possibal.data.ingest import Wanted, take_new
+    from possibal.labelling.saved_model import Model
+
+    with mistakes(), shares() as tell:
+        ending = ".csv" if to is None else writers.ending_of(to, "to")
+        known = Model.load(model)
+        wanted = Wanted(file, id=id, features=features, encoding=encoding)
+        rows = take_new(known.recipe, wanted, lambda words, share: tell(words, share / 2))
+        found = known.predict(rows.X, lambda share: tell("predicting", 0.5 + share / 2))
+        content = writers.written(_columns(rows.ids, found), ending)
+    if to is None:
+        typer.echo(content, nl=False)
+        return
+    write(to, content)
+    _say(f"Wrote predictions for {len(rows.ids)} rows to {to}")
+
+
+def _columns(ids: tuple[str, ...], found: "Predictions") -> list[Any]:
+    """Predictions as columns of a file."""
+    from possibal.data.writers import Column
+
+    return [
+        Column("id", ids),
+        Column("label", found.label),
+        Column("probability", found.probability.tolist(), is_number=True),
+        Column("necessity", found.necessity.tolist(), is_number=True),
+    ]
+
+
+# ---------------------------------------------------------------- health
+def doctor(
+    db: Annotated[
+        str | None,
+        typer.Argument(metavar="[DB]", help="A campaign; without one, this machine is looked at."),
+    ] = None,
+) -> None:
+    """Look whether a campaign's database is well: its file or server, its journal, its pictures.
+
+    Nothing is changed, and people may go on labelling. Exits with 1 if something needs care.
+    """
+    from possibal.labelling.storage import doctor as health
+
+    with mistakes():
+        found = health.machine() if db is None else health.doctor(db)
+    for finding in found:
+        _say(_told(finding))
+    if not all(finding.ok for finding in found):
+        raise typer.Exit(1)
+
+
+def _told(finding: "Finding") -> str:
+    """A finding as a line."""
+    said = " ".join(finding.sentence.split())
+    return f"{'ok  ' if finding.ok else 'look'}  {said[:1].upper()}{said[1:]}"
+
+
+def backup(
+    db: Database,
+    *,
+    to: Annotated[Path, typer.Option(metavar="FILE", help="A new file, for example safe.db.")],
+) -> None:
+    """Copy a campaign as of one moment into one new file, which possibal opens like any other.
+
+    Works for files and for PostgreSQL, while people label. The copy is read again before it is put
+    in place, and nothing is ever overwritten.
+    """
+    from possibal.labelling.storage import backup as copies
+
+    with mistakes():
+        held = copies.backup(db, to)
+    _say(f"The copy is in {to}: {held}")
+
+
+def _say(sentence: str) -> None:
+    """Print a sentence as one line."""
+    console().print(sentence, soft_wrap=True)

@@ -1,0 +1,133 @@
+"""The commands that run experiments: datasets, reproduce, compare.
+
+What they do is in laboratory.py, which takes seconds to import, so that help does not.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from possibal.cli.console import mistakes
+from possibal.experiments.spec import (
+    ENVELOPE,
+    HYPERPARAMETERS,
+    PAPER,
+    PROTOCOLS,
+    QUESTIONS,
+    REFEREES,
+    RUNS,
+    TABLE_3,
+    WHAT,
+)
+
+
+def _described(names: Mapping[str, str]) -> str:
+    """Names and what they mean, for help."""
+    return "; ".join(f"{name}: {text}" for name, text in names.items()) + "."
+
+
+Hyperparameters = Annotated[str, typer.Option(help=_described(HYPERPARAMETERS))]
+Own = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="A strategy of ours, or your own as module:function; may be given several times.",
+    ),
+]
+Seed = Annotated[int, typer.Option(help="Same seed, same results.")]
+Jobs = Annotated[int | None, typer.Option(help="Processes; one per core if left out.")]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="Work on a Dask cluster: its scheduler's address, or local."
+    ),
+]
+Out = Annotated[
+    Path, typer.Option(metavar="DIR", help="Where to write; a stopped run goes on from there.")
+]
+
+
+# ---------------------------------------------------------------- commands
+def datasets() -> None:
+    """List the data sets that can be named, and where they come from."""
+    from possibal.cli import experiments_session
+
+    experiments_session.datasets()
+
+
+def reproduce(  # noqa: PLR0913 - one argument per option
+    what: Annotated[str, typer.Argument(help=_described(WHAT))] = "all",
+    *,
+    runs: Annotated[
+        int | None, typer.Option(help="Runs of each set; those of Table 3 if left out.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A few runs of each set.")] = False,
+    datasets: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"Some of {','.join(TABLE_3)}.")
+    ] = "",
+    protocol: Annotated[str, typer.Option(help=_described(PROTOCOLS))] = PAPER,
+    hyperparameters: Hyperparameters = PAPER,
+    strategy: Own = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    dask: Dask = None,
+    out: Out = Path("possibal-reproduction"),
+) -> None:
+    """Run the paper's experiments again, and put its figures beside ours."""
+    from possibal.cli import experiments_session
+
+    with mistakes():
+        names = tuple(name.strip() for name in datasets.split(",") if name.strip())
+        own = tuple(strategy or ())
+        settings = experiments_session.Settings(
+            what, names, protocol, hyperparameters, runs, quick, own, seed
+        )
+    experiments_session.reproduce(settings, experiments_session.Workplace(out, jobs, dask))
+
+
+def compare(  # noqa: PLR0913 - one argument per option
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="A CSV, TSV, Parquet, JSONL or ARFF file, openml:ID, or a name from possibal "
+            "datasets.",
+        ),
+    ],
+    *,
+    label: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column with the labels.")
+    ] = None,
+    strategy: Own = None,
+    questions: Annotated[
+        int | None,
+        typer.Option(help=f"Labels to ask for in a run; {QUESTIONS} if there is room."),
+    ] = None,
+    runs: Annotated[int, typer.Option(help="Runs to average over.")] = RUNS,
+    hyperparameters: Hyperparameters = ENVELOPE,
+    encoding: Annotated[
+        str | None, typer.Option(help="Of the file, if it is not UTF-8; for example cp1252.")
+    ] = None,
+    referee: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Judge the labels asked for by another model too, so that better questions are "
+            f"told apart from a better model. {_described(REFEREES)}",
+        ),
+    ] = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    dask: Dask = None,
+    out: Out = Path("possibal-comparison"),
+) -> None:
+    """Ask for labels of your own data by several strategies, and see which saves most."""
+    from possibal.cli import experiments_session
+
+    own, judges = tuple(strategy or ()), tuple(dict.fromkeys(referee or ()))
+    asked = experiments_session.Comparison(
+        data, label, own, runs, questions, hyperparameters, seed, encoding, judges
+    )
+    experiments_session.compare(asked, experiments_session.Workplace(out, jobs, dask))

@@ -1,0 +1,256 @@
+"""What the commands of studies.py do: run experiments with a bar, print tables, write files."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from possibal.arguments import at_least, choice
+from possibal.cli.console import bar, console, grid, mistakes
+from possibal.experiments import compare as comparison
+from possibal.experiments import referees, user_data
+from possibal.experiments import reproduce as reproduction
+from possibal.experiments.datasets import DATASETS, Dataset, load
+from possibal.experiments.engine.runner import Progress, Wanted, begin, cluster, cores, run
+from possibal.experiments.engine.simulation import is_binary
+from possibal.experiments.reporting import timing
+from possibal.experiments.reporting.figures import as_bytes, check_drawing, curves
+from possibal.experiments.reporting.paper_tables import TextTable
+from possibal.experiments.reproduce import Findings, Settings
+from possibal.experiments.results import Results
+from possibal.files import alone, folder, write
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """Where to work.
+
+    Attributes:
+        out: the folder to write to.
+        jobs: processes; None means one per core.
+        dask: address of a scheduler, or local; None means the cores of this machine.
+    """
+
+    out: Path
+    jobs: int | None = None
+    dask: str | None = None
+
+
+def datasets() -> None:
+    """Print the data sets that can be named."""
+    heads = [("name", False), ("rows", True), ("columns", True), ("labels", False)]
+    heads += [("OpenML", True), ("source", False)]
+    rows = list[list[str]]()
+    for name in DATASETS:
+        data = load(name)
+        size = [str(len(data.y)), str(data.X.shape[1])]
+        number = str(data.source.openml or "")
+        rows.append([name, *size, ", ".join(data.labels), number, data.source.citation])
+    out = console()
+    out.print(grid("Data sets of the paper", heads, rows))
+    out.print(
+        "Any other labelled set: openml:ID, or a CSV, TSV, Parquet or ARFF file; "
+        "see possibal compare --help.",
+        soft_wrap=True,
+    )
+
+
+def reproduce(settings: Settings, workplace: Workplace) -> None:
+    """Run the paper's experiments, print what was asked for and write it."""
+    with mistakes():
+        wanted = reproduction.wanted(settings)
+        place = _place(workplace)
+    done = _run(wanted, workplace)
+    costs = timing.measured() if settings.what in {"cost", "all"} else None
+    results, pace = reproduction.merged(done.results), done.pace.milliseconds
+    findings = Findings(settings, results, pace, costs)
+    files_written = _write(place, findings.files())
+    for table in findings.tables.values():
+        _print(table)
+    _print_pace(done.pace)
+    for sentence in (*findings.summary, files_written):
+        console().print(sentence, soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What to compare, as a user names it.
+
+    Attributes:
+        data: a file, openml:ID, or a name.
+        label: the column with the labels.
+        strategies: by name or as module:function; none means the usual one and the paper's.
+        runs: to average over.
+        questions: of a run; None means 50, or as many as there is room for.
+        hyperparameters: one of those of spec.py.
+        seed: where every draw comes from.
+        encoding: of the file, if it is not UTF-8.
+        referees: models that learn from the same labels, by name.
+    """
+
+    data: str
+    label: str | None
+    strategies: tuple[str, ...]
+    runs: int
+    questions: int | None
+    hyperparameters: str
+    seed: int
+    encoding: str | None = None
+    referees: tuple[str, ...] = ()
+
+
+def compare(asked: Comparison, workplace: Workplace) -> None:
+    """Run strategies on any labelled data, print them side by side and write that."""
+    with mistakes():
+        at_least("seed", asked.seed, 0)
+        for name in asked.referees:
+            choice("referee", name, referees.MODELS)
+        data, notes = _read(asked)
+        size = comparison.sizes(data, asked.runs, asked.questions)
+        wanted = comparison.wanted(data, asked.strategies, size, asked.hyperparameters, asked.seed)
+        place = _place(workplace)
+    for note in notes:
+        console().print(note, soft_wrap=True)
+    done = _run(wanted, workplace, asked.referees)
+    (result,) = reproduction.merged(done.results)
+    judged = {name: reproduction.merged(some)[0] for name, some in done.judged.items()}
+    shown, drawn = comparison.table(result, judged), curves([result])
+    tables = {"comparison.md": shown.markdown().encode(), "comparison.csv": shown.csv().encode()}
+    pictures = {f"curves.{kind}": as_bytes(drawn, kind) for kind in ("png", "svg")}
+    files_written = _write(place, {**tables, **pictures})
+    _print(shown)
+    _print_pace(done.pace)
+    for sentence in (comparison.verdict(result), files_written):
+        console().print(sentence, soft_wrap=True)
+
+
+def _read(asked: Comparison) -> tuple[Dataset, tuple[str, ...]]:
+    """The set to compare on, and what was done to it."""
+    if asked.data not in DATASETS:
+        loaded = user_data.read(asked.data, asked.label, asked.encoding)
+        data, notes = comparison.few_enough(loaded.dataset, asked.seed)
+        return data, (*loaded.notes, *notes)
+    if asked.label is not None:
+        raise ValueError(
+            f"label must be left out for {asked.data}, whose labels are known; "
+            f"got {asked.label!r}. Leave it out."
+        )
+    return load(asked.data, asked.seed), ()
+
+
+# ---------------------------------------------------------------- at work
+@dataclass
+class Pace:
+    """How fast experiments went: seconds of work and steps, by set."""
+
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    steps: dict[str, int] = field(default_factory=dict[str, int])
+
+    def tell(self, progress: Progress) -> None:
+        """Count what was done just now."""
+        name = progress.experiment.dataset
+        if progress.seconds:
+            done = progress.trails * progress.experiment.sizes.queries
+            self.seconds[name] = self.seconds.get(name, 0.0) + progress.seconds
+            self.steps[name] = self.steps.get(name, 0) + done
+
+    @property
+    def milliseconds(self) -> dict[str, float]:
+        """What a step took, by set: a fit, a test and a question."""
+        return {name: 1e3 * s / self.steps[name] for name, s in self.seconds.items()}
+
+
+def _place(workplace: Workplace) -> Path:
+    """The folder to write to, made only if there is someone to work."""
+    if workplace.jobs is not None:
+        at_least("jobs", workplace.jobs, 1)
+    return folder(workplace.out, "out")
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """What experiments have yielded.
+
+    Attributes:
+        results: by our own model.
+        pace: how fast they went.
+        judged: results of the same trails by referees, by name.
+    """
+
+    results: list[Results]
+    pace: Pace
+    judged: Mapping[str, list[Results]]
+
+
+def _run(wanted: Sequence[Wanted], workplace: Workplace, judges: Sequence[str] = ()) -> Done:
+    """The results of experiments, with a bar while they run and are judged."""
+    pace = Pace()
+    if not wanted:
+        return Done([], pace, {})
+    effort = {one.experiment.name: _effort(one) for one in wanted}
+    with ExitStack() as stack:
+        with mistakes():
+            check_drawing()
+            jobs, dask = workplace.jobs, workplace.dask
+            spread = stack.enter_context(cluster(dask, jobs) if dask else cores(jobs))
+            rows = folder(workplace.out / "rows", "out")
+            stack.enter_context(alone(rows, "out"))
+            show = stack.enter_context(bar(_total(wanted, len(judges))))
+            show("hyperparameters in advance", 0.0)
+            begun = begin(wanted, rows, spread)
+            asked = {name: referees.by(name, referees.MODELS[name](), begun) for name in judges}
+
+        def watch(progress: Progress) -> None:
+            pace.tell(progress)
+            name = progress.experiment.name
+            show(progress.experiment.dataset, effort[name] * progress.trails)
+
+        def look(progress: Progress) -> None:
+            queries = progress.experiment.sizes.queries
+            show(f"{progress.experiment.dataset}, by referees", queries * progress.trails)
+
+        results = run(begun, spread, watch)
+        judged = {name: run(some, spread, look) for name, some in asked.items()}
+        return Done(results, pace, judged)
+
+
+def _total(wanted: Sequence[Wanted], judges: int) -> float:
+    """What all trails take, and to have each judged by so many."""
+    return sum(
+        one.trails * (_effort(one) + judges * one.experiment.sizes.queries) for one in wanted
+    )
+
+
+def _effort(one: Wanted) -> float:
+    """What a trail takes, roughly, against others."""
+    each = 1.0 if one.leaks else 6.0
+    return one.experiment.sizes.queries * (each if is_binary(one.data) else 30.0)
+
+
+def _print(table: TextTable) -> None:
+    """Show a table on standard output."""
+    heads = [(column.title, column.figures) for column in table.columns]
+    rows = [[cell.text for cell in row] for row in table.rows]
+    out = console()
+    out.print(grid(table.title, heads, rows))
+    if table.note:
+        out.print(table.note, soft_wrap=True)
+    out.print()
+
+
+def _print_pace(pace: Pace) -> None:
+    """Show how long steps took, if any were taken."""
+    if pace.seconds:
+        heads = [("set", False), ("steps", True), ("seconds of work", True), ("a step, ms", True)]
+        rows = [
+            [name, str(pace.steps[name]), f"{pace.seconds[name]:.1f}", f"{each:.2f}"]
+            for name, each in pace.milliseconds.items()
+        ]
+        console().print(grid("Time: a step is a fit, a test and a question", heads, rows), "")
+
+
+def _write(place: Path, contents: Mapping[str, bytes]) -> str:
+    """Put files into the folder, each all at once; a sentence that says so."""
+    for name, content in contents.items():
+        write(place / name, content)
+    return f"Written to {place}: {', '.join(sorted(contents))}"

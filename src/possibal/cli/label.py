@@ -1,0 +1,89 @@
+"""The command that labels; what it does is in opening.py, which takes seconds to import."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from possibal.arguments import USUAL
+from possibal.cli.console import mistakes
+
+
+def label(  # noqa: PLR0913 - one argument per option
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE",
+            help="A CSV, TSV, Parquet, JSONL or ARFF file, or a folder of pictures. "
+            "Left out: built-in pictures of handwritten digits.",
+        ),
+    ] = None,
+    *,
+    label: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column with the labels that are known already."),
+    ] = None,
+    classes: Annotated[
+        str, typer.Option(metavar="A,B,C", help="The labels that may be given.")
+    ] = "",
+    text: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column with the text to read.")
+    ] = None,
+    image: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column with the paths of pictures.")
+    ] = None,
+    id: Annotated[  # noqa: A002 - what users call it
+        str | None, typer.Option(metavar="COLUMN", help="Column that names each row.")
+    ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.npy", help="Your own numbers, a line for each row."),
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Of the file, if it is not UTF-8; for example cp1252.")
+    ] = None,
+    strategy: Annotated[
+        str,
+        typer.Option(help="What picks the next row; possibal strategies shows what there is."),
+    ] = USUAL,
+    people: Annotated[int, typer.Option(help="How many people answer each row.")] = 1,
+    check: Annotated[
+        int,
+        typer.Option(
+            help="Rows drawn at random that measure the model, for a learning curve; "
+            "every fifth question is about one of them."
+        ),
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Same seed, same questions.")] = 0,
+    db: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where answers are kept: a file, or postgresql://USER@HOST/NAME for a team. "
+            "Left out: beside FILE.",
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Another name of this machine that browsers may use; repeatable."
+        ),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on; a free one if left out.")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Label a file in the browser: the most informative row first, every answer kept."""
+    from possibal.cli import label_session
+    from possibal.data.source import Wanted
+    from possibal.labelling.create import Options
+    from possibal.labelling.web.server import Address
+
+    with mistakes():
+        options = Options(strategy, seed, people, check)
+        names = tuple(name.strip() for name in classes.split(",") if name.strip())
+        wanted = file and Wanted(file, label, id, text, image, names, features, encoding)
+        address = Address(host, port, tuple(allow_host or ()))
+    label_session.label(label_session.Labelling(wanted, options, db, address, browser))

@@ -1,0 +1,85 @@
+"""The command that ranks a pool; what it does is in screening.py, which takes seconds to import."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from possibal.arguments import USUAL
+from possibal.cli.console import mistakes, shares
+from possibal.files import write
+
+
+def rank(  # noqa: PLR0913 - one argument per option
+    pool: Annotated[
+        str,
+        typer.Argument(
+            metavar="POOL",
+            help="Rows without labels: a Parquet file, a folder of them, a pattern such as "
+            "'pool/*.parquet', a .npy file, or a CSV, TSV, JSONL or ARFF file.",
+        ),
+    ],
+    *,
+    labels: Annotated[
+        Path, typer.Option(metavar="FILE", help="Rows with labels, in the same columns.")
+    ],
+    label: Annotated[
+        str, typer.Option(metavar="COLUMN", help="The column of FILE that has the labels.")
+    ] = "label",
+    id: Annotated[  # noqa: A002 - what users call it
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The column that names rows; labelled rows are then left out."
+        ),
+    ] = None,
+    columns: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,C", help="Columns to learn from; all others of FILE if left out."
+        ),
+    ] = "",
+    strategy: Annotated[
+        str,
+        typer.Option(help="What is worth a label; possibal strategies shows what there is."),
+    ] = USUAL,
+    top: Annotated[int, typer.Option(help="How many rows to list.")] = 100,
+    dask: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="A Dask scheduler, to rank on its workers."),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads; one per core if left out.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Ends in .csv, .parquet or .jsonl; CSV is printed if left out."
+        ),
+    ] = None,
+) -> None:
+    """Rank a pool of any size: labelled rows in, the unlabelled rows most worth a label out.
+
+    Needs no page and no database. Columns must hold numbers; they are brought to one scale.
+    """
+    from possibal.data import writers
+    from possibal.pool import rank_files
+
+    with mistakes():
+        ending = ".csv" if out is None else writers.ending_of(out, "out")
+        if out is not None and not out.parent.is_dir():
+            raise ValueError(
+                f"out must be in a folder that exists; got {str(out)!r}. Make the folder first."
+            )
+        names = tuple(name.strip() for name in columns.split(",") if name.strip())
+        wanted = rank_files.Wanted(pool, labels, label, id, names, strategy, top)
+        with shares() as tell:
+
+            def progress(done: int, size: int | None) -> None:
+                """Tell how much of the pool was read."""
+                tell(f"Ranking, {done} rows read", done / size if size else 0.0)
+
+            found = rank_files.screened(wanted, progress, jobs=jobs, client=dask)
+        content = writers.written(rank_files.columns(found), ending)
+    if out is None:
+        typer.echo(content, nl=False)
+    else:
+        write(out, content)
+    typer.echo(found.summary, err=True)

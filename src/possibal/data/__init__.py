@@ -1,0 +1,1 @@
+"""Any file or frame as a feature matrix."""

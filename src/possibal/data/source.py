@@ -1,0 +1,56 @@
+"""Where rows to label come from, as a person names it, and how to know it again."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from possibal.data import images
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a person asks for.
+
+    Attributes:
+        source: a file that `tables` reads, or a folder of pictures.
+        label: the column of labels; if left out, a column called label.
+        id: the column of unique names; if left out, a column called id that has such.
+        text: the column of texts; if left out, the only column of prose.
+        image: the column of paths of pictures, from the file's folder.
+        classes: the labels that may be given; if left out, those found.
+        features: a .npy file with one line of numbers per row.
+        encoding: of the file's text.
+    """
+
+    source: Path
+    label: str | None = None
+    id: str | None = None
+    text: str | None = None
+    image: str | None = None
+    classes: tuple[str, ...] = ()
+    features: Path | None = None
+    encoding: str | None = None
+
+
+def digest(source: Path) -> str:
+    """SHA-256 of a file's content, or of the names and sizes of a folder's pictures."""
+    if is_folder(source):
+        names = images.listed(source.resolve()).names
+        sizes = [(name, (source / name).stat().st_size) for name in names]
+        return hashlib.sha256(repr(sizes).encode()).hexdigest()
+    try:
+        with source.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ValueError(
+            f"file must be one that can be read; got {str(source)!r} ({error.strerror}). "
+            "Check its name and folder."
+        ) from None
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder of that name; a name too long for the system is none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False

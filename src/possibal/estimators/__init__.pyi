@@ -1,0 +1,6 @@
+from .classifier import PossibilisticGPClassifier, PossibilisticGPRegressor
+
+__all__ = [
+    "PossibilisticGPClassifier",
+    "PossibilisticGPRegressor",
+]

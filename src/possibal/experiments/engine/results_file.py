@@ -1,0 +1,238 @@
+"""Ledgers: the trails of an experiment in a file that only grows.
+
+A ledger is a CSV file whose first line is a comment that says what made it. Trails are appended
+whole. What a killed process left unfinished at the end is cut off when the file is opened again,
+so that the same command goes on where it stopped and ends with the same bytes.
+"""
+
+import csv
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import possibal
+from possibal.experiments.datasets import Dataset
+from possibal.experiments.results import Trail
+from possibal.experiments.spec import Experiment
+from possibal.files import write
+
+COLUMNS = ("dataset", "protocol", "hyperparameters", "strategy", "run", "step", "accuracy", "row")
+HEADS = f"{','.join(COLUMNS)}\n".encode()
+THETA = "log_amplitude_and_length_scale"
+"""What a header calls the hyperparameters fitted in advance."""
+PACKAGES = ("numpy", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True, eq=False)
+class Making:
+    """What decides the rows of a ledger.
+
+    Attributes:
+        experiment: what is run; the number of runs decides nothing.
+        data: the set.
+        source: of a user's own strategy, so that rows of an earlier one are not taken for its own.
+    """
+
+    experiment: Experiment
+    data: Dataset
+    source: str | None = None
+
+
+def header(making: Making, theta: tuple[float, float] | None) -> dict[str, Any]:
+    """What decides the rows, and what made them."""
+    experiment, sizes = making.experiment, asdict(making.experiment.sizes)
+    del sizes["runs"]
+    table = np.ascontiguousarray(making.data.X).tobytes() + making.data.y.tobytes()
+    return {
+        "dataset": experiment.dataset,
+        "protocol": experiment.protocol,
+        "hyperparameters": experiment.hyperparameters,
+        "seed": experiment.seed,
+        **sizes,
+        "data": _digest(table),
+        "strategy": making.source and _digest(making.source.encode()),
+        THETA: theta,
+        **versions(),
+    }
+
+
+def versions() -> dict[str, str | None]:
+    """What is installed here, and the commit of possibal itself."""
+    return {
+        "possibal": possibal.__version__,
+        "commit": commit(),
+        "python": platform.python_version(),
+        **{package: version(package) for package in PACKAGES},
+    }
+
+
+def _digest(content: bytes) -> str:
+    """A few letters that change with the content."""
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def commit() -> str | None:
+    """The commit of the source this runs from, marked where it was changed; None if it has none."""
+    here = Path(possibal.__file__).parent
+    if not (here.parents[1] / ".git").exists():  # an environment may lie in a user's repository
+        return None
+    ask = ["git", "-C", str(here), "describe", "--always", "--abbrev=12", "--dirty"]
+    try:
+        told = subprocess.run(ask, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603 - fixed words
+        name = told.stdout.strip()
+        if name.endswith("-dirty"):
+            ask[3:] = ["diff", "HEAD"]
+            changes = subprocess.run(ask, capture_output=True, check=True, timeout=10)  # noqa: S603 - ditto
+            name = f"{name}-{_digest(changes.stdout)}"
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return name
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """The trails of an experiment on disk.
+
+    Attributes:
+        path: of the file.
+        experiment: what is run.
+        theta: hyperparameters fitted in advance, as the file has them.
+        trails: those that were complete when the file was opened, by strategy and run.
+    """
+
+    path: Path
+    experiment: Experiment
+    theta: tuple[float, float] | None
+    trails: dict[tuple[str, int], Trail]
+
+    def append(self, trails: Sequence[Trail]) -> None:
+        """Add trails at the end and have them on disk; a failure leaves the file as it was."""
+        text = _text(self.experiment, trails)
+        length = self.path.stat().st_size
+        try:
+            with self.path.open("ab") as file:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            os.truncate(self.path, length)
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
+        self.trails.update({(trail.strategy, trail.run): trail for trail in trails})
+
+    def chosen(self, strategies: Iterable[str], runs: int) -> list[Trail]:
+        """The trails of some strategies through the first runs."""
+        return [self.trails[name, run] for name in strategies for run in range(runs)]
+
+
+def _text(experiment: Experiment, trails: Iterable[Trail]) -> str:
+    """The lines of trails: one for the start, and one for each answer."""
+    e, table = experiment, StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    for trail in trails:
+        rows = ["", *trail.rows.tolist()]
+        for step, (row, accuracy) in enumerate(zip(rows, trail.accuracy, strict=True)):
+            key = e.dataset, e.protocol, e.hyperparameters, trail.strategy, trail.run, step
+            writer.writerow([*key, repr(float(accuracy)), row])
+    return table.getvalue()
+
+
+def peek(path: Path) -> dict[str, Any] | None:
+    """The header of a ledger; None where there is no ledger yet, or none with a row."""
+    try:
+        with path.open("rb") as file:
+            first, second, third = file.readline(), file.readline(), file.readline()
+    except FileNotFoundError:
+        return None
+    if not third.endswith(b"\n"):
+        if not b"# {".startswith(first[:3]):  # somebody else's file is not ours to begin anew
+            raise ValueError(_spoilt(path, 1))
+        return None
+    try:
+        found = json.loads(first.decode().removeprefix("# "))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or THETA not in found:
+        raise ValueError(_spoilt(path, 1))
+    if second != HEADS:
+        raise ValueError(_spoilt(path, 2))
+    return found
+
+
+def opened(path: Path, making: Making, theta: tuple[float, float] | None) -> Ledger:
+    """The ledger of an experiment: begun, or taken up where it was left.
+
+    Args:
+        path: of the file.
+        making: what is run; more runs than the file has are fine.
+        theta: hyperparameters fitted in advance; those of the file if it has a header.
+    """
+    experiment = making.experiment
+    wanted, found = header(making, theta), peek(path)
+    if found is None:
+        write(path, f"# {json.dumps(wanted)}\n".encode() + HEADS)
+        return Ledger(path, experiment, theta, {})
+    _check(path, found, wanted)
+    kept = found[THETA]
+    theta = None if kept is None else (float(kept[0]), float(kept[1]))
+    ledger = Ledger(path, experiment, theta, {})
+    content = path.read_bytes()
+    trails, length = _complete(path, content, experiment)
+    if length < len(content):
+        os.truncate(path, length)
+    ledger.trails.update({(trail.strategy, trail.run): trail for trail in trails})
+    return ledger
+
+
+def _check(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Refuse rows that something else has made."""
+    for name in {**wanted, **found}:
+        if name != THETA and found.get(name) != wanted.get(name):
+            raise ValueError(
+                f"out must be new or hold rows of the same making; got {str(path)!r} with "
+                f"{name} {found.get(name)}, now {wanted.get(name)}. Move that file away, or choose "
+                "another folder."
+            )
+
+
+def _complete(path: Path, content: bytes, experiment: Experiment) -> tuple[list[Trail], int]:
+    """The complete trails of a ledger, and where the last of them ends."""
+    lines = [line + b"\n" for line in content.split(b"\n")[:-1]]
+    size, trails = experiment.sizes.queries + 1, list[Trail]()
+    seen = set[tuple[str, int]]()
+    for at in range(2, len(lines) - size + 1, size):
+        try:
+            trails.append(_trail(b"".join(lines[at : at + size]).decode(), experiment))
+        except (ValueError, IndexError, csv.Error):
+            raise ValueError(_spoilt(path, at + 1)) from None
+        if (trails[-1].strategy, trails[-1].run) in seen:  # two processes wrote at once
+            raise ValueError(_spoilt(path, at + 1))
+        seen.add((trails[-1].strategy, trails[-1].run))
+    return trails, sum(len(line) for line in lines[: 2 + size * len(trails)])
+
+
+def _trail(text: str, experiment: Experiment) -> Trail:
+    """The trail that lines of a ledger tell, if they are to the letter as it would be written."""
+    rows = list(csv.reader(StringIO(text, newline="")))
+    asked = np.array([int(row[7]) for row in rows[1:]], dtype=np.intp)
+    accuracy = np.array([float(row[6]) for row in rows])
+    trail = Trail(rows[0][3], int(rows[0][4]), asked, accuracy)
+    if _text(experiment, [trail]) != text:
+        raise ValueError(text)
+    return trail
+
+
+def _spoilt(path: Path, line: int) -> str:
+    return (
+        f"out must hold rows as they were written; got {str(path)!r}, which was changed near "
+        f"line {line}. Move that file away."
+    )

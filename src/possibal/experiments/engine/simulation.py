@@ -1,0 +1,204 @@
+"""Trails: a strategy asks, the set answers, and accuracy is measured after every answer.
+
+    deal -> Ground (distances of each run) -> Crowd (what S trails know) -> fit -> choose -> Crowd
+
+At every step all trails of an experiment know the same number of labels, so that their fits are
+one stack, whatever the way to deal with hyperparameters.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from inspect import unwrap
+from pathlib import Path
+from traceback import extract_tb
+from typing import TypeAlias, TypeGuard
+
+import numpy as np
+
+from possibal.acquisition.pointwise import STRATEGIES, random
+from possibal.acquisition.registry import pick
+from possibal.acquisition.scoring import Score, is_local
+from possibal.acquisition.strategy import Strategy, View
+from possibal.arrays import Matrix, Places
+from possibal.belief import Belief
+from possibal.errors import StrategyError
+from possibal.experiments.datasets import Codes, Dataset
+from possibal.experiments.engine.batched_gp import Crowd, Fit, Ground
+from possibal.experiments.engine.batched_hyperparameters import WAYS, Way, fixed
+from possibal.experiments.results import Trail
+from possibal.experiments.spec import PAPER, Experiment
+from possibal.experiments.splits import deal, scaled
+from possibal.experiments.streams import stream
+from possibal.gp.hyperparameters import COMMON, evidence, problem
+from possibal.gp.likelihoods import PROBIT, SOFTMAX
+from possibal.gp.posterior import Data
+from possibal.numerics.linalg import one_thread
+
+_MOST_ROWS = 1000
+"""Rows that hyperparameters are fitted to in advance; of more, a draw."""
+
+Names: TypeAlias = Sequence[tuple[str, int]]
+"""Strategy and run of each trail."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """An experiment with all it needs.
+
+    Attributes:
+        experiment: what to run.
+        data: the set, with every label.
+        strategies: by name.
+        theta: logarithms of amplitude and length-scale, fitted in advance; None if they are not.
+    """
+
+    experiment: Experiment
+    data: Dataset
+    strategies: Mapping[str, Strategy]
+    theta: tuple[float, float] | None = None
+
+    @property
+    def start(self) -> int:
+        """Labels known before the first question: one of each."""
+        return len(np.unique(self.data.y))
+
+
+def in_advance(data: Dataset, seed: int) -> tuple[float, float]:
+    """The setting of largest evidence given all labels of a set, or those of a thousand rows.
+
+    Paper: App. E.3, "calculated in advance": from labels that nobody has asked for yet.
+    """
+    rows = np.arange(len(data.y))
+    if len(rows) > _MOST_ROWS:
+        rows = np.sort(stream(seed, 0, "in advance").permutation(rows)[:_MOST_ROWS])
+    X = scaled(data.X, data.X)[rows]
+    posterior = evidence(problem(None, labelled(X, data.y[rows], len(data.labels))))
+    amplitude, length = posterior.prior.settings()[0][0].theta
+    return float(amplitude), float(length)
+
+
+def is_binary(data: Dataset) -> bool:
+    """Whether two labels are to be told apart."""
+    return len(data.labels) == 2  # noqa: PLR2004 - two
+
+
+def labelled(X: Matrix, codes: Codes, labels: int) -> Data:
+    """Rows with their labels, as a Gaussian process reads them."""
+    weight = np.ones((1, len(X)))
+    if labels == 2:  # noqa: PLR2004 - two labels need one latent
+        return Data(X, np.where(codes == 1, 1.0, -1.0)[None], weight, PROBIT)
+    one_hot = (np.arange(labels)[:, None] == codes).astype(float)
+    return Data(X, one_hot, weight, SOFTMAX)
+
+
+# ---------------------------------------------------------------- on the way
+
+
+def follow(task: Task, names: Names) -> list[Trail]:
+    """The trails of strategies through runs, each the same whatever others are followed with it.
+
+    Paper: App. E.2, Algorithm 1.
+    """
+    theta = None if task.theta is None else np.array(task.theta)
+    with one_thread():
+        runs = dict.fromkeys(run for _, run in names)
+        shares = {run: deal(task.experiment, task.data, run) for run in runs}
+        grounds = {run: Ground.of(share, task.data, theta) for run, share in shares.items()}
+        alike = dict[int, list[int]]()  # a block leaves more rows to test on in some runs
+        for place, (_, run) in enumerate(names):
+            alike.setdefault(len(shares[run].test), []).append(place)
+        trails = dict[int, Trail]()
+        for places in alike.values():
+            some = [names[place] for place in places]
+            found = _walked(task, some, [grounds[run] for _, run in some])
+            trails.update(zip(places, found, strict=True))
+    return [trails[place] for place in range(len(names))]
+
+
+def _walked(task: Task, names: Names, grounds: Sequence[Ground]) -> list[Trail]:
+    """Trails whose grounds are equally large."""
+    theta = None if task.theta is None else np.array(task.theta)
+    queries = task.experiment.sizes.queries
+    common = 0.0 if task.experiment.hyperparameters == PAPER else COMMON  # the paper has none
+    crowd, fit = Crowd.at_start(grounds, len(task.data.labels), queries, theta, common), None
+    accuracy, way = np.empty((len(names), queries + 1)), _way(task)
+    for step in range(queries + 1):
+        fit = way(crowd, fit)  # line 6
+        accuracy[:, step] = fit.accuracy()  # line 14, after every answer
+        if step < queries:
+            crowd = crowd.told(_choices(task, names, fit))  # lines 7 to 11
+    asked = [g.share.pool[k[-queries:]] for g, k in zip(grounds, crowd.known, strict=True)]
+    lines = zip(names, asked, accuracy, strict=True)
+    return [Trail(strategy, run, rows, line) for (strategy, run), rows, line in lines]
+
+
+def _way(task: Task) -> Way:
+    """How the trails of a task deal with hyperparameters."""
+    return fixed if task.theta is not None else WAYS[task.experiment.hyperparameters]
+
+
+def _choices(task: Task, names: Names, fit: Fit) -> Places:
+    """The place among the rows left that each trail asks about; the lowest of several."""
+    mean, variance = fit.moments()
+    places = np.empty(len(names), dtype=np.intp)
+    strategies = np.array([strategy for strategy, _ in names])
+    for name in dict.fromkeys(strategies.tolist()):
+        members, strategy = np.flatnonzero(strategies == name), task.strategies[name]
+        if _is_ours(strategy) and mean.shape[1:3] == (1, 1):
+            # One latent and one setting: each row's score is its own to the last bit, so that the
+            # pools of many trails may be scored as one.
+            flat = Belief.borrowed(mean[members].ravel(), variance[members].ravel())
+            places[members] = strategy(flat).reshape(len(members), -1).argmax(axis=1)
+            continue
+        for s in members.tolist():
+            if _is_ours(strategy):
+                places[s] = strategy(fit.belief(s, mean[s], variance[s])).argmax()
+            elif strategy is STRATEGIES["random"]:  # needs no posterior, which takes time to make
+                rng = _generator(task, names[s][1], fit.crowd.n)
+                places[s] = random(mean[s, 0, 0], variance[s, 0, 0], rng=rng).argmax()
+            else:
+                places[s] = _asked(_view(task, names[s][1], fit, s), strategy, name)
+    return places
+
+
+def _is_ours(strategy: Strategy) -> TypeGuard[Score]:
+    """Whether rows of many pools may be joined; what a user's own score gives is looked at."""
+    return is_local(strategy) and strategy in STRATEGIES.values()
+
+
+def _asked(view: View, strategy: Strategy, name: str) -> int:
+    """The place that a strategy picks; what goes wrong in it is told in one sentence."""
+    try:
+        return pick(view, strategy)
+    except (Exception, SystemExit) as error:
+        raise StrategyError(
+            f"strategy {name} must give one number for each candidate; got {type(error).__name__}: "
+            f"{error} ({_where(strategy, error)}). Mend it and run again."
+        ) from error
+
+
+def _where(strategy: Strategy, error: BaseException) -> str:
+    """The last line of a strategy's own file that an error came through, or its first."""
+    frames = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)]
+    code = getattr(unwrap(strategy), "__code__", None)
+    if code is not None:
+        own = [frame for frame in frames if frame[0] == code.co_filename]
+        frames = own or [(code.co_filename, code.co_firstlineno)]
+    return f"{Path(frames[-1][0]).name}, line {frames[-1][1]}"
+
+
+def _view(task: Task, run: int, fit: Fit, s: int) -> View:
+    """What a strategy that reads more than a belief may look at."""
+    share, left = fit.crowd.grounds[s].share, fit.crowd.left[s]
+    rng = _generator(task, run, fit.crowd.n)
+    return View(fit.posterior(s), share.X[share.pool[left]], rng)
+
+
+def _generator(task: Task, run: int, answers: int) -> np.random.Generator:
+    """Where a strategy draws from at one step; the same for all strategies."""
+    return np.random.default_rng([campaign_seed(task.experiment.seed, run), answers])
+
+
+def campaign_seed(seed: int, run: int) -> int:
+    """The seed of the campaign that asks the questions of a run."""
+    return int(stream(seed, run, "ask").integers(2**31))

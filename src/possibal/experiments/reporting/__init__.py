@@ -1,0 +1,1 @@
+"""What experiments show: tables, figures, reports."""

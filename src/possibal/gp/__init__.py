@@ -1,0 +1,5 @@
+"""Gaussian processes: likelihoods, kernels, Laplace's method, hyperparameters (Props. 6 to 8)."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

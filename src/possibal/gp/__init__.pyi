@@ -1,0 +1,9 @@
+from .pending import Foreseen
+from .posterior import Data, Posterior, condition
+
+__all__ = [
+    "Data",
+    "Foreseen",
+    "Posterior",
+    "condition",
+]

@@ -1,0 +1,323 @@
+"""What labels tell about latents near one place: the curvature that Laplace's method needs.
+
+Every array has the same three axes: S members of a stack (settings of the hyperparameters, or
+runs), P processes (one for a link with one latent a row, C for a softmax), n rows. Kernel matrices
+are (S, P, n, n); a single process axis there is shared by all classes.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+
+from possibal.arrays import Array, Places, Vector
+from possibal.gp.likelihoods import SOFTMAX, Link, Softmax
+from possibal.numerics.batched import Stack
+from possibal.numerics.linalg import Factor, each_times, factor, product
+
+_WRONG = 0.1
+"""A step that leaves more than this share of what is lacking is wrong."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What was seen, as the climb reads it.
+
+    Attributes:
+        y: labels -1 and 1, or numbers, (1 or S, 1, n); one-hot under a softmax, (1 or S, C, n).
+        weight: how many times a row counts, (1 or S, 1, n).
+        kernel: what the kernel is called, for errors.
+    """
+
+    y: Array
+    weight: Array
+    kernel: str = "kernel"
+
+    def part(self, members: Places) -> "Seen":
+        """The same for some members of the stack."""
+        y = self.y if len(self.y) == 1 else self.y[members]
+        weight = self.weight if len(self.weight) == 1 else self.weight[members]
+        return Seen(y, weight, self.kernel)
+
+
+class Information(Protocol):
+    """What the labels tell about the latents: P = (K + W^-1)^-1, never formed as such.
+
+    Paper: Props. 7 and 8, [K + W^-1]^-1; for the softmax that is notation only (erratum 7).
+    """
+
+    @property
+    def gradient(self) -> Array:
+        """Gradient of log p(y | g), (S, P, n).
+
+        Paper: App. C.1, nabla log p(Y | g).
+        """
+        ...
+
+    @property
+    def jitter(self) -> Vector:
+        """The largest share of the diagonal that was added to a matrix of each member, (S,)."""
+        ...
+
+    @property
+    def half_log_determinant(self) -> Vector:
+        """Half the log determinant of I + K W, (S,).
+
+        Paper: none; GPML Eq. 3.32.
+        """
+        ...
+
+    def part(self, members: Places, /) -> Self:
+        """The same for some members of the stack."""
+        ...
+
+    def times(self, v: Array) -> Array:
+        """The product P v.
+
+        Paper: Prop. 7, [K + W^-1]^-1.
+        """
+        ...
+
+    def step(self, K: Array, lack: Array) -> Array:
+        """The Newton step (I + W K)^-1 lack = lack - P K lack.
+
+        Paper: none; GPML Alg. 3.1, line 7, and Alg. 3.3, lines 10 and 11.
+        """
+        ...
+
+    def root(self) -> Array:
+        """The triangular matrix that prediction needs, (S, n, n).
+
+        Paper: none; GPML Alg. 3.2 and 3.4.
+        """
+        ...
+
+    def blocks(self) -> Array:
+        """The blocks of P within each process, (S, P, n, n).
+
+        Paper: Prop. 8.
+        """
+        ...
+
+    def drift(self, K: Array) -> Array:
+        """Derivative by g of minus half the log determinant of I + K W.
+
+        Paper: none; GPML Eq. 5.23, whose sign is wrong in print.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class LatentInformation(Stack):
+    """What labels tell where each row has one latent, so that W is diagonal.
+
+    Paper: Prop. 7; GPML Eq. 3.26 and 3.27, P = W^1/2 B^-1 W^1/2 with B = I + W^1/2 K W^1/2.
+    """
+
+    gradient: Array
+    third: Array
+    sqrt_w: Array
+    B: Factor
+
+    @classmethod
+    def at(cls, link: Link, seen: Seen, g: Array, K: Array) -> "LatentInformation":
+        """The information at one place of the climb.
+
+        Paper: none; GPML Alg. 3.1, lines 4 and 5.
+        """
+        slopes = link.slopes(seen.y, g, seen.weight)
+        sqrt_w = np.sqrt(slopes.weight)
+        B = np.multiply(K[:, 0], sqrt_w[:, 0, :, None], order="C")
+        B *= sqrt_w[:, 0, None, :]
+        _add_to_diagonal(B, 1.0)
+        return cls(slopes.gradient, slopes.third, sqrt_w, factor(B, seen.kernel))
+
+    @property
+    def jitter(self) -> Vector:
+        """The jitter of each member."""
+        return self.B.jitter
+
+    @property
+    def half_log_determinant(self) -> Vector:
+        """Half the log determinant of B.
+
+        Paper: none; GPML Alg. 3.1, line 10.
+        """
+        return self.B.half_log_determinant
+
+    def times(self, v: Array) -> Array:
+        """The product P v.
+
+        Paper: none; GPML Alg. 3.1, line 7.
+        """
+        return self.sqrt_w * self.B.solve((self.sqrt_w * v)[:, 0])[:, None]
+
+    def step(self, K: Array, lack: Array) -> Array:
+        """The Newton step.
+
+        Paper: none; GPML Alg. 3.1, line 7.
+        """
+        return lack - self.times(product(K, lack))
+
+    def root(self) -> Array:
+        r"""An upper triangular root R of P = R R', (S, n, n).
+
+        Paper: none; GPML Alg. 3.2, line 5, v = L \\ (W^1/2 k) is R' k.
+        """
+        return self.sqrt_w[:, 0, :, None] * np.swapaxes(self.B.inverse_factor(), 1, 2)
+
+    def blocks(self) -> Array:
+        """P itself.
+
+        Paper: none; GPML Alg. 5.1, line 5.
+        """
+        root = self.root()
+        return (root @ np.swapaxes(root, 1, 2))[:, None]
+
+    def drift(self, K: Array) -> Array:
+        """Half the posterior variance of each row times the third derivative.
+
+        Paper: none; GPML Alg. 5.1, lines 6 and 7, with the sign put right.
+        """
+        explained = np.swapaxes(self.root(), 1, 2)[:, None] @ K
+        variance = np.diagonal(K, axis1=2, axis2=3) - (explained * explained).sum(axis=2)
+        return 0.5 * variance * self.third
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxInformation(Stack):
+    """What labels tell under a softmax, where W couples the C latents of a row.
+
+    P = E - E R (R' E R)^-1 R' E with E block diagonal and R a stack of C identities, so that no
+    matrix is larger than n x n.
+
+    Paper: Prop. 8; GPML Eq. 3.46 to 3.48.
+
+    Attributes:
+        gradient: y - pi, (S, C, n).
+        weighted: pi times the weight of each row, (S, C, n): the diagonal D.
+        pi: (S, C, n).
+        E: (S, C, n, n).
+        M: factors of the sum of E over classes.
+        half_log_determinant: (S,).
+        jitter: (S,).
+    """
+
+    gradient: Array
+    weighted: Array
+    pi: Array
+    E: Array
+    M: Factor
+    half_log_determinant: Vector
+    jitter: Vector
+
+    @classmethod
+    def at(cls, seen: Seen, g: Array, K: Array) -> "SoftmaxInformation":
+        """The information at one place of the climb.
+
+        Paper: none; GPML Alg. 3.3, lines 3 to 8.
+        """
+        pi = SOFTMAX.probability(g)  # line 3
+        D = seen.weight * pi
+        S, C, n = g.shape
+        sqrt_d = np.sqrt(D)  # line 5
+        B = np.multiply(K, sqrt_d[..., :, None], order="C")
+        B *= sqrt_d[..., None, :]
+        flat = B.reshape(S * C, n, n)
+        _add_to_diagonal(flat, 1.0)
+        each = factor(flat, seen.kernel)
+        E = each.inverse().reshape(S, C, n, n)  # line 6
+        E *= sqrt_d[..., :, None]
+        E *= sqrt_d[..., None, :]
+        M = factor(E.sum(axis=1), seen.kernel)  # line 8
+        # The book's line 7 sums the determinants of B alone; that of M belongs to them.
+        half = each.half_log_determinant.reshape(S, C).sum(axis=1) + M.half_log_determinant
+        half -= 0.5 * np.log(seen.weight).sum(axis=(1, 2))  # nothing where each row counts once
+        jitter = np.maximum(each.jitter.reshape(S, C).max(axis=1), M.jitter)
+        return cls(seen.weight * (seen.y - pi), D, pi, E, M, half, jitter)
+
+    def times(self, v: Array) -> Array:
+        """The product P v.
+
+        Paper: none; GPML Alg. 3.3, lines 10 and 11.
+        """
+        inner = each_times(self.E, v)
+        shared = self.M.solve(inner.sum(axis=1))[:, None]
+        return inner - each_times(self.E, np.broadcast_to(shared, v.shape))
+
+    def step(self, K: Array, lack: Array) -> Array:
+        """The Newton step, solved twice: the second time for what rounding left of the first.
+
+        Where amplitudes are large, the sum of E is close to singular, and what is left may be as
+        large as before. Then a step with D in place of W, its upper bound, still points uphill.
+
+        Paper: none; GPML Alg. 3.3, lines 10 and 11.
+        """
+        step = lack - self.times(product(K, lack))
+        left = self._left(K, lack, step)
+        step += left - self.times(product(K, left))
+        left = self._left(K, lack, step)
+        large = np.abs(lack).max(axis=(1, 2), initial=0.0)
+        wrong = np.abs(left).max(axis=(1, 2), initial=0.0) > _WRONG * large
+        if wrong.any():
+            step[wrong] = (lack - each_times(self.E, product(K, lack)))[wrong]
+        return step
+
+    def _left(self, K: Array, lack: Array, step: Array) -> Array:
+        """What a step leaves of what is lacking, lack - (I + W K) step."""
+        g = product(K, step)
+        return lack - step - self.weighted * (g - (self.pi * g).sum(axis=1, keepdims=True))
+
+    def root(self) -> Array:
+        r"""An upper triangular root R of the inverse of the sum of E, (S, n, n).
+
+        Paper: none; GPML Alg. 3.4, line 8, M \\ (E k) is R' E k.
+        """
+        return np.swapaxes(self.M.inverse_factor(), 1, 2)
+
+    def returned(self) -> Array:
+        """Matrices Q with P_cc = E_c - Q_c' Q_c, (S, C, n, n).
+
+        Paper: none; GPML Alg. 3.4, line 8.
+        """
+        return self.M.inverse_factor()[:, None] @ self.E
+
+    def blocks(self) -> Array:
+        """The blocks of P within each class.
+
+        Paper: Prop. 8, the covariance of one class.
+        """
+        Q = self.returned()
+        return self.E - np.swapaxes(Q, 2, 3) @ Q
+
+    def drift(self, K: Array) -> Array:
+        """Derivative by g of minus half the log determinant, from the C x C covariance of each row.
+
+        Paper: none; GPML Eq. 5.23 for a softmax.
+        """
+        diagonal = np.broadcast_to(np.diagonal(K, axis1=2, axis2=3), self.pi.shape)
+        own = diagonal - ((K @ self.E) * K).sum(axis=3)  # E is symmetric, and so is K
+        T = self.returned() @ K
+        # S[a, b] = own[a] [a = b] + sum_k T_a[k] T_b[k], at every row.
+        mixed = (self.pi[:, :, None] * T).sum(axis=1)
+        S_pi = own * self.pi + (T * mixed[:, None]).sum(axis=2)
+        spread = own + (T * T).sum(axis=2)
+        level = (self.pi * spread).sum(axis=1, keepdims=True)
+        centre = (self.pi * S_pi).sum(axis=1, keepdims=True)
+        return -0.5 * self.weighted * (spread - level - 2.0 * S_pi + 2.0 * centre)
+
+
+def information(link: Link | Softmax, seen: Seen, g: Array, K: Array) -> Information:
+    """What the labels tell about latents near g.
+
+    Paper: App. C.1 and C.2, W and (K^-1 + W)^-1.
+    """
+    if isinstance(link, Softmax):
+        return SoftmaxInformation.at(seen, g, K)
+    return LatentInformation.at(link, seen, g, K)
+
+
+def _add_to_diagonal(stack: Array, value: float) -> None:
+    """Add a value to the diagonal of every matrix of a contiguous stack, in place."""
+    S, n, _ = stack.shape
+    stack.reshape(S, n * n)[:, :: n + 1] += value

@@ -1,0 +1,301 @@
+"""What to do about hyperparameters: keep them, maximise their evidence, or carry all credible ones.
+
+Hyperparameters are unknown too. Before any label each has a log-normal possibility, whose centre
+is scaled by the rows seen; labels multiply it by their evidence. The *envelope* keeps every
+setting that stays credible, as one hypothesis of the belief.
+"""
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import Bounds, minimize
+
+from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.gp.kernels import Kernel
+from possibal.gp.posterior import Data, Posterior, condition
+from possibal.gp.prior import prior
+from possibal.gp.rbf import own_kernel
+from possibal.numerics.distances import usual_distance
+
+AMPLITUDE = 12.0
+"""Prior variance of a latent: most rows have a clear label."""
+COMMON = 0.3
+"""What all rows have in common to a classifier, as a share of that: one class may be all around."""
+LENGTH_SHARE = 0.7
+"""The length-scale most credible before any label, as a share of the usual distance of rows."""
+AMPLITUDE_SD, LENGTH_SD, NOISE_SD = 1.0, 0.5, 2.0
+"""How far the logarithms of hyperparameters stray."""
+REACH = 1.25
+"""How many of those the settings of an envelope lie off the centre."""
+LEAST_CREDIBLE = 1e-3
+"""Settings less credible than this are left out of an envelope: they raise no doubt above it."""
+MOST_NUMBERS = 5_000_000
+"""Entries of the kernel matrices of settings that are fitted together; more take turns."""
+_CLOSE: Any = {"ftol": 1e-7, "gtol": 1e-3}
+"""Evidence to a ten-thousandth of a nat: further digits move no prediction."""
+_NONE = np.empty((0, 2))
+
+
+@dataclass(frozen=True)
+class Own:
+    """Our own kernel, all but its length-scale.
+
+    Paper: App. E, the RBF kernel of the experiments, which has nothing in common.
+
+    Attributes:
+        amplitude: prior variance, without what all rows have in common.
+        common: what they have in common, as a share of the amplitude.
+    """
+
+    amplitude: float = AMPLITUDE
+    common: float = 0.0
+
+    def kernel(self, length: float) -> Kernel:
+        """The kernel of a length-scale; either hyperparameter may stray by a factor of 1000.
+
+        Paper: App. E, where nothing is in common.
+        """
+        ends = [(1e-3 * value, 1e3 * value) for value in (self.amplitude, length)]
+        return own_kernel(self.amplitude, length, self.common, *ends)
+
+
+_OWN = Own()
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A fit to be made.
+
+    Attributes:
+        kernels: one that all classes share, or one per class.
+        data: what was seen; its weights are those of the rows alone.
+        given: (p,), logarithms of the hyperparameters as the kernels have them.
+        distance: the usual one of two rows.
+        noisy: whether the last hyperparameter is the variance of a Gaussian error.
+    """
+
+    kernels: tuple[Kernel, ...]
+    data: Data
+    given: Vector
+    distance: float
+    noisy: bool = False
+
+    @functools.cached_property
+    def belief(self) -> "Beforehand":
+        """What is believed of the hyperparameters before any label.
+
+        Length-scales are believed near a share of the usual distance of two rows, which grows
+        with the square root of the number of columns; all else near what is given.
+
+        Paper: none; a Gaussian possibility function of Sec. 3.2.
+        """
+        length = np.log(LENGTH_SHARE * self.distance)
+        names = [name for kernel in self.kernels for name in _free(kernel)]
+        bounded = [kernel.bounds for kernel in self.kernels if len(kernel.theta)]
+        low, high = np.concatenate(bounded or [_NONE]).T
+        centre, sd = self.given.copy(), np.full(len(self.given), AMPLITUDE_SD)
+        if self.noisy:
+            names, sd[-1] = [*names, "noise"], NOISE_SD
+            low, high = np.append(low, -np.inf), np.append(high, np.inf)
+        scaled = np.array([name.endswith("length_scale") for name in names], dtype=bool)
+        centre[scaled], sd[scaled] = length, LENGTH_SD
+        centre = np.clip(centre, low, high)
+        low, high = np.maximum(low, centre - 6 * sd), np.minimum(high, centre + 6 * sd)
+        return Beforehand(tuple(names), centre, sd, Bounds(low, high))
+
+    def part(self, rows: Places) -> "Problem":
+        """The same fit to some of the rows."""
+        data = self.data
+        some = replace(data, X=data.X[rows], y=data.y[:, rows], weight=data.weight[:, rows])
+        return replace(self, data=some)
+
+    def at(self, thetas: Matrix, start: Array | None = None) -> Posterior:
+        """The posterior of a stack of settings, climbed to from a start if there is one.
+
+        Paper: Props. 6 to 8.
+        """
+        return self.under(thetas, self.belief.log(thetas), start)
+
+    def under(
+        self, thetas: Matrix, log_prior: Vector | None = None, start: Array | None = None
+    ) -> Posterior:
+        """The posterior of settings that are as credible as log_prior says, or all alike.
+
+        Paper: Props. 6 to 8.
+        """
+        of_kernels = thetas[:, :-1] if self.noisy else thetas
+        noise = np.exp(thetas[:, -1:]) if self.noisy else 1.0
+        count = self.data.weight[0] if self.noisy else None
+        data = replace(self.data, weight=self.data.weight / noise, own=self.noisy, count=count)
+        return condition(prior(self.kernels, of_kernels), data, log_prior, start=start)
+
+
+@dataclass(frozen=True, eq=False)
+class Beforehand:
+    """What is believed of logarithms of hyperparameters before any label: Gaussian possibilities.
+
+    Attributes:
+        names: of the hyperparameters; those of one name are moved together.
+        centre: (p,), the most credible ones.
+        sd: (p,), how far they stray.
+        bounds: what the kernels allow, within six of those.
+    """
+
+    names: tuple[str, ...]
+    centre: Vector
+    sd: Vector
+    bounds: Bounds
+
+    def log(self, thetas: Matrix) -> Vector:
+        """How credible settings are, as logarithms; zero at the centre.
+
+        Paper: Sec. 3.2.
+        """
+        z = (thetas - self.centre) / self.sd
+        return -0.5 * (z * z).sum(axis=1)
+
+    def settings(self) -> Matrix:
+        """Settings spread over what is credible: the centre, and each name moved to either side.
+
+        Length-scales of several columns or classes have one name. None leaves the bounds.
+
+        Paper: none.
+        """
+        each, p = dict.fromkeys(self.names), len(self.names)
+        moves = np.array([[own == name for own in self.names] for name in each], dtype=float)
+        z = REACH * moves.reshape(len(each), p)
+        moved = np.concatenate([np.zeros((1, p)), z, -z]) * self.sd
+        inside = np.clip(self.centre + moved, self.bounds.lb, self.bounds.ub)
+        return np.array(list(dict.fromkeys(map(tuple, inside)))).reshape(-1 if p else 1, p)
+
+
+Way = Callable[[Problem], Posterior]
+"""One way to deal with hyperparameters."""
+
+
+def fixed(problem: Problem) -> Posterior:
+    """The posterior under the hyperparameters as they are given.
+
+    Paper: App. E.3, hyperparameters fixed for the duration of an experiment.
+    """
+    return problem.under(problem.given[None])
+
+
+def evidence(problem: Problem) -> Posterior:
+    """The posterior under the setting of largest evidence times prior.
+
+    The climb starts from the centre and from the best setting of the envelope.
+
+    Paper: none; GPML Sec. 5.5, with priors: without them few labels lead to extremes.
+    """
+    if not len(problem.given):
+        return fixed(problem)
+    height = -np.inf
+    best, near = problem.belief.centre, np.empty(0)
+    for thetas, posterior in _in_turns(problem):
+        heights = posterior.log_evidence + posterior.log_prior
+        if heights.max() > height:
+            top = int(heights.argmax())
+            best, near, height = thetas[top], posterior.mode.a[[top]], heights[top]
+    return _highest(problem, np.unique(np.vstack([problem.belief.centre, best]), axis=0), near)
+
+
+def _highest(problem: Problem, starts: Matrix, near: Array) -> Posterior:
+    """The best posterior that climbs from some settings lead to.
+
+    Every climb to a mode begins near one place, so that the height has no memory.
+    """
+    belief = problem.belief
+
+    def downhill(theta: Vector) -> tuple[float, Vector]:
+        posterior = problem.at(theta[None], near)
+        slopes = posterior.evidence_slopes()
+        if problem.noisy:
+            slopes = np.column_stack([slopes, posterior.noise_slopes()])
+        height = float(posterior.log_evidence[0] + posterior.log_prior[0])
+        return -height, (theta - belief.centre) / belief.sd**2 - slopes[0]
+
+    found = [
+        minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=belief.bounds, options=_CLOSE)
+        for start in starts
+    ]
+    lowest = int(np.argmin([float(result.fun) for result in found]))
+    return problem.at(np.asarray(found[lowest].x)[None])
+
+
+def envelope(problem: Problem) -> Posterior:
+    """The posterior under every credible setting.
+
+    Paper: none; Sec. 3.3 with the hyperparameters as the unknown: what is not known is maximised
+    over, not averaged.
+    """
+    turns = _in_turns(problem)
+    _, kept = next(turns)
+    for _, posterior in turns:
+        kept = _credible(Posterior.joined([kept, posterior]))
+    return _credible(kept)
+
+
+def _in_turns(problem: Problem) -> Iterator[tuple[Matrix, Posterior]]:
+    """Settings and their posteriors, as many together as memory allows."""
+    settings, n = problem.belief.settings(), len(problem.data)
+    together = max(1, MOST_NUMBERS // max(problem.data.y.shape[0] * n * n, 1))
+    for start in range(0, len(settings), together):
+        some = settings[start : start + together]
+        yield some, problem.at(some)
+
+
+def _credible(posterior: Posterior) -> Posterior:
+    """The settings that are still credible."""
+    return posterior.part(np.flatnonzero(posterior.credibility >= LEAST_CREDIBLE))
+
+
+WAYS: dict[str, Way] = {"envelope": envelope, "evidence": evidence, "fixed": fixed}
+
+
+def problem(
+    kernels: tuple[Kernel, ...] | None,
+    data: Data,
+    *,
+    distance: float | None = None,
+    own: Own = _OWN,
+    noise: float | None = None,
+) -> Problem:
+    """The fit of kernels to data.
+
+    Args:
+        kernels: None means our own, a constant times an RBF.
+        data: what was seen.
+        distance: the usual one of two rows; None means that of the rows seen.
+        own: our own kernel.
+        noise: variance of a Gaussian error; None where there is none.
+    """
+    usual = usual_distance(data.X) if distance is None else distance
+    if kernels is None:
+        kernels = (own.kernel(LENGTH_SHARE * usual),)
+    given = np.concatenate([kernel.theta for kernel in kernels])
+    if noise is not None:
+        given = np.append(given, np.log(noise))
+    return Problem(kernels, data, given, usual, noisy=noise is not None)
+
+
+def usual(distance: float) -> Beforehand:
+    """What is believed of the hyperparameters of our own kernel, a constant times an RBF.
+
+    Paper: none; it is what :attr:`Problem.belief` finds for that kernel.
+
+    Args:
+        distance: the usual one of two rows.
+    """
+    centre = np.log([AMPLITUDE, LENGTH_SHARE * distance])
+    sd = np.array([AMPLITUDE_SD, LENGTH_SD])
+    names = ("k1__constant_value", "k2__length_scale")
+    return Beforehand(names, centre, sd, Bounds(centre - 6 * sd, centre + 6 * sd))
+
+
+def _free(kernel: Kernel) -> list[str]:
+    """The name of each free hyperparameter, in the order of theta."""
+    return [h.name for h in kernel.hyperparameters for _ in range(h.n_elements) if not h.fixed]

@@ -1,0 +1,168 @@
+"""Covariances by any kernel of scikit-learn, for a stack of settings of its hyperparameters."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+from sklearn.gaussian_process.kernels import Hyperparameter
+
+from possibal.arrays import Array, Matrix, Vector
+from possibal.numerics.batched import Stack
+
+
+class Kernel(Protocol):
+    """What we use of a scikit-learn kernel."""
+
+    @property
+    def theta(self) -> Vector:
+        """Logarithms of the hyperparameters that are free."""
+        ...
+
+    @property
+    def bounds(self) -> Matrix:
+        """Bounds of theta."""
+        ...
+
+    @property
+    def hyperparameters(self) -> Sequence[Hyperparameter]:
+        """The hyperparameters, fixed or free."""
+        ...
+
+    def clone_with_theta(self, theta: Vector) -> Self:
+        """The same kernel with other hyperparameters."""
+        ...
+
+    def __call__(
+        self, X: Matrix, Y: Matrix | None = None, *, eval_gradient: bool = False
+    ) -> Matrix:
+        """The kernel matrix, or that and its derivatives by theta."""
+        ...
+
+    def diag(self, X: Matrix) -> Vector:
+        """The diagonal of the kernel matrix."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Covariances of some rows with the rows seen, for one member of the stack.
+
+    Attributes:
+        member: place in the stack.
+        processes: which processes have these covariances.
+        variance: (m,), prior variances of the rows.
+        scale: the covariances are scale times matrix.
+        matrix: (m, n); several columns may share it.
+        error: (m,), the largest relative error in each line of it, where that is of account.
+    """
+
+    member: int
+    processes: slice
+    variance: Vector
+    scale: float
+    matrix: Matrix
+    error: Vector | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Kernels(Stack):
+    """Settings of any kernels, evaluated one by one.
+
+    Paper: Sec. 5.2; Prop. 8, K_l.
+    """
+
+    kernels: tuple[Kernel, ...]
+    thetas: Matrix
+
+    @property
+    def name(self) -> str:
+        """The kernels as scikit-learn writes them."""
+        return ", ".join(f"kernel {kernel}" for kernel in self.kernels)
+
+    def __len__(self) -> int:
+        """The number of settings."""
+        return len(self.thetas)
+
+    def settings(self) -> list[list[Kernel]]:
+        """The kernels of every setting, one or one per class."""
+        ends = np.cumsum([len(kernel.theta) for kernel in self.kernels])[:-1]
+        return [
+            [
+                k.clone_with_theta(t)
+                for k, t in zip(self.kernels, np.split(theta, ends), strict=True)
+            ]
+            for theta in self.thetas
+        ]
+
+    def gram(self, X: Matrix, /) -> Array:
+        """Covariances of the rows seen.
+
+        Paper: Prop. 6, K.
+        """
+        if not len(X):
+            return np.empty((len(self), len(self.kernels), 0, 0))
+        return self.finite(
+            np.array([[kernel(X) for kernel in member] for member in self.settings()])
+        )
+
+    def slopes(self, X: Matrix, sensitivity: Array, /) -> Matrix:
+        """Derivatives by theta of a function of the covariances.
+
+        Paper: none; GPML Eq. 5.21.
+        """
+        shared = len(self.kernels) == 1
+        G = sensitivity.sum(axis=1, keepdims=True) if shared else sensitivity
+        slopes = np.empty_like(self.thetas)
+        for s, member in enumerate(self.settings()):
+            by_class = [kernel(X, eval_gradient=True)[1] for kernel in member]
+            pairs = zip(G[s], by_class, strict=True)
+            slopes[s] = np.concatenate([np.einsum("ij,ijp->p", g, dK) for g, dK in pairs])
+        return slopes
+
+    def facing(self, X: Matrix, /) -> "Facing":
+        """The settings, ready to compare other rows with the rows seen.
+
+        Paper: Prop. 6, K_t.
+        """
+        return Facing(self, self.settings(), X)
+
+    def finite(self, K: Array) -> Array:
+        """The same covariances, if they are numbers."""
+        if not np.isfinite(K).all():
+            raise ValueError(
+                f"{self.name} must give finite covariances; got {K[~np.isfinite(K)][0]}. "
+                "Bring the columns of X to a common scale, with StandardScaler for one."
+            )
+        return K
+
+
+@dataclass(frozen=True, eq=False)
+class Facing:
+    """Settings of kernels, before the rows seen."""
+
+    prior: Kernels
+    settings: list[list[Kernel]]
+    X: Matrix
+
+    def columns(self, X_t: Matrix, /) -> Iterator[Column]:
+        """Covariances of other rows with the rows seen, member by member.
+
+        Paper: Prop. 6, K_t and the diagonal of K_tt.
+        """
+        for s, member in enumerate(self.settings):
+            for p, kernel in enumerate(member):
+                processes = slice(None) if len(member) == 1 else slice(p, p + 1)
+                matrix = np.empty((len(X_t), 0))
+                if len(self.X):
+                    matrix = self.prior.finite(kernel(X_t, self.X))
+                yield Column(s, processes, kernel.diag(X_t), 1.0, matrix)
+
+    def single(self) -> "Facing":
+        """The same: these kernels know one precision."""
+        return self
+
+    @property
+    def largest(self) -> float:
+        """The largest prior variance of a row, which these kernels do not tell."""
+        return np.inf

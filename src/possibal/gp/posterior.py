@@ -1,0 +1,381 @@
+"""Gaussian processes conditioned on labels: one implementation for every reading.
+
+    condition(prior, data) -> Posterior        posterior.at(X) -> Belief
+
+The prior may be a stack of settings of the hyperparameters; each becomes a hypothesis of the
+belief, as credible as its evidence says.
+"""
+
+import functools
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.belief import Belief
+from possibal.gp.curvature import Seen, SoftmaxInformation
+from possibal.gp.laplace import Mode, climb, sensitivity
+from possibal.gp.likelihoods import IDENTITY, Link, Softmax
+from possibal.gp.prediction import Outlook
+from possibal.gp.prior import Prior
+from possibal.numerics.batched import Stack
+from possibal.numerics.linalg import drawing_root, one_thread
+
+TRUST = 0.5
+"""The power with which evidence counts for a setting of the hyperparameters."""
+
+AnyLink: TypeAlias = Link | Softmax
+
+
+@dataclass(frozen=True, eq=False)
+class Data(Stack):
+    """Rows seen, with what was seen there.
+
+    Attributes:
+        X: (n, d).
+        y: (P, n): labels -1 and 1 or numbers, P = 1; one-hot under a softmax, P = C.
+        weight: (1 or S, n), how many times each row counts; for numbers one over their variance.
+        link: how latents make labels random.
+        own: whether each setting has weights of its own, even if there is but one.
+        count: (n,), how many numbers alike each row stands for; None means one.
+    """
+
+    X: Matrix
+    y: Matrix
+    weight: Matrix
+    link: AnyLink
+    own: bool = False
+    count: Vector | None = None
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.X)
+
+    def stacked(self) -> dict[str, Any]:
+        """The weights, where each setting has its own."""
+        return {"weight": self.weight} if self.own or len(self.weight) > 1 else {}
+
+    @property
+    def once(self) -> Matrix:
+        """The weight of one more row that counts once, (1 or S, 1).
+
+        Paper: none; for numbers one over the variance of the error of the last row.
+        """
+        once = np.ones((len(self.weight), 1))
+        if self.link is IDENTITY and len(self):
+            once = once * self.weight[:, -1:] / (1.0 if self.count is None else self.count[-1])
+        return once
+
+    def seen(self, kernel: str) -> Seen:
+        """The same, as the climb reads it."""
+        return Seen(self.y[None], self.weight[:, None], kernel)
+
+    def followed_by(self, other: "Data") -> "Data":
+        """These rows and others."""
+        return Data(
+            np.concatenate([self.X, other.X]),
+            np.concatenate([self.y, other.y], axis=1),
+            np.concatenate([self.weight, other.weight], axis=1),
+            self.link,
+            self.own,
+            None if self.count is None else np.append(self.count, np.ones(len(other))),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior(Stack):
+    """What the labels taught: Gaussian processes, one for each setting of the hyperparameters.
+
+    Paper: Props. 6, 7 and 8.
+
+    Attributes:
+        prior: S settings.
+        log_prior: (S,), how credible each setting was before any label, as a logarithm.
+        data: what was seen.
+        K: covariances of the rows seen, (S, P, n, n).
+        mode: where the latents of those rows are most credible.
+    """
+
+    prior: Prior
+    log_prior: Vector
+    data: Data
+    K: Array
+    mode: Mode
+
+    @property
+    def log_evidence(self) -> Vector:
+        """Log marginal likelihood of each setting, (S,).
+
+        k numbers alike with errors of variance s2 are one with an error of variance s2 / k, up to
+        a factor that depends on s2.
+
+        Paper: none; GPML Eq. 3.32 and 3.44, exact for numbers.
+        """
+        if self.data.count is None:
+            return self.mode.log_evidence
+        k = self.data.count
+        each = (k - 1.0) * np.log(2.0 * np.pi * k / self.data.weight) + np.log(k)
+        return self.mode.log_evidence - 0.5 * each.sum(axis=1)
+
+    @property
+    def log_possibilistic_evidence(self) -> Vector:
+        """Log of the largest joint credibility of labels and latents, (S,).
+
+        Paper: App. C.1, f(Y | X) = sup p(Y | X, g) f(g | X).
+        """
+        return self.mode.log_peak
+
+    @property
+    def credibility(self) -> Vector:
+        """How credible each setting is: prior times evidence, scaled so that the largest is one.
+
+        The evidence counts with a power below one: labels that were asked for because they are
+        doubtful are no fair sample, and few of them speak too loudly (docs/hyperparameters.md).
+
+        Paper: none; Sec. 3.3 with the hyperparameters as the unknown.
+        """
+        score = TRUST * self.log_evidence + self.log_prior
+        return np.exp(score - score.max())
+
+    @property
+    def leading(self) -> "Posterior":
+        """The posterior under the most credible setting alone."""
+        return self if len(self.prior) == 1 else self.part(np.array([self.credibility.argmax()]))
+
+    def update(self, x: Matrix, y: Matrix, weight: Matrix | None = None) -> "Posterior":
+        """The posterior with one more label, or a few, climbed to from where this one stands.
+
+        Paper: Props. 6 to 8 for the longer data.
+
+        Args:
+            x: (k, d).
+            y: (P, k), as in :class:`Data`.
+            weight: (1 or S, k); if left out one, or for numbers that of a row that counts once.
+        """
+        once = np.repeat(self.data.once, len(x), axis=1)
+        more = Data(x, y, once if weight is None else weight, self.data.link)
+        data = self.data.followed_by(more)
+        start = np.pad(self.mode.a, [(0, 0), (0, 0), (0, len(x))])
+        return condition(self.prior, data, self.log_prior, start=start)
+
+    @functools.cached_property
+    def outlook(self) -> Outlook:
+        """What it takes to look at other rows."""
+        information, link = self.mode.information, self.data.link
+        inner = information.E if isinstance(information, SoftmaxInformation) else None
+        with one_thread():
+            facing, root = self.prior.facing(self.data.X), information.root()
+        return Outlook(facing, self.mode.a, root, inner, link.scale, self.credibility)
+
+    def moments(self, X: Matrix) -> tuple[Array, Array]:
+        """Latent means and variances of rows, (S, P, m) each.
+
+        Paper: Props. 6 to 8, mu_t and the diagonal of Sigma_t.
+        """
+        return self.outlook.moments(X)
+
+    def at(self, X: Matrix) -> Belief:
+        """The belief about rows: one hypothesis for each setting.
+
+        A logistic latent is put on the probit's scale, which the scores read.
+
+        Paper: Props. 6 to 8, N(g_t; mu_t, Sigma_t) at each row by itself.
+        """
+        return self.outlook.at(X)
+
+    def probability(self, X: Matrix) -> Matrix:
+        """The most credible probability of each label, (m, C), averaged over the settings.
+
+        Paper: App. B.3, E*(pi(g_t)) is the softmax, or the sigmoid, of the mode.
+        """
+        mean, _ = self.moments(X)
+        weight = self.credibility / self.credibility.sum()
+        average = np.tensordot(weight, self.data.link.probability(mean), axes=1)
+        if not isinstance(self.data.link, Softmax):
+            average = np.stack([1.0 - average[0], average[0]])
+        return average.T
+
+    @property
+    def scale(self) -> float:
+        """What turns latents into those of a probit, which a belief has.
+
+        Paper: Sec. 4.2, the scale of the probit.
+        """
+        return self.data.link.scale
+
+    @property
+    def trust(self) -> float:
+        """The power with which an answer counts for a setting.
+
+        Paper: none; see :data:`TRUST`.
+        """
+        return TRUST
+
+    @property
+    def seen(self) -> Matrix:
+        """The rows that have labels, (n, d).
+
+        Paper: Props. 7 and 8, x_1 to x_t.
+        """
+        return self.data.X
+
+    @property
+    def answered(self) -> int:
+        """How many rows have labels.
+
+        Paper: Props. 7 and 8, t.
+        """
+        return len(self.data)
+
+    def covariance(self, X: Matrix) -> Array:
+        """Covariances between the latents of each row, (S, m, P, P).
+
+        Paper: Prop. 8, the blocks of Sigma_t; GPML Alg. 3.4, lines 8 to 12.
+        """
+        _, variance = self.moments(X)
+        S, P, m = variance.shape
+        covariance = np.zeros((S, m, P, P))
+        if isinstance(self.mode.information, SoftmaxInformation):
+            told = self._told(X)
+            covariance = np.einsum("spmk,sqmk->smpq", told, told)
+        for p in range(P):
+            covariance[:, :, p, p] = variance[:, p]
+        return covariance
+
+    def between(self, X: Matrix, Z: Matrix) -> Array:
+        """Covariances between all latents of rows and all of others, (S, m, k, P, P).
+
+        The last axis is that of the latents of X.
+
+        Paper: Prop. 8, all blocks of Sigma_t between two sets of rows.
+        """
+        cross = self.cross(X, Z)
+        if not isinstance(self.mode.information, SoftmaxInformation):
+            return cross[:, 0, :, :, None, None]
+        blocks = np.einsum("sqmn,spkn->smkpq", self._told(X), self._told(Z), optimize=True)
+        for p in range(cross.shape[1]):
+            blocks[..., p, p] = cross[:, p]
+        return blocks
+
+    def cross(self, X: Matrix, Z: Matrix) -> Array:
+        """Covariances between the latents of rows and those of others, (S, P, m, k).
+
+        Each process by itself: what a softmax puts between classes is left out.
+
+        Paper: Props. 6 to 8, Sigma_t between two sets of rows; under a softmax its l-th block.
+
+        Args:
+            X: (m, d).
+            Z: (k, d).
+        """
+        covariance = np.empty((*self.mode.a.shape[:2], len(X), len(Z)))
+        with one_thread():
+            for column in self.prior.facing(Z).columns(X):
+                covariance[column.member, column.processes] = column.scale * column.matrix
+        weights = np.empty((*covariance.shape[:2], len(self.data), len(Z)))
+        for part, column in self.outlook.columns(Z):
+            K_t = column.scale * column.matrix
+            for p in range(weights.shape[1])[column.processes]:
+                weights[column.member, p, :, part] = self._weights(column.member, p, K_t.T)
+        for part, column in self.outlook.columns(X):
+            place = column.member, column.processes
+            covariance[*place, part] -= column.scale * (column.matrix @ weights[place])
+        return covariance
+
+    def draw(self, X: Matrix, members: Places, rng: np.random.Generator) -> Array:
+        """Latents of all rows together, drawn as if credibilities were probabilities.
+
+        Given what is shared by all classes, the latents of a class are those of a regression
+        with weights D; a softmax adds what it gives back, the same draw for every class.
+
+        Paper: none; the probabilistic reading of Props. 7 and 8.
+
+        Args:
+            X: (m, d); the work grows with m^3.
+            members: which setting each draw is from.
+            rng: where the draws come from.
+
+        Returns:
+            (number of draws, P, m).
+        """
+        mean, _ = self.moments(X)
+        P, n = mean.shape[1], len(self.data)
+        draws = np.empty((len(members), P, len(X)))
+        shared, own = rng.standard_normal((len(members), n)), rng.standard_normal(draws.shape)
+        with one_thread():
+            prior = self.prior.gram(X)
+            for column in self.outlook.facing.columns(X):
+                s, K_t = column.member, column.scale * column.matrix
+                chosen = members == s
+                for p in range(P)[column.processes]:
+                    left = prior[s, min(p, prior.shape[1] - 1)]
+                    if isinstance(self.mode.information, SoftmaxInformation):
+                        left = left - K_t @ self.mode.information.E[s, p] @ K_t.T
+                        told = shared[chosen] @ self._returned[s, p] @ K_t.T
+                    else:
+                        half = K_t @ self.outlook.root[s]
+                        left, told = left - half @ half.T, 0.0
+                    root = drawing_root(left)
+                    draws[chosen, p] = mean[s, p] + own[chosen, p] @ root.T + told
+        return draws
+
+    def evidence_slopes(self) -> Matrix:
+        """Derivatives of the log evidence by the free hyperparameters, (S, p).
+
+        Paper: none; GPML Alg. 5.1.
+        """
+        with one_thread():
+            return self.prior.slopes(self.data.X, sensitivity(self.mode, self.K))
+
+    def noise_slopes(self) -> Vector:
+        """Derivatives of the log evidence by the logarithm of the noise variance, (S,).
+
+        Paper: none; GPML Eq. 5.9, for numbers seen with Gaussian error.
+        """
+        a = self.mode.a[:, 0]
+        diagonal = np.diagonal(self.mode.information.blocks()[:, 0], axis1=1, axis2=2)
+        alone = 0.5 * ((a * a - diagonal) / self.data.weight).sum(axis=1)
+        return alone if self.data.count is None else alone - 0.5 * (self.data.count - 1.0).sum()
+
+    def _weights(self, s: int, p: int, K: Matrix) -> Matrix:
+        """How much each row seen counts for others, P K, from their covariances (n, k)."""
+        if isinstance(self.mode.information, SoftmaxInformation):
+            Q = self._returned[s, p]
+            return self.mode.information.E[s, p] @ K - Q.T @ (Q @ K)
+        return self.outlook.root[s] @ (self.outlook.root[s].T @ K)
+
+    def _told(self, X: Matrix) -> Array:
+        """What rows share through the labels under a softmax, (S, C, m, n)."""
+        told = np.zeros((*self.mode.a.shape[:2], len(X), len(self.data)))
+        for part, column in self.outlook.columns(X):
+            for p in range(told.shape[1])[column.processes]:
+                one = column.scale * column.matrix @ self._returned[column.member, p].T
+                told[column.member, p, part] = one
+        return told
+
+    @functools.cached_property
+    def _returned(self) -> Array:
+        """What a softmax gives back, (S, C, n, n)."""
+        information = self.mode.information
+        assert isinstance(information, SoftmaxInformation)  # noqa: S101 - tells the type checker
+        return information.returned()
+
+
+def condition(
+    prior: Prior, data: Data, log_prior: Vector | None = None, *, start: Array | None = None
+) -> Posterior:
+    """The posterior of every setting of the prior, given the data.
+
+    Paper: Props. 6, 7 and 8.
+
+    Args:
+        prior: S settings.
+        data: what was seen; no row at all gives the prior back.
+        log_prior: (S,), credibilities of the settings as logarithms; all alike if left out.
+        start: (S, P, n), where the climb starts; see :func:`~possibal.gp.laplace.climb`.
+    """
+    with one_thread():
+        K = prior.gram(data.X)
+        mode = climb(data.link, K, data.seen(prior.name), start)
+    return Posterior(prior, np.zeros(len(prior)) if log_prior is None else log_prior, data, K, mode)

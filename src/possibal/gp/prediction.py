@@ -1,0 +1,176 @@
+"""Looking at rows nobody has labelled: their latent moments, as fast as matrix products allow.
+
+    outlook.at(X) -> Belief        outlook.glimpse(X).mean, .variance(rows)
+
+An outlook is what is left of a posterior once all that concerns the rows seen has been worked out:
+small enough to be sent to other machines, and the same for every kernel and link.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.belief import Belief
+from possibal.gp.kernels import Column
+from possibal.gp.prior import Facing
+from possibal.numerics.linalg import one_thread
+
+CHUNK = 100_000
+"""Covariances held at once when rows are predicted: small enough for the cache."""
+WIDER = 4
+"""In single precision so many times as many: it is so fast that Python's own time counts."""
+FEWEST = 64
+"""Rows looked at together at least."""
+_TRIANGLE = 64
+"""Columns of a triangular factor that are multiplied together; what is below them is zero."""
+_FLOOR = 1e-13
+"""A variance below this share of the prior's is rounding."""
+_TINY = 1e-300
+"""Where the prior's variance is zero, so that a belief has one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """What a posterior of S settings and P processes says of other rows.
+
+    Paper: Props. 6 to 8, mu_t and the diagonal of Sigma_t.
+
+    Attributes:
+        facing: the prior, before the n rows seen.
+        a: (S, P, n): the mean is K_t a.
+        root: upper triangular, (S, n, n): R R' is P, or the inverse of the sum of E.
+        inner: (S, P, n, n), E of a softmax; None where each row has one latent.
+        scale: what turns latents into those of a probit.
+        credibility: (S,), of each setting.
+    """
+
+    facing: Facing
+    a: Array
+    root: Array
+    inner: Array | None
+    scale: float
+    credibility: Vector
+
+    @property
+    def rows(self) -> int:
+        """Rows looked at together, so that their covariances stay in the cache."""
+        numbers = CHUNK if self.a.dtype == np.float64 else WIDER * CHUNK
+        return max(FEWEST, numbers // max(self.a.shape[2], 1))
+
+    def single(self) -> "Outlook":
+        """The same in single precision, where the kernel has it; twice as fast, or more."""
+        return replace(
+            self,
+            facing=self.facing.single(),
+            a=self.a.astype(np.float32),
+            root=self.root.astype(np.float32),
+        )
+
+    def blocks(self, m: int) -> Iterator[slice]:
+        """Places of m rows, as many at a time as are looked at together."""
+        return (slice(start, start + self.rows) for start in range(0, m, self.rows))
+
+    def columns(self, X: Matrix) -> Iterator[tuple[slice, Column]]:
+        """Covariances with the rows seen, chunk by chunk."""
+        with one_thread():
+            for part in self.blocks(len(X)):
+                for column in self.facing.columns(X[part]):
+                    yield part, column
+
+    def glimpse(self, X: Matrix) -> "Glimpse":
+        """The means of rows, and what their variances take; linear algebra keeps its threads."""
+        columns = list(self.facing.columns(X))
+        mean, prior = np.empty((2, *self.a.shape[:2], len(X)))
+        for one in columns:
+            place = one.member, one.processes
+            mean[place] = one.scale * (one.matrix @ self.a[place].T).T
+            prior[place] = one.variance
+        return Glimpse(self, columns, mean, prior)
+
+    def moments(self, X: Matrix) -> tuple[Array, Array]:
+        """Latent means and variances of rows, (S, P, m) each.
+
+        Rows are taken in chunks, so that memory does not grow with m^2 or with m n.
+
+        Paper: Props. 6 to 8, mu_t and the diagonal of Sigma_t.
+        """
+        shape = (*self.a.shape[:2], len(X))
+        mean, variance = np.empty(shape), np.empty(shape)
+        with one_thread():
+            for part in self.blocks(len(X)):
+                glimpse = self.glimpse(X[part])
+                mean[..., part], variance[..., part] = glimpse.mean, glimpse.variance()
+        return mean, variance
+
+    def at(self, X: Matrix) -> Belief:
+        """The belief about rows: one hypothesis for each setting.
+
+        A logistic latent is put on the probit's scale, which the scores read.
+
+        Paper: Props. 6 to 8, N(g_t; mu_t, Sigma_t) at each row by itself.
+        """
+        return Belief(*self.read(*self.moments(X)), self.credibility)
+
+    def read(self, mean: Array, variance: Array) -> tuple[Array, Array]:
+        """Latent moments, (S, P, m) each, as a belief has them.
+
+        Paper: Sec. 4.2.
+        """
+        if self.inner is None:
+            mean, variance = mean[:, 0], variance[:, 0]
+        else:
+            mean, variance = np.swapaxes(mean, 1, 2), np.swapaxes(variance, 1, 2)
+        if self.scale == 1.0:
+            return mean, variance
+        return self.scale * mean, self.scale * self.scale * variance
+
+    def explained(self, s: int, p: int, matrix: Matrix) -> Vector:
+        """How much of the variance of rows the labels explain, k' P k with k a line of matrix."""
+        if self.inner is None:
+            return _square_norms(matrix, self.root[s])
+        inner = matrix @ self.inner[s, p]
+        return np.einsum("ij,ij->i", inner, matrix) - _square_norms(inner, self.root[s])
+
+
+@dataclass(frozen=True, eq=False)
+class Glimpse:
+    """Rows whose means are known, and whose variances are worked out when asked for.
+
+    Attributes:
+        outlook: they are looked at from.
+        columns: their covariances with the rows seen.
+        mean: (S, P, m).
+        prior: (S, P, m), the variances before any label, which no label raises.
+    """
+
+    outlook: Outlook
+    columns: list[Column]
+    mean: Array
+    prior: Array
+
+    def variance(self, rows: Places | None = None) -> Array:
+        """The variances of some rows or of all, (S, P, number of them).
+
+        Paper: Props. 6 to 8, the diagonal of Sigma_t.
+        """
+        some = slice(None) if rows is None else rows
+        prior = self.prior[..., some]
+        left = prior.copy()
+        for one in self.columns:
+            matrix, square = one.matrix[some], one.scale * one.scale
+            for p in range(prior.shape[1])[one.processes]:
+                left[one.member, p] -= square * self.outlook.explained(one.member, p, matrix)
+        return np.maximum(left, _FLOOR * prior + _TINY, out=left)
+
+
+def _square_norms(matrix: Matrix, root: Matrix) -> Vector:
+    """Squared length of each line of matrix @ root, for an upper triangular root."""
+    n = len(root)
+    total = np.zeros(len(matrix))
+    for start in range(0, n, _TRIANGLE):
+        stop = min(start + _TRIANGLE, n)
+        piece = matrix[:, :stop] @ root[:stop, start:stop]
+        total += np.einsum("ij,ij->i", piece, piece)
+    return total

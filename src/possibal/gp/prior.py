@@ -1,0 +1,92 @@
+"""Prior processes: what is believed of the latent before any label, as a stack of settings."""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol, Self
+
+from possibal.arrays import Array, Matrix, Places
+from possibal.gp.kernels import Column, Kernel, Kernels
+from possibal.gp.rbf import Radial
+
+
+class Facing(Protocol):
+    """A stack of prior processes, before the rows seen.
+
+    Paper: Prop. 6, K_t.
+    """
+
+    def columns(self, X_t: Matrix, /) -> Iterator[Column]:
+        """Covariances of other rows with the rows seen, member by member.
+
+        Paper: Prop. 6, K_t and the diagonal of K_tt.
+        """
+        ...
+
+    @property
+    def largest(self) -> float:
+        """What the prior variance of no row exceeds."""
+        ...
+
+    def single(self) -> Self:
+        """The same in single precision, where the kernel has it."""
+        ...
+
+
+class Prior(Protocol):
+    """A stack of prior processes.
+
+    Paper: Sec. 5.2, a PGP with mean zero and a kernel; Prop. 8, K_l for each label.
+    """
+
+    @property
+    def name(self) -> str:
+        """What to call the kernel in an error."""
+        ...
+
+    def __len__(self) -> int:
+        """The number of settings."""
+        ...
+
+    def gram(self, X: Matrix, /) -> Array:
+        """Covariances of the rows seen, (S, P, n, n) with P = 1 where all classes share them.
+
+        Paper: Prop. 6, K.
+        """
+        ...
+
+    def slopes(self, X: Matrix, sensitivity: Array, /) -> Matrix:
+        """Derivatives by theta of a function of the covariances, given those by the entries.
+
+        Paper: none; GPML Eq. 5.21.
+        """
+        ...
+
+    def facing(self, X: Matrix, /) -> "Facing":
+        """The settings, ready to compare other rows with the rows seen.
+
+        Paper: Prop. 6, K_t.
+        """
+        ...
+
+    def part(self, members: Places, /) -> Self:
+        """Some of the settings."""
+        ...
+
+    def settings(self) -> list[list[Kernel]]:
+        """The kernels of every setting, one or one per class."""
+        ...
+
+
+def prior(kernels: Sequence[Kernel], thetas: Matrix) -> Prior:
+    """A stack of priors: one kernel that all classes share, or one for each class.
+
+    Paper: Sec. 5.2 and Prop. 8.
+
+    Args:
+        kernels: one, or one per class.
+        thetas: (S, p), the logarithms of all free hyperparameters, class after class.
+    """
+    if len(kernels) == 1:
+        radial = Radial.of(kernels[0], thetas)
+        if radial is not None:
+            return radial
+    return Kernels(tuple(kernels), thetas)

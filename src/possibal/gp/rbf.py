@@ -1,0 +1,317 @@
+"""Covariances by a constant times an RBF: all settings share the distances between rows.
+
+To the RBF a level may be added that all rows have in common, however far apart they are.
+
+Distances to many rows are one matrix product, and the rows seen are put into coordinates of their
+own first, so that neither tiny nor huge numbers lose their digits.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Product, Sum
+
+from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.gp.kernels import Column, Kernel
+from possibal.numerics.batched import Stack
+
+_LARGEST = 1e150
+"""Coordinates are cut here, so that their squares stay finite."""
+_LARGEST_SINGLE = 1e15
+"""The same in single precision."""
+_SHARPEST = 1e300
+"""The factor of squared distances is cut here: times zero it is zero, and not a number."""
+_COARSE = 1e5
+"""Squared distances by matrix products lose this many roundings at most; else they are summed."""
+_COARSE_SINGLE = 1e3
+"""The same in single precision; else they stay in double."""
+_ROUNDINGS = 16
+"""Roundings of a correlation beside those of its distance: what is added to d."""
+
+
+@dataclass(frozen=True, eq=False)
+class Radial(Stack):
+    """Settings of a constant times an RBF: amplitude * (exp(-d^2 / (2 length_scale^2)) + common).
+
+    Paper: App. E, the RBF kernel of the experiments, which has nothing in common.
+
+    Attributes:
+        kernel: the kernel as it was given.
+        amplitude: (S,), prior variances of what rows do not have in common.
+        length_scale: (S, 1) for all columns of X, or (S, d) for each.
+        free: which of (amplitude, length-scales) the columns of theta are.
+        common: what all rows have in common, as a share of the amplitude.
+    """
+
+    kernel: Kernel
+    amplitude: Vector
+    length_scale: Matrix
+    free: tuple[int, ...]
+    common: float = 0.0
+
+    @classmethod
+    def of(cls, kernel: Kernel, thetas: Matrix) -> "Radial | None":
+        """The settings, if the kernel is an RBF or a constant times one; None if it is not.
+
+        The RBF may have a fixed constant added to it.
+
+        Paper: App. E.
+        """
+        constant, rbf, common = _parts(kernel)
+        if rbf is None:
+            return None
+        lengths = np.atleast_1d(np.asarray(rbf.length_scale, dtype=float))
+        values = np.array([1.0 if constant is None else constant.constant_value, *lengths])
+        free = [] if constant is None or constant.hyperparameter_constant_value.fixed else [0]
+        if not rbf.hyperparameter_length_scale.fixed:
+            free += range(1, 1 + len(lengths))
+        if isinstance(kernel, Product) and kernel.k2 is constant:
+            free = [*free[1:], 0] if free[:1] == [0] else free
+        table = np.tile(values, (len(thetas), 1))
+        table[:, free] = np.exp(thetas)
+        return cls(kernel, table[:, 0], table[:, 1:], tuple(free), common)
+
+    @classmethod
+    def usual(cls, thetas: Matrix, common: float) -> "Radial":
+        """Settings of our own kernel: logarithms of amplitude and length-scale, (S, 2).
+
+        Paper: App. E.
+        """
+        amplitude, length = np.exp(thetas).T
+        kernel = own_kernel(float(amplitude[0]), float(length[0]), common)
+        return cls(kernel, amplitude, length[:, None], (0, 1), common)
+
+    @property
+    def name(self) -> str:
+        """The kernel as scikit-learn writes it."""
+        return f"kernel {self.kernel}"
+
+    def settings(self) -> list[list[Kernel]]:
+        """The kernel of every setting."""
+        table = np.log(np.column_stack([self.amplitude, self.length_scale]))
+        return [[self.kernel.clone_with_theta(row)] for row in table[:, list(self.free)]]
+
+    def __len__(self) -> int:
+        """The number of settings."""
+        return len(self.amplitude)
+
+    def gram(self, X: Matrix, /) -> Array:
+        """Covariances of the rows seen.
+
+        Paper: Prop. 6, K.
+        """
+        K = self._correlations(X)
+        K += self.common
+        K *= self.amplitude[:, None, None]
+        return K[:, None]
+
+    def slopes(self, X: Matrix, sensitivity: Array, /) -> Matrix:
+        """Derivatives by theta of a function of the covariances.
+
+        The derivative of K by the logarithm of a length-scale is the RBF's part of K times its
+        share of the squared distance; summed against a symmetric matrix T, that is
+        2 (sum_i T1_i x_i^2 - x' T x).
+
+        Paper: none; GPML Eq. 5.21.
+        """
+        by_entry = sensitivity.sum(axis=1) * self.amplitude[:, None, None]
+        T = by_entry * self._correlations(X)
+        table = np.empty((len(self), 1 + self.length_scale.shape[1]))
+        table[:, 0] = T.sum(axis=(1, 2)) + self.common * by_entry.sum(axis=(1, 2))
+        for chart in self._charts(X):
+            u = chart.seen
+            for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
+                by_column = 2.0 * (T[s].sum(axis=1) @ (u * u) - (u * (T[s] @ u)).sum(axis=0))
+                iso = self.length_scale.shape[1] == 1
+                table[s, 1:] = sharpness * (by_column.sum() if iso else by_column)
+        return table[:, list(self.free)]
+
+    def _correlations(self, X: Matrix) -> Array:
+        """The RBF between the rows seen, (S, n, n)."""
+        K = np.empty((len(self), len(X), len(X)))
+        for chart in self._charts(X):
+            squares = cdist(chart.seen, chart.seen, "sqeuclidean")
+            for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
+                np.multiply(squares, -0.5 * sharpness, out=K[s])
+        return np.exp(K, out=K)
+
+    def facing(self, X: Matrix, /) -> "Facing":
+        """The settings, ready to compare other rows with the rows seen.
+
+        Paper: Prop. 6, K_t.
+        """
+        return Facing(self.amplitude, self._charts(X), self.common)
+
+    def _charts(self, X: Matrix) -> list["Chart"]:
+        """Charts for the settings, one for all that see the same directions, sharpest first."""
+        shapes = self.length_scale / self.length_scale[:, :1]
+        charts = list[Chart]()
+        for shape in shapes[:1] if shapes.shape[1] == 1 else np.unique(shapes, axis=0):
+            alike = np.flatnonzero((shapes == shape).all(axis=1))
+            members = alike[np.argsort(self.length_scale[alike, 0], kind="stable")]
+            charts.append(Chart.around(X, shape, members, self.length_scale[members, 0]))
+        return charts
+
+
+@dataclass(frozen=True, eq=False)
+class Facing:
+    """Settings of a constant times an RBF, before the rows seen."""
+
+    amplitude: Vector
+    charts: list["Chart"]
+    common: float
+
+    def columns(self, X_t: Matrix, /) -> Iterator[Column]:
+        """Covariances of other rows with the rows seen; each length-scale costs one exponential.
+
+        Paper: Prop. 6, K_t.
+        """
+        for chart in self.charts:
+            exponents, error = chart.exponents(X_t)
+            matrix, last = exponents, np.nan
+            for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
+                if sharpness != last:
+                    # The last may overwrite the exponents.
+                    out = exponents if sharpness == chart.sharpness[-1] else None
+                    matrix = exponents
+                    if sharpness != chart.sharpness[0]:
+                        matrix = np.multiply(exponents, sharpness / chart.sharpness[0], out=out)
+                    matrix = np.exp(matrix, out=matrix if matrix is not exponents else out)
+                    if self.common:
+                        matrix += self.common
+                    last = sharpness
+                scale = float(self.amplitude[s])
+                prior = np.full(len(X_t), scale * (1.0 + self.common))
+                yield Column(int(s), slice(None), prior, scale, matrix, error)
+
+    def single(self) -> "Facing":
+        """The same in single precision, where that is exact enough.
+
+        Paper: none.
+        """
+        charts = [chart.single() for chart in self.charts]
+        is_same = all(one is other for one, other in zip(charts, self.charts, strict=True))
+        return self if is_same else replace(self, charts=charts)
+
+    @property
+    def largest(self) -> float:
+        """The largest prior variance of a row."""
+        return float(self.amplitude.max()) * (1.0 + self.common)
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Coordinates in which distances between rows neither overflow nor vanish.
+
+    Attributes:
+        centre: the middle of the rows seen.
+        unit: (d,) what a column is divided by.
+        members: settings that read distances in this chart, the sharpest first.
+        sharpness: one over the squared length-scale of each, in units of the chart.
+        seen: (n, d), the rows seen.
+        right: (n, d + 2), what turns rows into exponents by one matrix product; None where that
+            is not exact enough.
+        largest: squared norm of a row seen.
+    """
+
+    centre: Vector
+    unit: Vector
+    members: Places
+    sharpness: Vector
+    seen: Matrix
+    right: Matrix | None
+    largest: float = 0.0
+
+    @classmethod
+    def around(cls, X: Matrix, shape: Vector, members: Places, length_scale: Vector) -> "Chart":
+        """The chart around the rows seen, none of which is further than one from the centre."""
+        if not len(X):
+            none = np.zeros(X.shape[1])
+            return cls(none, none + 1.0, members, np.ones(len(members)), X, None)
+        centre = 0.5 * X.min(axis=0) + 0.5 * X.max(axis=0)
+        off = X - centre
+        spread = float((np.abs(off) / shape).max()) or float(length_scale[0])
+        unit = min(spread, np.finfo(float).max) * shape
+        sharpness = np.minimum((spread / length_scale) ** 2, _SHARPEST)
+        seen = np.clip(off / unit, -_LARGEST, _LARGEST)
+        norms = (seen * seen).sum(axis=1)
+        right = None
+        if sharpness[0] * norms.max() <= _COARSE:
+            right = np.concatenate([-2.0 * seen, np.ones((len(X), 1)), norms[:, None]], axis=1)
+            right *= -0.5 * sharpness[0]
+        return cls(centre, unit, members, sharpness, seen, right, float(norms.max()))
+
+    def exponents(self, X_t: Matrix) -> tuple[Matrix, Vector | None]:
+        """Logarithms of the sharpest correlations with the rows seen, (m, n): -d^2 / (2 l^2).
+
+        They are one matrix product where that is exact enough. In single precision they come
+        with the largest error in each row: a sum of k products is off by at most k roundings of
+        the sum of their sizes, here at most l^-2 times the squared norms of both rows.
+
+        Paper: App. E.
+        """
+        m, d = X_t.shape
+        left = np.empty((m, d + 2), dtype=self.seen.dtype)
+        u = left[:, :d]
+        np.subtract(X_t, self.centre, out=u, casting="same_kind")
+        np.divide(u, self.unit, out=u, casting="same_kind")
+        largest = _LARGEST if u.dtype == np.float64 else _LARGEST_SINGLE
+        np.clip(u, -largest, largest, out=u)
+        if self.right is None:
+            squares = cdist(u, self.seen, "sqeuclidean")
+            return np.multiply(squares, -0.5 * self.sharpness[0], out=squares), None
+        np.einsum("ij,ij->i", u, u, out=left[:, d])
+        left[:, d + 1] = 1.0
+        exponents = left @ self.right.T
+        error = None
+        if left.dtype == np.float32:
+            sizes = self.sharpness[0] * (left[:, d].astype(float) + self.largest)
+            error = 2.0**-24 * (_ROUNDINGS + d) * (1.0 + sizes)
+        return np.minimum(exponents, 0.0, out=exponents), error
+
+    def single(self) -> "Chart":
+        """The same in single precision, where distances are exact enough by matrix products."""
+        if self.right is None or self.sharpness[0] * self.largest > _COARSE_SINGLE:
+            return self
+        cut = np.float32
+        return replace(self, seen=self.seen.astype(cut), right=self.right.astype(cut))
+
+
+def own_kernel(
+    amplitude: float,
+    length_scale: float,
+    common: float,
+    amplitude_bounds: tuple[float, float] = (1e-5, 1e5),
+    length_scale_bounds: tuple[float, float] = (1e-5, 1e5),
+) -> Kernel:
+    """Our own kernel as scikit-learn writes it.
+
+    Paper: App. E, where nothing is in common.
+    """
+    rbf = RBF(length_scale, length_scale_bounds)
+    shape = rbf + ConstantKernel(common, "fixed") if common else rbf
+    return cast("Kernel", ConstantKernel(amplitude, amplitude_bounds) * shape)
+
+
+def _parts(kernel: object) -> tuple[ConstantKernel | None, RBF | None, float]:
+    """Constant, RBF and common level of a kernel; no RBF where it is made of other parts."""
+    if type(kernel) is Product:
+        for constant, shape in ((kernel.k1, kernel.k2), (kernel.k2, kernel.k1)):
+            if type(constant) is ConstantKernel:
+                return constant, *_shape(shape)
+    return None, *_shape(kernel)
+
+
+def _shape(kernel: object) -> tuple[RBF | None, float]:
+    """An RBF and the fixed constant that is added to it, if any; no RBF where it is another."""
+    if type(kernel) is RBF:
+        return kernel, 0.0
+    if type(kernel) is Sum:
+        rbf, level = kernel.k1, kernel.k2
+        is_level = type(level) is ConstantKernel and level.hyperparameter_constant_value.fixed
+        if type(rbf) is RBF and is_level:
+            return rbf, float(level.constant_value)
+    return None, 0.0

@@ -1,0 +1,1 @@
+"""Labelling campaigns of several people: journal, service, page."""

@@ -1,0 +1,107 @@
+"""Campaigns begun from files, and opened again.
+
+with begin(db, intake, options) as store: ...        recipe(store) -> Recipe
+"""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from possibal.arguments import USUAL, at_least, choice
+from possibal.labelling.storage.journal import Event, Kind
+from possibal.labelling.storage.store import Contents, Item, Setup, Store, clock
+from possibal.processes import collector_paused
+
+if TYPE_CHECKING:  # scikit-learn takes a second to import
+    from possibal.data.features import Recipe
+    from possibal.data.ingest import Intake
+
+FILE = "file"
+"""Who gave the labels that a file came with."""
+PART = "recipe."
+"""What the names of a recipe's arrays begin with."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a campaign is to be run; bad values are refused at once.
+
+    Attributes:
+        strategy: what is asked first.
+        seed: the same seed asks the same questions.
+        people: how many are to answer each row.
+        check: how many rows, drawn at random, only measure the model.
+    """
+
+    strategy: str = USUAL
+    seed: int = 0
+    people: int = 1
+    check: int = 0
+
+    def __post_init__(self) -> None:
+        """Check what can be known before any file is read."""
+        if self.strategy != USUAL:  # SciPy takes half a second to import
+            from possibal.acquisition.pointwise import STRATEGIES
+
+            choice("strategy", self.strategy, STRATEGIES)
+        at_least("seed", self.seed, 0)
+        at_least("people", self.people, 1)
+        at_least("check", self.check, 0)
+
+
+def begin(db: str, intake: "Intake", options: Options) -> Store:
+    """A new campaign of a file's rows, all of it or nothing."""
+    if options.check > len(intake.ids) // 2:
+        raise ValueError(
+            f"check must be at most {len(intake.ids) // 2}, half of the rows; "
+            f"got {options.check}. Check fewer."
+        )
+    setup = Setup(
+        name=intake.name,
+        kind=intake.kind,
+        rows=len(intake.ids),
+        fields=intake.fields,
+        text=intake.text,
+        folder=intake.folder,
+        classes=intake.classes,
+        strategy=options.strategy,
+        seed=options.seed,
+        people=options.people,
+        check=options.check,
+        recipe=intake.recipe.document(),
+        digest=intake.digest,
+        notes=intake.notes,
+    )
+    with collector_paused():
+        return Store.create(db, setup, _contents(intake))
+
+
+def _contents(intake: "Intake") -> Contents:
+    """The rows, the numbers and the labels of a file."""
+    media = intake.media or [None] * len(intake.ids)
+    rows = enumerate(zip(intake.ids, intake.cells, media, strict=True))
+    items = [Item(row, name, cells, picture) for row, (name, cells, picture) in rows]
+    kept = {f"{PART}{name}": array for name, array in intake.recipe.arrays().items()}
+    labels = [(row, label) for row, label in enumerate(intake.labels) if label is not None]
+    now = clock()
+    events = [
+        given(intake.ids[row], Event("", Kind.IMPORT, FILE, now, row, to)) for row, to in labels
+    ]
+    return Contents(items, {"X": intake.X, **kept}, events)
+
+
+def given(name: str, event: Event) -> Event:
+    """An event of a file, with a key that follows from what it says: reading twice adds nothing."""
+    said = "\0".join([name, event.kind, event.who, str(event.made), event.label or ""])
+    key = sha256(said.encode()).hexdigest()[:32]
+    return Event(
+        key, event.kind, event.who, event.made, event.row, event.label, None, event.necessity
+    )
+
+
+def recipe(store: Store) -> "Recipe":
+    """How the rows of a campaign became numbers, and how new ones do."""
+    from possibal.data.features import Recipe
+
+    arrays = {name.removeprefix(PART): a for name, a in store.arrays().items() if name != "X"}
+    return Recipe.restored(store.setup().recipe, arrays)

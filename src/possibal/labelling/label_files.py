@@ -1,0 +1,313 @@
+"""Labels that leave a campaign as a file, and come back from one.
+
+exported(store) -> lines        written(lines, ".csv") -> bytes        read(path, store) -> events
+
+What was written and is read again says the same of each row, and is written the same again.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from possibal.data import writers
+from possibal.data.schema import LONGEST_LABEL, MOST_CLASSES
+from possibal.data.writers import Column
+from possibal.labelling.create import FILE, given
+from possibal.labelling.storage.journal import NAMING, Event, Kind, State, Verdict, replay
+from possibal.labelling.storage.store import Item, Store, clock
+
+HEADS = ("id", "label", "kind", "who", "when", "necessity", "thought", "final")
+"""What is said of each opinion; `final` is what holds of its row."""
+PREFIX = "row "
+"""Put before the name of a column of the rows that is one of these."""
+KINDS = {
+    "label": Kind.IMPORT,
+    "unsure": Kind.UNSURE,
+    "bad": Kind.BAD,
+    "settle": Kind.SETTLE,
+}
+"""What an opinion is called in a file, and what it is when it comes back."""
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+MILLISECOND = dt.timedelta(milliseconds=1)
+LAST = (dt.datetime.max.replace(tzinfo=dt.UTC) - EPOCH) // MILLISECOND
+"""A moment beyond has no date: it is written as milliseconds."""
+LATEST = 2**53
+"""No clock of a page goes beyond."""
+WHOLE = re.compile(r"\d{13,16}", re.ASCII)
+"""A moment in milliseconds; fewer digits may be a date."""
+Record: TypeAlias = tuple[str, Mapping[str, str | None]]
+"""Where something stands in a file, and the cells there by the name of their column."""
+
+
+# ---------------------------------------------------------------- values
+@dataclass(frozen=True)
+class Line:
+    """An opinion that holds.
+
+    Attributes:
+        id: what the user calls the row.
+        label: the class, if it names one.
+        kind: a name of `KINDS`.
+        who: the person.
+        made: when, in milliseconds; None for what a file said.
+        necessity: of the label that the model held likeliest then.
+        thought: that label.
+        final: the label of the row, if it has one.
+        cells: what is shown of the row, if that is wanted.
+    """
+
+    id: str
+    label: str | None
+    kind: str
+    who: str
+    made: int | None
+    necessity: float | None
+    thought: str | None
+    final: str | None
+    cells: tuple[str | None, ...] = ()
+
+    @property
+    def when(self) -> str | None:
+        """The moment as ISO 8601 has it, in UTC."""
+        return None if self.made is None else moment(self.made)
+
+
+def moment(made: int) -> str:
+    """Milliseconds since 1970 as ISO 8601 has them, in UTC; as they are where there is no date."""
+    if not 0 <= made <= LAST:
+        return str(made)
+    at = EPOCH + made * MILLISECOND
+    return f"{at.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+
+
+# ---------------------------------------------------------------- out
+def exported(store: Store, *, fields: bool = False) -> list[Line]:
+    """What holds of each row, one line per opinion, in an order that follows from what they say.
+
+    Args:
+        store: of the campaign.
+        fields: whether each line also has what is shown of its row.
+    """
+    state = replay(store.events())
+    rows = sorted(state.verdicts)
+    items = store.items(rows)
+    lines = list[Line]()
+    for row in rows:
+        verdict = state.verdict(row)
+        of_row = [_line(items[row], event, verdict, fields=fields) for event in _holding(verdict)]
+        lines += sorted(of_row, key=lambda line: (line.made or 0, line.who, line.kind))
+    return lines
+
+
+def _holding(verdict: Verdict) -> list[Event]:
+    """What is worth telling of a row: that somebody put it off is not."""
+    said = [event for event in verdict.opinions.values() if event.kind is not Kind.SKIP]
+    return said if verdict.settled is None else [*said, verdict.settled]
+
+
+def _kind(event: Event) -> str:
+    """What an event is called in a file."""
+    return "label" if event.kind in NAMING else str(event.kind)
+
+
+def _line(item: Item, event: Event, verdict: Verdict, *, fields: bool) -> Line:
+    """An opinion about a row.
+
+    What a file said has no moment of its own: whoever reads the file has it from then on.
+    """
+    return Line(
+        id=item.id,
+        label=event.label if _kind(event) in {"label", "settle"} else None,
+        kind=_kind(event),
+        who=event.who,
+        made=None if event.who == FILE else event.made,
+        necessity=event.necessity,
+        thought=event.thought,
+        final=verdict.label,
+        cells=item.cells if fields else (),
+    )
+
+
+def field_names(store: Store) -> tuple[str, ...]:
+    """Names of what is shown of a row, none of them that of something else in a line."""
+    names = list[str]()
+    for field in store.setup().fields:
+        name = field
+        while name in {*HEADS, *names}:
+            name = f"{PREFIX}{name}"
+        names.append(name)
+    return tuple(names)
+
+
+def written(lines: Sequence[Line], ending: str, fields: Sequence[str] = ()) -> bytes:
+    """The lines as a file of that ending.
+
+    Args:
+        lines: in their order.
+        ending: one of `WRITERS`.
+        fields: what the cells of each line are called.
+    """
+    columns = [
+        Column(head, [getattr(line, head) for line in lines], is_number=head == "necessity")
+        for head in HEADS
+    ]
+    columns += [Column(name, [line.cells[i] for line in lines]) for i, name in enumerate(fields)]
+    return writers.written(columns, ending)
+
+
+# ---------------------------------------------------------------- in
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """A file that is read into a campaign.
+
+    Attributes:
+        path: the file.
+        places: of the rows, by their ids.
+        state: what holds already.
+        now: from when on holds what has no moment of its own.
+    """
+
+    path: Path
+    places: Mapping[str, int]
+    state: State
+    now: int
+
+    def refused(self, rule: str, got: object, place: str, remedy: str) -> ValueError:
+        """The sentence on what cannot be taken in."""
+        return ValueError(f"{rule}; got {got} at {place} of {str(self.path)!r}. {remedy}")
+
+    def is_news(self, event: Event) -> bool:
+        """Whether an event is not in the journal, and the person does not hold it anyway."""
+        verdict = self.state.verdict(-1 if event.row is None else event.row)
+        held = verdict.opinions.get(event.who)
+        if event.kind is Kind.SETTLE:
+            held = verdict.settled
+        if held is None or (held.who, _kind(held)) != (event.who, _kind(event)):
+            return event.key not in self.state.events
+        same = held.label == event.label and event.made in {held.made, self.now}
+        return not same and event.key not in self.state.events
+
+
+def read(path: Path, store: Store, encoding: str | None = None) -> list[Event]:
+    """What a file says that is not known yet, all of it or one sentence on what is wrong.
+
+    Args:
+        path: a file with the columns id and label, and maybe kind, who, when, necessity, thought.
+        store: of the campaign.
+        encoding: of the file's text.
+    """
+    reading = _Reading(path, store.places(), replay(store.events()), clock())
+    found = list[tuple[str, Event]]()
+    for place, cells in _records(path, encoding):
+        if cells.get("label") or cells.get("kind"):
+            found.append((place, _event(reading, place, cells)))
+    _check_one_each(reading, found)
+    _check_classes(reading, store.setup().classes, [event for _, event in found])
+    return list({event.key: event for _, event in found if reading.is_news(event)}.values())
+
+
+def _records(path: Path, encoding: str | None) -> Iterator[Record]:
+    """Where something stands in a file that has the columns that are needed, and what."""
+    found = writers.read(path, encoding)
+    if not {"id", "label"} <= set(found.names):
+        shown = ", ".join(repr(name) for name in found.names[:8])
+        raise ValueError(
+            f"file must have the columns 'id' and 'label'; got {shown} in {str(path)!r}. "
+            "Rename the columns."
+        )
+    for place, cells in found.rows:
+        yield place, dict(zip(found.names, cells, strict=True))
+
+
+def _event(reading: _Reading, place: str, cells: Mapping[str, str | None]) -> Event:
+    """What a row of a file says."""
+    kind = cells.get("kind") or "label"
+    if kind not in KINDS:
+        rule = f"kind must be one of {', '.join(KINDS)}"
+        raise reading.refused(rule, repr(kind), place, "Correct it, or leave it empty.")
+    name = cells["id"] or ""
+    name = name if name in reading.places else name.strip()
+    if name not in reading.places:
+        rule = "id must be that of a row of the campaign"
+        raise reading.refused(rule, repr(name), place, "Correct it, or take the line out.")
+    said = Event(
+        key="",
+        kind=KINDS[kind],
+        who=(cells.get("who") or "").strip() or FILE,
+        made=_moment(reading, place, cells.get("when") or ""),
+        row=reading.places[name],
+        label=_label(reading, place, kind, (cells["label"] or "").strip()),
+        necessity=_share(reading, place, cells.get("necessity") or ""),
+    )
+    return replace(given(name, said), thought=cells.get("thought") or None)
+
+
+def _label(reading: _Reading, place: str, kind: str, label: str) -> str | None:
+    """The class that a row of a file names, where its kind names one."""
+    if kind in {"unsure", "bad"}:
+        if label:
+            rule = f"label must be empty where kind is {kind}"
+            raise reading.refused(rule, repr(label[:LONGEST_LABEL]), place, "Take it out.")
+        return None
+    if not 0 < len(label) <= LONGEST_LABEL:
+        rule = f"label must be of 1 to {LONGEST_LABEL} characters"
+        raise reading.refused(rule, f"{len(label)}", place, "Correct it.")
+    return label
+
+
+def _moment(reading: _Reading, place: str, when: str) -> int:
+    """Milliseconds since 1970; a moment without a zone is one in UTC."""
+    if not when.strip():
+        return reading.now
+    made = int(when) if WHOLE.fullmatch(when.strip()) else _parsed(when.strip())
+    if made is None or not 0 <= made <= LATEST:
+        rule = "when must be a moment since 1970 such as 2025-01-31T12:00:00Z"
+        raise reading.refused(rule, repr(when[:40]), place, "Correct it.")
+    return made
+
+
+def _parsed(when: str) -> int | None:
+    """Milliseconds since 1970 of what ISO 8601 has for a moment; None if it is none."""
+    try:
+        found = dt.datetime.fromisoformat(when)
+    except ValueError:
+        return None
+    return ((found if found.tzinfo else found.replace(tzinfo=dt.UTC)) - EPOCH) // MILLISECOND
+
+
+def _share(reading: _Reading, place: str, text: str) -> float | None:
+    """A number from 0 to 1, if there is one."""
+    if not text.strip():
+        return None
+    value = float(text) if writers.NUMBER.fullmatch(text.strip()) else -1.0
+    if not 0.0 <= value <= 1.0:
+        rule = "necessity must be a number from 0 to 1"
+        raise reading.refused(rule, repr(text[:40]), place, "Correct it, or leave it empty.")
+    return value
+
+
+def _check_one_each(reading: _Reading, found: Sequence[tuple[str, Event]]) -> None:
+    """Refuse two things that a person says of a row at once."""
+    first = dict[object, tuple[str, Event]]()
+    for place, event in found:
+        what = event.row, event.who, event.made, event.kind is Kind.SETTLE
+        before, known = first.setdefault(what, (place, event))
+        if known.key != event.key:
+            rule = f"file must say one thing of a row for each person, as it does at {before}"
+            remedy = "Take one out, or say when in a column."
+            raise reading.refused(rule, "another", place, remedy)
+
+
+def _check_classes(reading: _Reading, named: Sequence[str], events: Sequence[Event]) -> None:
+    """Refuse a column that has too many labels to be one of classes."""
+    known = set(reading.state.classes(named))
+    new = {event.label for event in events if event.label} - known
+    if new and len(known | new) > MOST_CLASSES:
+        raise ValueError(
+            f"label must be a column of at most {MOST_CLASSES} classes, with those that the "
+            f"campaign has; got {len(known | new)} in {str(reading.path)!r}. "
+            "Name the right column label."
+        )

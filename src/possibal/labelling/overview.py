@@ -1,0 +1,294 @@
+"""What people see of a campaign beside the question: how far it is, its map, history and people."""
+
+import functools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from possibal.arrays import Matrix
+from possibal.campaign.stopping import Advice
+from possibal.labelling import agreement
+from possibal.labelling.evaluation import interval
+from possibal.labelling.live import Standing
+from possibal.labelling.ranking import drawn
+from possibal.labelling.storage.journal import NAMING, ON_ROWS, Event, Kind
+from possibal.labelling.storage.store import Item
+
+PREVIEW = 80
+"""Characters that stand for a row in a list."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """The accuracy on the check rows after so many answers, with its 95 % interval."""
+
+    answers: int
+    accuracy: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a campaign is.
+
+    Attributes:
+        rows: in all.
+        answered: that have a label.
+        left: that still want an answer.
+        unsure: that somebody passed on and nobody answered.
+        bad: that were dropped.
+        balance: how often each class was given.
+        advice: whether to go on; None before the first ranking.
+        curve: of learning, if there are check rows.
+        checked: how many check rows have a label.
+        check: how many there are.
+        saving: what was saved, in words.
+        people: how many answers each gave.
+        is_behind: whether the last answers are not learnt from yet.
+        trouble: why the model could not be fitted, if it could not.
+    """
+
+    rows: int
+    answered: int
+    left: int
+    unsure: int
+    bad: int
+    balance: dict[str, int]
+    advice: Advice | None
+    curve: tuple[Point, ...]
+    checked: int
+    check: int
+    saving: str | None
+    people: dict[str, int]
+    is_behind: bool
+    trouble: str | None
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A row on the map; x and y from 0 to 1."""
+
+    row: int
+    x: float
+    y: float
+    sure: float
+    label: str | None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which events a history is to show; what is left out does not matter.
+
+    Attributes:
+        who: the person.
+        kind: of the event.
+        label: that it names.
+        text: in the row's id or what is shown of it.
+        before: the number of the event after the first shown.
+        limit: how many.
+    """
+
+    who: str | None = None
+    kind: Kind | None = None
+    label: str | None = None
+    text: str | None = None
+    before: int | None = None
+    limit: int = 50
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An event about a row, with whether it holds."""
+
+    event: Event
+    holds: bool
+    item: Item
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far people agree: every two by Cohen's kappa, all by Krippendorff's alpha."""
+
+    pairs: tuple[tuple[str, str, int, float | None], ...]
+    alpha: float | None
+    rows: int
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A row of which people said different things, and how it was settled."""
+
+    item: Item
+    said: dict[str, str]
+    settled: str | None
+
+
+class Overview:
+    """Views of a campaign; none of them changes it."""
+
+    def __init__(self, standing: Standing) -> None:
+        """Look at this one."""
+        self.standing = standing
+
+    def progress(self) -> Progress:
+        """How far the campaign is."""
+        standing, ranking = self.standing, self.standing.ranking
+        setup = standing.setup
+        with standing.lock:
+            labelled = standing.state.labels
+            verdicts = standing.state.verdicts.values()
+            counts = Counter(labelled.values())
+            said = Counter(who for verdict in verdicts for who in verdict.naming)
+            passed = (v for v in verdicts if not v.naming and not v.settled and not v.is_bad)
+            return Progress(
+                setup.rows,
+                len(labelled),
+                setup.rows - sum(not verdict.wants(setup.people) for verdict in verdicts),
+                sum(any(e.kind is Kind.UNSURE for e in v.opinions.values()) for v in passed),
+                sum(verdict.is_bad for verdict in verdicts),
+                {label: counts[label] for label in standing.classes},
+                ranking.advice if ranking else None,
+                self._curve(labelled),
+                sum(row in labelled for row in standing.check_rows),
+                len(standing.check_rows),
+                standing.saving.sentence if standing.saving else None,
+                {who: said[who] for who in standing.state.people},
+                standing.is_behind,
+                standing.trouble,
+            )
+
+    def _curve(self, labelled: dict[int, str]) -> tuple[Point, ...]:
+        """The learning curve, by all labels that the check rows have now."""
+        check = self.standing.check_rows
+        known = [(place, labelled[row]) for place, row in enumerate(check) if row in labelled]
+        points = list[Point]()
+        for answers, predicted in sorted(self.standing.seen.items() if known else ()):
+            right = sum(predicted[place] == label for place, label in known)
+            points.append(Point(answers, right / len(known), *interval(right, len(known))))
+        return tuple(points)
+
+    # ------------------------------------------------------------ map
+
+    def map(self) -> list[Spot]:
+        """Rows in the plane in which they differ most: a sample, and all that have a label."""
+        ranking = self.standing.ranking
+        with self.standing.lock:
+            labelled = dict(self.standing.state.labels)
+        rows = dict.fromkeys([*self._sample, *labelled])
+        places = self._plane[list(rows)].tolist()
+        sure = [0.0 if ranking is None else ranking.sure(row) for row in rows]
+        return [
+            Spot(row, x, y, one, labelled.get(row))
+            for row, (x, y), one in zip(rows, places, sure, strict=True)
+        ]
+
+    @functools.cached_property
+    def _sample(self) -> list[int]:
+        """The rows drawn for the map."""
+        return drawn(len(self.standing.X), self.standing.setup.seed).tolist()
+
+    @functools.cached_property
+    def _plane(self) -> Matrix:
+        """Each row by its two principal components, from 0 to 1, (m, 2)."""
+        centred = self.standing.X - self.standing.X.mean(axis=0)
+        _, axes = np.linalg.eigh(centred.T @ centred)
+        plane = np.zeros((len(centred), 2))
+        first = axes[:, ::-1][:, :2]
+        plane[:, : first.shape[1]] = centred @ first
+        low, high = plane.min(axis=0), plane.max(axis=0)
+        return (plane - low) / np.where(high > low, high - low, 1.0)
+
+    # ------------------------------------------------------------ history
+
+    def history(self, wanted: Wanted) -> tuple[list[Entry], bool]:
+        """Events, the latest first, and whether there are more."""
+        state = self.standing.state
+        with self.standing.lock:
+            events = sorted(state.events.values(), key=lambda event: -event.number)
+        fitting = [event for event in events if _fits(event, wanted)]
+        looked_at = fitting if wanted.text else fitting[: wanted.limit]
+        items = self.standing.items(_row(event) for event in looked_at)
+        if wanted.text:
+            fitting = [event for event in fitting if _mentions(items, event, wanted.text)]
+        shown = fitting[: wanted.limit]
+        entries = [Entry(event, state.holds(event), items[_row(event)]) for event in shown]
+        return entries, len(fitting) > len(shown)
+
+    # ------------------------------------------------------------ people
+
+    def agreement(self) -> Agreement:
+        """How far people agree on the rows that several of them answered."""
+        said = list(self._said().values())
+        both = agreement.pairs(said)
+        pairs = tuple((*two, len(rows), agreement.cohen(rows)) for two, rows in both.items())
+        rows = sum(len(one) > 1 for one in said)
+        return Agreement(pairs, agreement.krippendorff(said), rows)
+
+    def conflicts(self) -> list[Conflict]:
+        """Rows of which people said different things, those not settled first."""
+        said, state = self._said(), self.standing.state
+        rows = [row for row, one in said.items() if len(set(one.values())) > 1]
+        items = self.standing.items(rows)
+        with self.standing.lock:
+            found = [(state.verdict(row).settled, row) for row in rows]
+        listed = [Conflict(items[row], said[row], by.label if by else None) for by, row in found]
+        return sorted(
+            listed, key=lambda conflict: (conflict.settled is not None, conflict.item.row)
+        )
+
+    def _said(self) -> dict[int, dict[str, str]]:
+        """Which class each person named, for each row that is not dropped."""
+        with self.standing.lock:
+            return {
+                row: {who: event.label or "" for who, event in verdict.naming.items()}
+                for row, verdict in sorted(self.standing.state.verdicts.items())
+                if verdict.naming and not verdict.is_bad
+            }
+
+    # ------------------------------------------------------------ fields
+
+    def fields(self, owners: Sequence[int]) -> list[int]:
+        """The places of the fields, those that go most closely with the labels first.
+
+        Args:
+            owners: the field that each column of numbers was made of; none if they were made of
+                something else.
+        """
+        ranking, count = self.standing.ranking, len(self.standing.setup.fields)
+        weight = np.zeros(count)
+        if owners and ranking is not None and not ranking.is_cold:
+            np.maximum.at(weight, list(owners), ranking.relevance)
+        return np.argsort(-weight, kind="stable").tolist()
+
+
+def preview(item: Item) -> str:
+    """A few words that stand for a row."""
+    words = " · ".join(cell for cell in item.cells if cell) or item.media or item.id
+    flat = " ".join(words.split())
+    return flat if len(flat) <= PREVIEW else f"{flat[: PREVIEW - 1]}…"
+
+
+def _fits(event: Event, wanted: Wanted) -> bool:
+    """Whether an event is one of those wanted."""
+    kinds = NAMING if wanted.kind is Kind.LABEL else {wanted.kind}
+    return (
+        event.kind in ON_ROWS
+        and (wanted.who is None or event.who == wanted.who)
+        and (wanted.kind is None or event.kind in kinds)
+        and (wanted.label is None or event.label == wanted.label)
+        and (wanted.before is None or event.number < wanted.before)
+    )
+
+
+def _row(event: Event) -> int:
+    """The row of an event that is about one."""
+    return -1 if event.row is None else event.row
+
+
+def _mentions(items: dict[int, Item], event: Event, text: str) -> bool:
+    """Whether a text occurs in an event's row."""
+    item = items[_row(event)]
+    return any(text.lower() in (cell or "").lower() for cell in (item.id, *item.cells))

@@ -1,0 +1,89 @@
+"""The bench on which a pool is ranked again and again, as answers come in.
+
+Bench(X, strategy, seed).rank(task) -> Ranking        Bench.measure(task) -> Saving
+"""
+
+import functools
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from possibal.acquisition.pointwise import necessity
+from possibal.arrays import Matrix, Places, Vector
+from possibal.belief import leading_labels
+from possibal.campaign.campaign import SHORT, Answer, Campaign
+from possibal.labelling import evaluation
+from possibal.labelling.evaluation import Saving
+from possibal.labelling.ranking import UNKNOWN, Ranking, Task, drawn
+
+
+class Bench:
+    """Rows as numbers, ready to be ranked again and again."""
+
+    def __init__(self, X: Matrix, strategy: str, seed: int) -> None:
+        """Check the rows once."""
+        self._start = functools.partial(Campaign.start, strategy=strategy, seed=seed)
+        self._X, self._seed, self._begun = X, seed, dict[tuple[str, ...], Campaign]()
+        self._checked, self._saving = tuple[Answer, ...](), None
+
+    def rank(self, task: Task) -> Ranking:
+        """What the model makes of the pool after the answers."""
+        campaign = self.campaign(task)
+        labels = {answer.label for answer in task.answers}
+        is_cold = len(labels) < 2  # noqa: PLR2004 - a choice needs two
+        order = np.array(campaign.ranked(max(task.first, 1)), dtype=np.intp)
+        rows, classes = np.arange(len(self._X)), tuple(sorted(map(str, labels)))
+        if campaign.pool.is_large:
+            order, others = order[:SHORT], [answer.row for answer in task.answers]
+            some = [*drawn(len(self._X), self._seed), *order, *task.aside, *others]
+            rows = np.unique(np.array(some, dtype=np.intp))
+        sure, leading = np.zeros(len(rows)), np.full(len(rows), UNKNOWN)
+        if not is_cold:
+            classes = tuple(str(label) for label in campaign.classifier.classes_)
+            belief = campaign.belief_of(rows)
+            sure, leading = necessity(belief), leading_labels(belief)
+        relevance = _relevance(self._X[rows], leading)
+        count, advice = len(task.answers), campaign.advice
+        return Ranking(count, classes, order, rows, sure, leading, relevance, advice, is_cold)
+
+    def predicted(self, task: Task, rows: Places) -> list[str] | None:
+        """The labels predicted for rows after the answers; None while there are none."""
+        if len({answer.label for answer in task.answers}) < 2:  # noqa: PLR2004 - as above
+            return None
+        model = self.campaign(task).classifier
+        return [str(label) for label in model.classes_[leading_labels(model.belief(self._X[rows]))]]
+
+    def measure(self, task: Task) -> Saving | None:
+        """What asking saved against asking at random, as far as the check rows tell."""
+        rows = np.array([answer.row for answer in task.check], dtype=np.intp)
+        predicted = self.predicted(task, rows) if task.check else None
+        if predicted is None:
+            return None
+        true = [str(answer.label) for answer in task.check]
+        right = sum(one == other for one, other in zip(predicted, true, strict=True))
+        if task.check != self._checked:  # what random rows reach changes with these alone
+            self._checked = task.check
+            self._saving = evaluation.saving(self._X[rows], true, right, len(task.answers))
+        was = self._saving
+        return was and replace(was, answers=len(task.answers), accuracy=right / len(true))
+
+    def campaign(self, task: Task) -> Campaign:
+        """The campaign with the task's answers."""
+        names = task.classes if len(task.classes) > 1 else ()
+        if names not in self._begun:
+            self._begun = {names: self._start(self._X, classes=list(names) or None)}
+        return self._begun[names].without(task.aside).replay(task.answers)
+
+
+def _relevance(X: Matrix, leading: NDArray[np.intp]) -> Vector:
+    """The largest correlation of each column with whether a row belongs to a class."""
+    centred = X - X.mean(axis=0)
+    spread = np.sqrt((centred**2).sum(axis=0))
+    found = np.zeros(X.shape[1])
+    for place in np.unique(leading):
+        belongs = (leading == place) - np.mean(leading == place)
+        scale = spread * np.sqrt((belongs**2).sum())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.fmax(found, np.abs(centred.T @ belongs) / scale)
+    return np.nan_to_num(found)

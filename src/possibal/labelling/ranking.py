@@ -1,0 +1,83 @@
+"""What the model makes of a pool after some answers: which rows to ask about, and how surely."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from possibal.arrays import Places, Vector
+from possibal.campaign.answer import Answer
+from possibal.campaign.stopping import Advice
+
+DRAWN = 2000
+"""Rows that stand for a pool where people look at it as a whole."""
+UNKNOWN = -1
+"""The class of a row of which nothing can be said yet."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to rank.
+
+    Attributes:
+        answers: labels of rows, by place.
+        classes: all there may be; fewer than two are learnt from the answers.
+        aside: rows that the model neither asks about nor learns from.
+        check: rows whose labels only measure the model.
+        first: how many rows must differ from each other.
+    """
+
+    answers: tuple[Answer, ...] = ()
+    classes: tuple[str, ...] = ()
+    aside: frozenset[int] = frozenset()
+    check: tuple[Answer, ...] = ()
+    first: int = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """What the model makes of a pool.
+
+    Attributes:
+        answers: how many it has learnt from.
+        classes: what the places in `leading` stand for.
+        order: places of the rows to ask about, the best first; of a large pool the first few.
+        looked_at: places of rows, in order, of which the model was asked: all, or in a large pool
+            those that people may come to see.
+        necessity: of the likeliest label of each of these, (r,).
+        leading: the place of that label among the classes, (r,).
+        relevance: how closely each column goes with the labels, (d,).
+        advice: whether to go on.
+        is_cold: whether too little is known for a score.
+    """
+
+    answers: int
+    classes: tuple[str, ...]
+    order: Places
+    looked_at: Places
+    necessity: Vector
+    leading: NDArray[np.intp]
+    relevance: Vector
+    advice: Advice
+    is_cold: bool
+
+    def thought(self, row: int) -> str | None:
+        """The likeliest label of a row; None where nothing can be said."""
+        at = self._at(row)
+        place = UNKNOWN if at is None else int(self.leading[at])
+        return None if place == UNKNOWN else self.classes[place]
+
+    def sure(self, row: int) -> float:
+        """The necessity of that label; zero where nothing can be said."""
+        at = self._at(row)
+        return 0.0 if at is None else float(self.necessity[at])
+
+    def _at(self, row: int) -> int | None:
+        """Where a row stands among those looked at."""
+        at = int(np.searchsorted(self.looked_at, row))
+        return at if at < len(self.looked_at) and self.looked_at[at] == row else None
+
+
+def drawn(rows: int, seed: int) -> Places:
+    """Places of rows that stand for a pool where people look at it as a whole."""
+    return np.random.default_rng(seed).permutation(rows)[:DRAWN]

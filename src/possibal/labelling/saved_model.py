@@ -1,0 +1,291 @@
+"""A model that was learnt by labelling, as a value that can be kept and asked about new rows.
+
+    Model.of(store).save(folder)        Model.load(folder).predict(X) -> Predictions
+
+It holds the labelled rows and how rows become numbers. The classifier follows from them, so what is
+kept is text and numbers only: nothing in it can run.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+from zipfile import BadZipFile
+
+import numpy as np
+
+import possibal
+from possibal.acquisition.pointwise import necessity
+from possibal.arrays import Array, Matrix, Vector
+from possibal.belief import leading_labels
+from possibal.data.decoding import reason, silent
+from possibal.data.features import Recipe
+from possibal.errors import MissingPackageError
+from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.files import folder, part_of, write
+from possibal.labelling import label_files
+from possibal.labelling.create import PART, recipe
+from possibal.labelling.live import Standing
+from possibal.labelling.ranker import Bench
+from possibal.labelling.storage.store import Store, clock
+from possibal.numerics.distances import usual_distance
+
+FORMAT, VERSION = "possibal model", 2
+DOCUMENT, ARRAYS = "model.json", "arrays.npz"
+"""The files of a folder that is a model."""
+BLOCK = 2000
+"""Rows that are predicted at a time."""
+SKOPS = ".skops"
+"""What a model in a single file ends in."""
+SPOILT = (AttributeError, KeyError, TypeError, ValueError, EOFError, OSError, BadZipFile)
+"""What is raised where a file is not what it should be."""
+
+Kept: TypeAlias = tuple[dict[str, Any], dict[str, Array]]
+"""A model as it is kept: a document of JSON, and arrays."""
+
+
+def standing(store: Store) -> Standing:
+    """Where a campaign stands, with nothing running beside it."""
+    setup = store.setup()
+    bench = Bench(store.array("X"), setup.strategy, setup.seed)
+    return Standing(store, bench, background=False)
+
+
+# ---------------------------------------------------------------- values
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a model says of rows.
+
+    Attributes:
+        label: of largest probability, one per row.
+        probability: of that label, (m,).
+        necessity: of that label, (m,); zero where the most credible setting names another.
+    """
+
+    label: tuple[str, ...]
+    probability: Vector
+    necessity: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What a campaign taught.
+
+    Attributes:
+        recipe: how rows become numbers.
+        X: the labelled rows, (n, d).
+        labels: of these rows.
+        classes: all labels there may be.
+        settings: of the classifier.
+        notes: where it comes from.
+    """
+
+    recipe: Recipe
+    X: Matrix
+    labels: tuple[str, ...]
+    classes: tuple[str, ...]
+    settings: Mapping[str, str | float]
+    notes: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, store: Store) -> "Model":
+        """The model of a campaign, learnt from the answers that hold; check rows are left out."""
+        task, setup = standing(store).task(), store.setup()
+        said = tuple(str(answer.label) for answer in task.answers)
+        if len(set(said)) < 2:  # noqa: PLR2004 - a choice needs two
+            raise ValueError(
+                "db must have rows of at least 2 classes to learn from; "
+                f"got {len(set(said))} in {len(said)} answers. Label more rows."
+            )
+        rows = [cast("int", answer.row) for answer in task.answers]
+        X, usual = store.array("X"), PossibilisticGPClassifier()
+        return cls(
+            recipe=recipe(store),
+            X=X[rows],
+            labels=said,
+            classes=task.classes,
+            settings={
+                "link": usual.link,
+                "hyperparameters": usual.hyperparameters,
+                "usual_distance": usual_distance(X),
+            },
+            notes={
+                "campaign": setup.name,
+                "when": label_files.moment(clock()),
+                "pool": setup.rows,
+                "versions": {
+                    "possibal": possibal.__version__,
+                    **{name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
+                },
+            },
+        )
+
+    # ------------------------------------------------------------ what follows
+
+    def fitted(self) -> PossibilisticGPClassifier:
+        """The classifier, the same each time."""
+        classifier = PossibilisticGPClassifier(classes=list(self.classes))
+        classifier.set_params(**self.settings)
+        return classifier.fit(self.X, list(self.labels))
+
+    def predict(self, X: Matrix, progress: Callable[[float], None] = silent) -> Predictions:
+        """What the model says of rows that its recipe made numbers.
+
+        Args:
+            X: (m, d).
+            progress: told the share that is done.
+        """
+        classifier = self.fitted()
+        best = np.empty(len(X), dtype=np.intp)
+        probability, sure = np.empty(len(X)), np.empty(len(X))
+        for start in range(0, len(X), BLOCK):
+            part = slice(start, start + BLOCK)
+            chances = classifier.predict_proba(X[part])
+            best[part], probability[part] = chances.argmax(axis=1), chances.max(axis=1)
+            belief = classifier.posterior_.at(X[part])
+            agreed = leading_labels(belief) == best[part]
+            sure[part] = np.where(agreed, necessity(belief), 0.0)
+            progress(min(1.0, (start + BLOCK) / len(X)))
+        names = [str(label) for label in classifier.classes_]
+        return Predictions(tuple(names[place] for place in best), probability, sure)
+
+    # ------------------------------------------------------------ keeping
+
+    def save(self, to: Path) -> None:
+        """Keep the model in a folder, or in one file that ends in .skops, all at once."""
+        if to.suffix.lower() == SKOPS:
+            document, arrays = self._kept()
+            content = _skops().dumps({"document": document, "arrays": arrays})
+            folder(to.parent, "to")
+            write(to, content)
+            return
+        _save(to, self._kept())
+
+    def _kept(self) -> Kept:
+        """The model as it is kept."""
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "recipe": self.recipe.document(),
+            "labels": list(self.labels),
+            "classes": list(self.classes),
+            "settings": dict(self.settings),
+            "notes": dict(self.notes),
+        }
+        kept = {f"{PART}{name}": array for name, array in self.recipe.arrays().items()}
+        return document, {"X": self.X, **kept}
+
+    @classmethod
+    def load(cls, path: Path) -> "Model":
+        """A model that was kept, or one sentence on why there is none."""
+        _check_there(path)
+        try:
+            document, arrays = _from_skops(path) if path.is_file() else _from_folder(path)
+            if document["format"] == FORMAT and int(document["version"]) <= VERSION:
+                return cls._restored(document, arrays)
+        except SPOILT as error:
+            raise _refused(
+                path, f"({reason(error)})", "Save it again with possibal model."
+            ) from None
+        if document["format"] != FORMAT:
+            raise _refused(path, "(of another program)", "Name another.")
+        raise _refused(
+            path,
+            f"of version {document['version']}, later than {VERSION}",
+            "Update possibal: pip install --upgrade possibal.",
+        )
+
+    @classmethod
+    def _restored(cls, document: Mapping[str, Any], arrays: Mapping[str, Array]) -> "Model":
+        """The model of a document and its arrays, if they fit one another."""
+        parts = {name.removeprefix(PART): array for name, array in arrays.items() if name != "X"}
+        known, given = Recipe.restored(document["recipe"], parts), document["settings"]
+        X = np.asarray(arrays["X"], dtype=float)
+        said, classes = tuple(document["labels"]), tuple(document["classes"])
+        if X.shape != (len(said), len(known.features)) or not np.isfinite(X).all():
+            raise ValueError("its rows do not fit its labels")
+        if not set(said) <= set(classes):
+            raise ValueError("its labels are not all among its classes")
+        settings = {name: given[name] for name in ("link", "hyperparameters")}
+        if "usual_distance" in given:  # the first version took that of the labelled rows
+            settings["usual_distance"] = float(given["usual_distance"])
+        return cls(known, X, said, classes, settings, document["notes"])
+
+
+# ---------------------------------------------------------------- folders
+def _save(to: Path, kept: Kept) -> None:
+    """Write a folder beside, and move it into place."""
+    _check_free(to)
+    folder(to.parent, "to")
+    part = part_of(to)
+    old = part.with_name(f"{part.name}.old")
+    try:
+        part.mkdir()
+        (part / DOCUMENT).write_text(f"{json.dumps(kept[0], indent=1)}\n", encoding="utf-8")
+        buffer = BytesIO()
+        np.savez(buffer, **cast("dict[str, Any]", kept[1]))
+        (part / ARRAYS).write_bytes(buffer.getvalue())
+        if to.exists():
+            to.rename(old)
+        part.rename(to)
+    finally:
+        if old.exists() and not to.exists():
+            old.rename(to)
+        for left in (part, old):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _check_free(to: Path) -> None:
+    """Refuse to write over what is no model."""
+    is_model = to.is_dir() and {path.name for path in to.iterdir()} == {DOCUMENT, ARRAYS}
+    if to.exists() and not is_model:
+        raise ValueError(
+            "to must be a new folder, or one that holds a model and nothing else; "
+            f"got {str(to)!r}. Choose another."
+        )
+
+
+def _check_there(path: Path) -> None:
+    """Refuse what can be no model."""
+    if not path.exists():
+        raise ValueError(f"model must exist; got {str(path)!r}. Check its name and folder.")
+    if path.is_dir() and not (path / DOCUMENT).is_file():
+        raise _refused(path, f"without a file {DOCUMENT}", "Name another.")
+    if path.is_file() and path.suffix.lower() != SKOPS:
+        raise _refused(path, f"that does not end in {SKOPS}", "Name a folder, or another file.")
+
+
+def _from_folder(path: Path) -> Kept:
+    """What a folder holds."""
+    document = json.loads((path / DOCUMENT).read_text(encoding="utf-8"))
+    content = BytesIO((path / ARRAYS).read_bytes())
+    with np.load(content, allow_pickle=False) as arrays:
+        return document, {name: arrays[name] for name in arrays.files}
+
+
+def _refused(path: Path, got: str, remedy: str) -> ValueError:
+    """The sentence on what is no model."""
+    return ValueError(f"model must be what possibal model wrote; got {str(path)!r} {got}. {remedy}")
+
+
+# ---------------------------------------------------------------- skops
+def _skops() -> Any:  # noqa: ANN401 - it is not always there
+    """What reads and writes models in one file."""
+    try:
+        return import_module("skops.io")
+    except ImportError:
+        raise MissingPackageError(
+            "A model in a .skops file needs skops, which is not installed: run pip install skops. "
+            "A folder needs nothing."
+        ) from None
+
+
+def _from_skops(path: Path) -> Kept:
+    """What a file holds; types other than text, numbers and arrays of them are not let in."""
+    found = _skops().loads(path.read_bytes(), trusted=[])
+    return found["document"], found["arrays"]

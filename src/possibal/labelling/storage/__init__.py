@@ -1,0 +1,1 @@
+"""Where a campaign is kept: journal, database, leases, copies."""

@@ -1,0 +1,254 @@
+"""Databases that keep campaigns: SQLite files and PostgreSQL, their tables and their versions.
+
+with held(url): engine(url, writes=True)        migrate(connection)        TABLES
+"""
+
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, closing, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    URL,
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    create_engine,
+    event,
+    inspect,
+    make_url,
+    text,
+)
+from sqlalchemy.exc import ArgumentError, DBAPIError
+
+from possibal.errors import MissingPackageError
+from possibal.files import locked, part_of
+
+SCHEMA = 1
+"""The version of the tables below."""
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
+"""What brings the tables of each earlier version to the next."""
+PATIENCE = 30.0
+"""Seconds to wait for a database that is busy."""
+WAL_IS_SOUND = (3, 51, 3)
+"""The first SQLite whose write-ahead log survives two connections that write at once."""
+LOCK = 7_263_541
+"""What whoever writes to a PostgreSQL database locks first, so that they take turns."""
+NUMBER = BigInteger().with_variant(Integer, "sqlite")
+TABLES = MetaData()
+
+facts = Table(
+    "facts",
+    TABLES,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+items = Table(
+    "items",
+    TABLES,
+    Column("row", Integer, primary_key=True, autoincrement=False),
+    Column("id", Text, nullable=False, unique=True),
+    Column("cells", Text, nullable=False),
+    Column("media", Text),
+)
+parts = Table(
+    "parts",
+    TABLES,
+    Column("name", Text, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("content", LargeBinary, nullable=False),
+)
+events = Table(
+    "events",
+    TABLES,
+    Column("number", NUMBER, primary_key=True, autoincrement=True),
+    Column("key", Text, nullable=False, unique=True),
+    Column("kind", Text, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("made", BigInteger, nullable=False),
+    Column("row", Integer),
+    Column("label", Text),
+    Column("target", Text),
+    Column("necessity", Float(53)),
+    Column("thought", Text),
+    Column("at", BigInteger, nullable=False),
+)
+leases = Table(
+    "leases",
+    TABLES,
+    Column("row", Integer, primary_key=True, autoincrement=False),
+    Column("who", Text, nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Column("spare", Boolean, nullable=False),
+)
+
+
+# ---------------------------------------------------------------- addresses
+def address(db: str) -> URL:
+    """The address of a database; a plain path is a SQLite file."""
+    try:
+        url = make_url(db) if "://" in db else URL.create("sqlite", database=str(Path(db)))
+    except (ArgumentError, ValueError):
+        url = URL.create("none")
+    backend = url.drivername.partition("+")[0]
+    if backend == "sqlite" and url.database not in {None, "", ":memory:"}:
+        return url.set(drivername="sqlite+pysqlite")
+    if backend in {"postgresql", "postgres"}:
+        if find_spec("psycopg") is None:
+            raise MissingPackageError(
+                "A PostgreSQL database needs psycopg, which is not installed: "
+                "run pip install 'possibal[postgres]'."
+            )
+        return url.set(drivername="postgresql+psycopg")
+    raise ValueError(
+        "db must be the path of a file, sqlite:///FILE or postgresql://USER@HOST/NAME; "
+        f"got {db.rsplit('@', maxsplit=1)[-1].partition('?')[0]!r}. Write it like one of these."
+    )
+
+
+def file_of(url: URL) -> Path | None:
+    """The file of a SQLite database; None for a server."""
+    return Path(str(url.database)) if url.get_backend_name() == "sqlite" else None
+
+
+def shown(url: URL) -> str:
+    """The address as people may read it: without a password."""
+    path = file_of(url)
+    open_url = url.difference_update_query(["password"])
+    return str(path) if path else open_url.render_as_string(hide_password=True)
+
+
+# ---------------------------------------------------------------- engines
+def engine(url: URL, *, writes: bool) -> Engine:
+    """What connects to a database; for a single writer, or for any number of readers.
+
+    Whoever writes takes the lock at once: nobody finds out later that somebody else was first,
+    no two wait for one another, and the journal's numbers follow its commits.
+    """
+    if file_of(url) is None:
+        pool = {"pool_size": 1, "max_overflow": 0} if writes else {"pool_size": 5}
+        made = create_engine(url, pool_pre_ping=True, **pool)
+        begin = f"SELECT pg_advisory_xact_lock({LOCK})" if writes else ""
+    else:
+        made = create_engine(url, connect_args={"timeout": PATIENCE, "check_same_thread": False})
+        event.listen(made, "connect", _connected)
+        begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
+
+    def start(connection: Connection) -> None:
+        """Take the lock at once where we are going to write."""
+        connection.exec_driver_sql(begin)
+
+    if begin:
+        event.listen(made, "begin", start)
+    return made
+
+
+def _connected(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own
+    """Let SQLite's transactions begin as we say, and make them durable."""
+    connection.isolation_level = None
+    for pragma in pragmas():
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def pragmas(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> tuple[str, ...]:
+    """How SQLite is to write, given its version.
+
+    A write-ahead log only where it is sound. Without it, EXTRA also makes durable that the
+    journal of a commit is gone, which FULL leaves to luck.
+    """
+    if version >= WAL_IS_SOUND:
+        return "journal_mode = WAL", "synchronous = FULL"
+    return "journal_mode = DELETE", "synchronous = EXTRA"
+
+
+@contextmanager
+def held(url: URL) -> Generator[None]:
+    """A SQLite file to ourselves; a server looks after itself."""
+    path = file_of(url)
+    if path is None:
+        yield
+        return
+    refusal = (
+        f"db must not be in use; got {str(path)!r}, which another possibal has open. "
+        "Stop that one, or use its page."
+    )
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(path.with_name(f"{path.name}.lock"), refusal))
+        except OSError as error:
+            raise ValueError(
+                f"db must be a file that can be written; got {str(path)!r} ({error.strerror}). "
+                "Choose another with --db."
+            ) from None
+        yield
+
+
+# ---------------------------------------------------------------- versions
+def version(connection: Connection) -> int | None:
+    """The version of the tables; None where there is no campaign."""
+    if not inspect(connection).has_table("facts"):
+        return None
+    found = connection.execute(text("SELECT value FROM facts WHERE name = 'schema'")).scalar()
+    return None if found is None else int(found)
+
+
+def keep(connection: Connection, found: int) -> None:
+    """A copy of everything before a migration: a file beside the file, or tables beside tables."""
+    path = file_of(connection.engine.url)
+    if path is not None:
+        copy(path, path.with_name(f"{path.name}.version{found}"))
+        return
+    for name in sorted(TABLES.tables.keys() & set(inspect(connection).get_table_names())):
+        copied = f"CREATE TABLE {name}_v{found} AS SELECT * FROM {name}"  # noqa: S608 - ours
+        connection.execute(text(copied))
+
+
+def copy(path: Path, to: Path) -> None:
+    """A SQLite file copied as of one moment, also while it is in use."""
+    part = part_of(to)
+    try:
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(part)) as target:
+            source.backup(target)
+        part.replace(to)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the tables to the version of this program after a backup, unless they are there."""
+    found = version(connection) or SCHEMA  # another process may have been first
+    if found >= SCHEMA:
+        return
+    keep(connection, found)
+    for number in range(found, SCHEMA):
+        MIGRATIONS[number](connection)
+    statement = text("UPDATE facts SET value = :value WHERE name = 'schema'")
+    connection.execute(statement, {"value": str(SCHEMA)})
+
+
+def reason(error: Exception) -> str:
+    """What a database said, in one line."""
+    said = str(getattr(error, "orig", error)).strip().splitlines()
+    return said[0][:300] if said else "no reason"
+
+
+@contextmanager
+def told(url: URL) -> Generator[None]:
+    """What a database refuses, in one sentence."""
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        raise ValueError(
+            f"db must be a database that possibal can open; got {shown(url)!r} "
+            f"({reason(error)}). Check the address, or choose another."
+        ) from None

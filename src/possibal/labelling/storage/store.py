@@ -1,0 +1,400 @@
+"""A campaign in a database: its rows, its journal, and who is at work on which row.
+
+    store = Store.create(db, setup, contents)          store = Store.open(db)
+    store.append(events)        store.events(after=n)        store.take(rows, lease)
+
+The journal is the truth. Everything else follows from it or can be made again.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, fields, replace
+from io import BytesIO
+from itertools import islice
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import URL, Connection, delete, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
+
+from possibal.arguments import USUAL
+from possibal.errors import UnsavedError
+from possibal.labelling.storage import database
+from possibal.labelling.storage.database import TABLES, address, held, leases, told
+from possibal.labelling.storage.journal import Event, Kind
+from possibal.labelling.storage.leases import Holding
+from possibal.labelling.storage.write_queue import Job, Result, Writer
+
+CHUNK, MANY = 8_000_000, 500
+"""Bytes of an array in one cell, and values that one statement names."""
+COLUMNS = tuple(column.name for column in fields(Event))
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a campaign was begun with.
+
+    Attributes:
+        name: what it is called.
+        kind: how a row is shown: as a table, a text or an image.
+        rows: how many there are.
+        fields: names of what is shown.
+        text: which of them is the text.
+        folder: of the pictures.
+        classes: named at the start.
+        strategy: what is asked first.
+        seed: of what is drawn.
+        people: how many are to answer each row.
+        check: how many rows, drawn at random, only measure the model.
+        recipe: how rows became numbers.
+        digest: of the source's content.
+        notes: what was done to read it.
+    """
+
+    name: str
+    kind: str
+    rows: int
+    fields: tuple[str, ...] = ()
+    text: str | None = None
+    folder: str | None = None
+    classes: tuple[str, ...] = ()
+    strategy: str = USUAL
+    seed: int = 0
+    people: int = 1
+    check: int = 0
+    recipe: dict[str, Any] = field(default_factory=dict[str, Any])
+    digest: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """A row as its source has it.
+
+    Attributes:
+        row: its place.
+        id: what the user calls it.
+        cells: what is shown, in the order of the fields.
+        media: the file of its picture.
+    """
+
+    row: int
+    id: str
+    cells: tuple[str | None, ...] = ()
+    media: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """The rows of a campaign and what is kept beside them.
+
+    Attributes:
+        items: in the order of the source.
+        arrays: by name; the rows as numbers are called X.
+        events: what is known from the start.
+    """
+
+    items: Sequence[Item]
+    arrays: dict[str, NDArray[Any]]
+    events: Sequence[Event] = ()
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A person at work on a row for a while.
+
+    Attributes:
+        who: the person.
+        now: in milliseconds, when older leases have ended.
+        until: when this one ends.
+        spare: whether the row is only kept in reserve.
+    """
+
+    who: str
+    now: int
+    until: int
+    spare: bool = False
+
+
+def clock() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+class Store:
+    """An open campaign. Close it, or use it in a ``with`` block."""
+
+    def __init__(self, url: URL, *, writes: bool) -> None:
+        """Connect; :meth:`create` and :meth:`open` check that there is a campaign."""
+        self.url, self._stack = url, ExitStack()
+        if writes:
+            self._stack.enter_context(held(url))
+        self._read = database.engine(url, writes=False)
+        self._stack.callback(self._read.dispose)
+        self._writer: Writer | None = None
+        if writes:
+            engine = database.engine(url, writes=True)
+            self._stack.callback(engine.dispose)
+            self._writer = Writer(engine)
+            self._stack.callback(self._writer.close)
+
+    # ------------------------------------------------------------ beginning
+
+    @classmethod
+    def exists(cls, db: str) -> bool:
+        """Whether there is a campaign at that address."""
+        url = address(db)
+        path = database.file_of(url)
+        if path is not None and not path.exists():
+            return False
+        store = cls(url, writes=False)
+        with store, told(url), store._read.connect() as connection:
+            return database.version(connection) is not None
+
+    @classmethod
+    def create(cls, db: str, setup: Setup, contents: Contents) -> "Store":
+        """A new campaign, all of it or nothing."""
+        if cls.exists(db):
+            shown = database.shown(address(db))
+            raise ValueError(
+                f"db must not hold a campaign yet; got {shown!r}. Choose another with --db."
+            )
+        store = cls(address(db), writes=True)
+        try:
+            with told(store.url):
+                store.writing.run(lambda connection: _begin(connection, setup, contents))
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @classmethod
+    def open(cls, db: str, *, writes: bool = True) -> "Store":
+        """A campaign that was begun before; tables of an earlier version are brought up to date."""
+        url = address(db)
+        if not cls.exists(db):
+            raise ValueError(
+                f"db must hold a campaign; got {database.shown(url)!r}, which holds none. "
+                "Begin one with possibal label FILE."
+            )
+        store = cls(url, writes=writes)
+        try:
+            store._check_version()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def _check_version(self) -> None:
+        """Refuse tables of a later version; migrate earlier ones after a backup."""
+        with told(self.url), self._read.connect() as connection:
+            found = database.version(connection) or 0
+        if found > database.SCHEMA:
+            raise ValueError(
+                f"db must be of version {database.SCHEMA} or earlier; got version {found}. "
+                "Update possibal: pip install --upgrade possibal."
+            )
+        if found < database.SCHEMA:
+            with told(self.url):
+                self.writing.run(database.migrate)
+
+    def _run(self, job: Job[Result]) -> Result:
+        """What a job returns once it is durable."""
+        try:
+            return self.writing.run(job)
+        except DBAPIError as error:
+            raise UnsavedError(
+                f"db must take what is written; got {database.reason(error)!r} from "
+                f"{database.shown(self.url)!r}. Nothing of it was kept: try again."
+            ) from error
+
+    @property
+    def writing(self) -> Writer:
+        """What writes."""
+        if self._writer is None:
+            raise ValueError("store must be open for writing; got one that only reads. Open it so.")
+        return self._writer
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may write to it at the same time."""
+        return database.file_of(self.url) is None
+
+    def close(self) -> None:
+        """Write what waits and let go of the database."""
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        """The store itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    # ------------------------------------------------------------ what does not change
+
+    def setup(self) -> Setup:
+        """What the campaign was begun with."""
+        with self._read.connect() as connection:
+            query = select(database.facts.c.value).where(database.facts.c.name == "setup")
+            given: dict[str, Any] = json.loads(connection.execute(query).scalar_one())
+        return Setup(**{name: _tuple(value) for name, value in given.items()})
+
+    def array(self, name: str) -> NDArray[Any]:
+        """What is kept under a name."""
+        table = database.parts
+        query = select(table.c.content).where(table.c.name == name).order_by(table.c.number)
+        with self._read.connect() as connection:
+            content = b"".join(connection.execute(query).scalars())
+        return np.load(BytesIO(content), allow_pickle=False)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything that is kept, by name."""
+        with self._read.connect() as connection:
+            names = connection.execute(select(database.parts.c.name).distinct()).scalars().all()
+        return {name: self.array(name) for name in sorted(names)}
+
+    def items(self, rows: Iterable[int] | None = None) -> dict[int, Item]:
+        """Rows as their source has them; all if none are named."""
+        table, found = database.items, dict[int, Item]()
+        parts = [None] if rows is None else _parts(list(dict.fromkeys(rows)))
+        with self._read.connect() as connection:
+            for part in parts:
+                query = select(table).order_by(table.c.row)
+                query = query if part is None else query.where(table.c.row.in_(part))
+                for row, name, cells, media in connection.execute(query):
+                    found[row] = Item(row, name, tuple(json.loads(cells)), media)
+        return found
+
+    def places(self) -> dict[str, int]:
+        """The place of each row, by its id."""
+        query = select(database.items.c.id, database.items.c.row)
+        with self._read.connect() as connection:
+            return {item.id: item.row for item in connection.execute(query)}
+
+    # ------------------------------------------------------------ the journal
+
+    def append(self, drafts: Sequence[Event]) -> list[Event]:
+        """The events as the journal has them, durable; one whose key is known is not added again.
+
+        Whoever answers a row lets go of it.
+        """
+        return self._run(lambda connection: _append(connection, drafts))
+
+    def events(self, after: int = 0) -> list[Event]:
+        """What was added after an event, in the order of the journal."""
+        table = database.events
+        query = select(*(table.c[name] for name in COLUMNS))
+        query = query.where(table.c.number > after).order_by(table.c.number)
+        with self._read.connect() as connection:
+            return [_event(row) for row in connection.execute(query)]
+
+    # ------------------------------------------------------------ leases
+
+    def take(self, rows: Sequence[int], lease: Lease, most: int = 1) -> list[int]:
+        """The first rows that nobody else is at work on, now taken by this person.
+
+        A row in somebody's reserve counts as free only if this person wants it now.
+        """
+        return self._run(lambda connection: _take(connection, rows, lease, most))
+
+    def renew(self, lease: Lease) -> None:
+        """Let all leases of a person last longer, if they have not ended."""
+        living = (leases.c.who == lease.who) & (leases.c.until > lease.now)
+        later = update(leases).where(living, leases.c.until < lease.until).values(until=lease.until)
+        self._run(lambda connection: connection.execute(later).rowcount)
+
+    def leases(self, now: int) -> dict[int, Holding]:
+        """Who is at work on which rows, until when, and whether only in reserve."""
+        c = leases.c
+        query = select(c.row, c.who, c.until, c.spare).where(c.until > now)
+        with self._read.connect() as connection:
+            return {row: Holding(*by) for row, *by in connection.execute(query)}
+
+
+# ---------------------------------------------------------------- inside a transaction
+def _begin(connection: Connection, setup: Setup, contents: Contents) -> None:
+    """Make the tables and fill them."""
+    TABLES.create_all(connection, checkfirst=False)  # tables of somebody else are not for us
+    given = {"schema": str(database.SCHEMA), "setup": json.dumps(asdict(setup))}
+    rows = [{"name": name, "value": value} for name, value in given.items()]
+    connection.execute(insert(database.facts), rows)
+    if contents.items:
+        listed = [{**vars(item), "cells": json.dumps(item.cells)} for item in contents.items]
+        connection.execute(insert(database.items), listed)
+    for name, array in contents.arrays.items():
+        buffer = BytesIO()
+        np.save(buffer, array, allow_pickle=False)
+        content = buffer.getvalue()
+        numbered = [
+            {"name": name, "number": number, "content": content[at : at + CHUNK]}
+            for number, at in enumerate(range(0, len(content), CHUNK))
+        ]
+        connection.execute(insert(database.parts), numbered)
+    if contents.events:
+        known = [_values(event, clock()) for event in contents.events]
+        connection.execute(insert(database.events), known)
+
+
+def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
+    """Add events that are not there yet, and return all as they are there."""
+    table, now, stored = database.events, clock(), list[Event]()
+    adding = _inserting(connection, table).on_conflict_do_nothing().returning(table.c.number)
+    for draft in drafts:
+        number = connection.execute(adding, _values(draft, now)).scalar()
+        if number is None:
+            known = select(*(table.c[name] for name in COLUMNS)).where(table.c.key == draft.key)
+            stored.append(_event(connection.execute(known).one()))
+        else:
+            stored.append(replace(draft, number=number, at=now))
+        if draft.row is not None:
+            held_row = (leases.c.row == draft.row) & (leases.c.who == draft.who)
+            connection.execute(delete(leases).where(held_row))
+    return stored
+
+
+def _values(event: Event, now: int) -> dict[str, Any]:
+    """What the journal holds of an event that it gives a number."""
+    return {name: value for name, value in vars(event).items() if name != "number"} | {"at": now}
+
+
+def _take(connection: Connection, rows: Sequence[int], lease: Lease, most: int) -> list[int]:
+    """Take the first rows that are free; nobody else writes meanwhile, so they stay free."""
+    is_held = (leases.c.until > lease.now) & (leases.c.who != lease.who)
+    if not lease.spare:
+        is_held &= ~leases.c.spare
+    kept = set(connection.execute(select(leases.c.row).where(is_held)).scalars())
+    taken = list(islice((row for row in dict.fromkeys(rows) if row not in kept), most))
+    values = {"who": lease.who, "until": lease.until, "spare": lease.spare}
+    adding = _inserting(connection, leases).on_conflict_do_update(
+        index_elements=[leases.c.row], set_=values
+    )
+    if taken:
+        connection.execute(adding, [{"row": row, **values} for row in taken])
+    return taken
+
+
+def _inserting(connection: Connection, table: Any) -> Any:  # noqa: ANN401 - one of two dialects
+    """An insert that can say what to do about a row that is there."""
+    return (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
+
+
+def _event(row: Any) -> Event:  # noqa: ANN401 - a row of the result
+    """An event as it was stored."""
+    event = Event(**row._mapping)  # noqa: SLF001 - SQLAlchemy's own name for it
+    return replace(event, kind=Kind(event.kind))
+
+
+def _tuple(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """A list as the tuple it was before it was written."""
+    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+
+
+def _parts(values: Sequence[Any]) -> list[Sequence[Any]]:
+    """The values, as many at a time as one statement may name."""
+    return [values[at : at + MANY] for at in range(0, len(values), MANY)]

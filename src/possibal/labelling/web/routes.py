@@ -1,0 +1,246 @@
+"""The routes of the page: parse, call the desk, answer."""
+
+import reprlib
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+from fastapi import Depends, FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, JSONResponse, Response
+from fastapi.security import APIKeyCookie
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.staticfiles import StaticFiles
+
+import possibal
+from possibal.data import images
+from possibal.errors import RefusedError, UnsavedError
+from possibal.labelling import label_files
+from possibal.labelling.overview import Overview, Wanted
+from possibal.labelling.service import Desk
+from possibal.labelling.storage.journal import Event, Kind
+from possibal.labelling.web import schemas
+from possibal.labelling.web.serializers import Views
+
+STATIC = Path(str(files("possibal.labelling.web") / "static"))
+PRIVATE = "private, max-age=3600"
+"""For pictures: they do not change."""
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": schemas.Problem, "description": words}
+    for status, words in {
+        400: "Not to be read",
+        401: "No token",
+        403: "Foreign host or page",
+        409: "Not as the campaign is now",
+        413: "Too large",
+        422: "Something must be otherwise",
+        503: "The database is away",
+    }.items()
+}
+MISSING: dict[int | str, dict[str, Any]] = {
+    404: {"model": schemas.Problem, "description": "Not there"}
+}
+PICTURE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {kind: {} for kind in images.TYPES.values()}, "description": "The picture"}
+}
+SHEET: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "The file"}
+}
+RULES = {
+    "missing": "must be given",
+    "extra_forbidden": "must be left out",
+    "json_invalid": "must be JSON",
+    schemas.WORDS: "must be without control characters, and without a space at its ends",
+}
+"""What the words of pydantic mean to people."""
+
+
+def application(desk: Desk, cookie: str) -> FastAPI:
+    """The page of a desk, without the gate that looks at the cookie."""
+    app = FastAPI(
+        title="possibal",
+        version=possibal.__version__,
+        docs_url=None,
+        redoc_url=None,
+        responses=PROBLEMS,
+        dependencies=[Depends(APIKeyCookie(name=cookie, auto_error=False))],
+    )
+    app.add_middleware(GZipMiddleware, minimum_size=1000)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(RefusedError, _refused)
+    app.add_exception_handler(UnsavedError, _unsaved)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    views = Views(desk, Overview(desk.standing))
+    _pages(app, desk)
+    _asking(app, desk, views)
+    _answering(app, desk, views)
+    _looking(app, views)
+    _taking_away(app, desk)
+    return app
+
+
+# ---------------------------------------------------------------- routes
+def _pages(app: FastAPI, desk: Desk) -> None:
+    """The page itself and its pictures."""
+
+    @app.get("/", include_in_schema=False)
+    def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html")
+
+    @app.get("/media/{row}", responses=MISSING | PICTURE, response_class=FileResponse)
+    def media(row: schemas.Row) -> Response:
+        """The picture of a row."""
+        item = desk.store.items([row]).get(row)
+        if item is None or item.media is None or desk.setup.folder is None:
+            return JSONResponse({"detail": "This row has no picture."}, 404)
+        try:
+            path = images.inside(Path(desk.setup.folder), item.media)
+        except ValueError:
+            return JSONResponse({"detail": "The picture of this row is not there any more."}, 404)
+        kind = images.TYPES[path.suffix.lower()]
+        return FileResponse(path, media_type=kind, headers={"cache-control": PRIVATE})
+
+
+def _asking(app: FastAPI, desk: Desk, views: Views) -> None:
+    """What gives questions."""
+
+    @app.post("/api/ask")
+    def ask(given: schemas.Ask) -> schemas.Asked:
+        """The next question, or the row that a person chose."""
+        if given.row is not None:
+            return schemas.Asked(
+                question=views.question(desk.choose(given.who, given.row)), reason=None
+            )
+        return views.asked(given.who)
+
+    @app.post("/api/spare")
+    def spare(given: schemas.Spare) -> schemas.Spares:
+        """Questions for while the server is away."""
+        found = desk.reserve(given.who, given.count)
+        return schemas.Spares(questions=[views.question(one) for one in found])
+
+    @app.post("/api/renew")
+    def renew(given: schemas.Renew) -> schemas.Renewed:
+        """Let a person keep their rows."""
+        return schemas.Renewed(seconds=desk.renew(given.who))
+
+
+def _answering(app: FastAPI, desk: Desk, views: Views) -> None:
+    """What changes the campaign."""
+
+    @app.post("/api/answer")
+    def answer(given: schemas.Answer) -> schemas.Answered:
+        """Keep an answer, and give the next question."""
+        kind = Kind(given.kind)
+        label = given.label if kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} else None
+        event = Event(given.key, kind, given.who, given.made, given.row, label)
+        stored = desk.answer(event)
+        nothing = schemas.Asked(question=None, reason=None)
+        following = views.asked(given.who) if given.next else nothing
+        return schemas.Answered(
+            repeated=stored.repeated, question=following.question, reason=following.reason
+        )
+
+    @app.post("/api/undo")
+    def undo(given: schemas.Undo) -> schemas.Undone:
+        """Take an action back, and ask about its row anew."""
+        event = Event(given.key, Kind.UNDO, given.who, given.made, target=given.target)
+        undone = desk.undo(event)
+        if undone is None or undone.row is None:
+            return schemas.Undone(target=given.target, question=None)
+        return schemas.Undone(target=undone.key, question=views.again(undone.row, given.who))
+
+    @app.post("/api/classes")
+    def classes(given: schemas.NewClass) -> schemas.Classes:
+        """Add a class."""
+        desk.answer(Event(given.key, Kind.CLASS, given.who, given.made, label=given.label))
+        return schemas.Classes(classes=list(desk.standing.classes))
+
+
+def _looking(app: FastAPI, views: Views) -> None:
+    """What only shows."""
+
+    @app.get("/api/campaign")
+    def campaign() -> schemas.CampaignOut:
+        """What the campaign is."""
+        return views.campaign()
+
+    @app.get("/api/progress")
+    def progress() -> schemas.ProgressOut:
+        """How far it is."""
+        return views.progress()
+
+    @app.get("/api/map")
+    def spots() -> schemas.MapOut:
+        """Its rows in the plane."""
+        return views.map()
+
+    @app.get("/api/history")
+    def history(  # noqa: PLR0913 - one argument per filter
+        *,
+        who: Annotated[str | None, Query(max_length=60)] = None,
+        kind: Kind | None = None,
+        label: Annotated[str | None, Query(max_length=200)] = None,
+        text: Annotated[str | None, Query(max_length=200)] = None,
+        before: Annotated[int | None, Query(ge=0, le=2**53)] = None,
+        limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    ) -> schemas.HistoryOut:
+        """What people did."""
+        wanted = Wanted(who or None, kind, label or None, text or None, before, limit)
+        return views.history(wanted)
+
+    @app.get("/api/rows/{row}")
+    def row(row: schemas.Row, who: Annotated[str, Query(max_length=60)] = "") -> schemas.RowOut:
+        """A row, to look at."""
+        return schemas.RowOut(question=views.again(row, who))
+
+    @app.get("/api/agreement")
+    def agreement() -> schemas.AgreementOut:
+        """How far people agree."""
+        return views.agreement()
+
+    @app.get("/api/conflicts")
+    def conflicts() -> schemas.ConflictsOut:
+        """Rows of which people said different things."""
+        return views.conflicts()
+
+
+def _taking_away(app: FastAPI, desk: Desk) -> None:
+    """What is saved as a file."""
+
+    @app.get("/api/labels.csv", responses=SHEET, response_class=Response)
+    def sheet() -> Response:
+        """All answers."""
+        content = label_files.written(label_files.exported(desk.store), ".csv")
+        kept = {"content-disposition": 'attachment; filename="labels.csv"'}
+        return Response(content, media_type="text/csv; charset=utf-8", headers=kept)
+
+
+# ---------------------------------------------------------------- mistakes
+def _invalid(_request: Request, error: Exception) -> Response:
+    """What a request must be, in one sentence."""
+    first = cast("RequestValidationError", error).errors()[0]
+    place = "" if first.get("type") == "json_invalid" else ".".join(map(str, first["loc"][1:]))
+    where = place[:60] if place.isprintable() else ascii(place[:60])
+    got = reprlib.repr(first.get("input"))
+    sentence = f"{where or 'request'} {_rule(first)}; got {got}. Correct it."
+    return JSONResponse({"detail": sentence}, 422)
+
+
+def _rule(first: Mapping[str, Any]) -> str:
+    """What something must be."""
+    pattern = first.get("ctx", {}).get("pattern", "")
+    said = str(first["msg"]).removeprefix("Input ").removeprefix("String ")
+    usual = RULES.get(pattern, f"must {said.removeprefix('should ')}")
+    return RULES.get(first["type"], usual)
+
+
+def _unsaved(_request: Request, error: Exception) -> Response:
+    """What could not be written: the page keeps it and sends it again."""
+    return JSONResponse({"detail": str(error)}, 503)
+
+
+def _refused(_request: Request, error: Exception) -> Response:
+    """What the desk refuses as things stand, in its own sentence."""
+    return JSONResponse({"detail": str(error)}, 409)

@@ -1,0 +1,155 @@
+"""What the desk and its overview say, in the shapes that travel."""
+
+from possibal.labelling.overview import Overview, Wanted, preview
+from possibal.labelling.service import LEASE, Desk, Question
+from possibal.labelling.storage.store import Item
+from possibal.labelling.web import schemas
+
+NOTHING_LEFT = "No row is left to ask about. Others may still be at work on some."
+BEGINNING = "The model has not looked at the rows yet."
+
+
+class Views:
+    """The same as the desk and the overview say, ready to be sent."""
+
+    def __init__(self, desk: Desk, overview: Overview) -> None:
+        """Speak for these."""
+        self._desk, self._overview = desk, overview
+        self._owners = tuple(desk.setup.recipe["owners"])
+
+    # ------------------------------------------------------------ questions
+
+    def asked(self, who: str) -> schemas.Asked:
+        """The next question for a person, or why there is none."""
+        question = self._desk.ask(who)
+        if question is None:
+            return schemas.Asked(question=None, reason=NOTHING_LEFT)
+        return schemas.Asked(question=self.question(question), reason=None)
+
+    def again(self, row: int, who: str) -> schemas.QuestionOut:
+        """A row, whoever is at it."""
+        return self.question(self._desk.question(row, who))
+
+    def question(self, question: Question) -> schemas.QuestionOut:
+        """A question."""
+        order = self._overview.fields(self._owners)
+        near = [
+            schemas.NearOut(item=self._item(one.item, order), label=one.label)
+            for one in question.near
+        ]
+        why = schemas.WhyOut(
+            sentence=question.sentence,
+            leaning=question.leaning,
+            certainty=question.sure,
+            near=near,
+        )
+        mine = question.mine and schemas.MineOut(kind=question.mine.kind, label=question.mine.label)
+        return schemas.QuestionOut(
+            item=self._item(question.item, order),
+            source=question.source,
+            lease=LEASE,
+            why=why,
+            mine=mine,
+        )
+
+    def _item(self, item: Item, order: list[int]) -> schemas.ItemOut:
+        """A row, its fields in an order."""
+        setup = self._desk.setup
+        named = [(setup.fields[place], item.cells[place]) for place in order]
+        return schemas.ItemOut(
+            row=item.row,
+            id=item.id,
+            fields=[schemas.FieldOut(name=n, value=v) for n, v in named if n != setup.text],
+            text=dict(named).get(setup.text or "", "") or "" if setup.text else None,
+            image=f"/media/{item.row}" if item.media else None,
+        )
+
+    # ------------------------------------------------------------ overviews
+
+    def campaign(self) -> schemas.CampaignOut:
+        """What the campaign is."""
+        setup = self._desk.setup
+        return schemas.CampaignOut(
+            id=setup.digest[:16],
+            name=setup.name,
+            kind=setup.kind,
+            classes=list(self._desk.standing.classes),
+            strategy=setup.strategy,
+            answers_per_row=setup.people,
+            check=setup.check,
+            rows=setup.rows,
+            notes=list(setup.notes),
+            people=list(self._desk.standing.state.people),
+        )
+
+    def progress(self) -> schemas.ProgressOut:
+        """How far it is."""
+        now = self._overview.progress()
+        state, reason = ("go on", BEGINNING)
+        if now.advice is not None:
+            state, reason = now.advice.state.value, now.advice.reason
+        return schemas.ProgressOut(
+            rows=now.rows,
+            answered=now.answered,
+            left=now.left,
+            unsure=now.unsure,
+            bad=now.bad,
+            balance=[schemas.ShareOut(label=k, count=n) for k, n in now.balance.items()],
+            advice=schemas.AdviceOut(state=state, reason=reason),
+            curve=[schemas.PointOut(**vars(point)) for point in now.curve],
+            check=schemas.CheckOut(answered=now.checked, size=now.check),
+            saving=schemas.SavingOut(sentence=now.saving) if now.saving else None,
+            fitting=now.is_behind,
+            trouble=now.trouble,
+            people=[schemas.PersonOut(who=who, answers=n) for who, n in now.people.items()],
+        )
+
+    def map(self) -> schemas.MapOut:
+        """Rows in the plane."""
+        points = [
+            schemas.SpotOut(row=s.row, x=s.x, y=s.y, certainty=s.sure, label=s.label)
+            for s in self._overview.map()
+        ]
+        return schemas.MapOut(points=points, classes=list(self._desk.standing.classes))
+
+    def history(self, wanted: Wanted) -> schemas.HistoryOut:
+        """What people did."""
+        entries, more = self._overview.history(wanted)
+        listed = [
+            schemas.EntryOut(
+                key=entry.event.key,
+                number=entry.event.number,
+                at=entry.event.at,
+                who=entry.event.who,
+                kind=entry.event.kind,
+                row=entry.event.row,
+                id=entry.item.id,
+                label=entry.event.label,
+                holds=entry.holds,
+                preview=preview(entry.item),
+            )
+            for entry in entries
+        ]
+        return schemas.HistoryOut(entries=listed, more=more)
+
+    def agreement(self) -> schemas.AgreementOut:
+        """How far people agree."""
+        found = self._overview.agreement()
+        pairs = [
+            schemas.PairOut(one=one, other=other, rows=rows, kappa=kappa)
+            for one, other, rows, kappa in found.pairs
+        ]
+        return schemas.AgreementOut(pairs=pairs, alpha=found.alpha, rows=found.rows)
+
+    def conflicts(self) -> schemas.ConflictsOut:
+        """Rows of which people said different things."""
+        order = self._overview.fields(self._owners)
+        rows = [
+            schemas.ConflictOut(
+                item=self._item(one.item, order),
+                opinions=[schemas.OpinionOut(who=w, label=said) for w, said in one.said.items()],
+                settled=one.settled,
+            )
+            for one in self._overview.conflicts()
+        ]
+        return schemas.ConflictsOut(rows=rows)

@@ -1,0 +1,89 @@
+"""The page on an address of this machine, until somebody stops it."""
+
+import secrets
+import socket
+import webbrowser
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Timer
+
+import uvicorn
+
+from possibal.labelling.service import Desk
+from possibal.labelling.web.routes import application
+from possibal.labelling.web.security import Gate
+
+LOCAL = "127.0.0.1"
+USUAL = 8765
+"""The port that is tried first."""
+PORTS = 20
+"""How many are tried after it."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the page is to be.
+
+    Attributes:
+        host: the address to listen on.
+        port: to listen on; zero for any, None for the first that is free after the usual one.
+        names: other names under which browsers may ask for it.
+    """
+
+    host: str = LOCAL
+    port: int | None = None
+    names: tuple[str, ...] = ()
+
+
+class Server:
+    """An address that is ours from now on, and the page that will be there."""
+
+    def __init__(self, address: Address) -> None:
+        """Take the port, so that the address is known."""
+        self._line, self._token = _bound(address), secrets.token_urlsafe(24)
+        port = self._line.getsockname()[1]
+        shown = f"[{address.host}]" if ":" in address.host else address.host
+        self._hosts = [shown, *address.names]
+        self._cookie = f"possibal-{port}"  # cookies know no ports, so that names must differ
+        named = address.names[0] if address.names else shown
+        self.url = f"http://{named}:{port}/?token={self._token}"
+
+    def run(self, desk: Desk, *, browser: bool) -> None:
+        """Serve until Ctrl-C or until it is ended, with the page opened if wanted."""
+        gate = Gate(application(desk, self._cookie), self._token, self._hosts, self._cookie)
+        config = uvicorn.Config(
+            gate, log_level="warning", access_log=False, server_header=False, ws="none"
+        )
+        if browser:
+            opening = Timer(0.3, lambda: webbrowser.open(self.url))
+            opening.daemon = True
+            opening.start()
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[self._line])
+
+    def close(self) -> None:
+        """Give the port back."""
+        self._line.close()
+
+
+def _bound(address: Address) -> socket.socket:
+    """A socket at the address, or one sentence."""
+    wanted = [address.port] if address.port is not None else [*range(USUAL, USUAL + PORTS), 0]
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    reason: object = None
+    for port in wanted:
+        # With its protocol named, asyncio sends small answers at once; without, 40 ms later.
+        line = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            line.bind((address.host, port))
+            line.listen()  # from now on nobody else gets the port, and whoever comes early waits
+        except (OSError, OverflowError, UnicodeError) as error:
+            line.close()
+            reason = getattr(error, "strerror", None) or error
+        else:
+            return line
+    raise ValueError(
+        f"port must be free on {address.host}; got {address.port} ({reason}). "
+        "Choose another with --port, or leave it out."
+    )

@@ -1,0 +1,1 @@
+"""Arrays that everybody computes with: batched values, linear algebra, distances."""

@@ -1,0 +1,5 @@
+"""Pools of any size: ranking a million rows, on this machine or on a cluster."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

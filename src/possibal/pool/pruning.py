@@ -1,0 +1,296 @@
+"""Which rows of a pool can be among the best, told without working out all of each.
+
+    judge = Judge.of(posterior, score)        judge.sift(chunk, sieve)
+
+A *look* at a row gives means that are off by no more than a known error, and variances that are
+not exceeded. Where a score is in order (`acquisition.scoring.Order`), its value there is not
+exceeded either; a row whose bound lies below the best rows known is passed over. The first look is
+in single precision and begins with the prior's variance, which no label raises; what it leaves is
+looked at in double precision, and the best of all are worked out anew, each by itself, so that
+neither threads nor parts nor machines change the answer.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from possibal.acquisition.scoring import Order, Score
+from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.belief import Belief
+from possibal.gp.posterior import Posterior
+from possibal.gp.prediction import Glimpse, Outlook
+from possibal.numerics.linalg import one_thread
+from possibal.pool.reader import Chunk, Part
+from possibal.pool.top_k import SLACK, Candidates, Done, Sieve
+from possibal.pool.uncertainty_table import Labels
+
+_HALF = 0.5
+"""Where more rows than this share are left, all are worked out: picking them costs as much."""
+_SLACK = 1e-9
+"""By what share the scores of one latent may be off."""
+_UNIT = 2.0**-24
+"""A rounding in single precision."""
+
+
+def dot_error(n: int) -> float:
+    """How far off a sum of n products may be in single precision, for products of up to one.
+
+    At most by n roundings; with the chance that roundings have to be of one sign, by far fewer.
+    """
+    return _UNIT * min(n, 8.0 * float(np.sqrt(n)))
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """One way to look at rows.
+
+    Attributes:
+        outlook: in single or double precision.
+        score: what rows are worth.
+        order: of the score, under this outlook.
+        labels: a table of how credible labels are, where the score is made of that.
+        mean_size, root_size: (S, P) and (S,), what errors of covariances are multiplied by.
+    """
+
+    outlook: Outlook
+    score: Score
+    order: Order
+    labels: Labels | None
+    mean_size: Array
+    root_size: Vector
+
+    @classmethod
+    def through(cls, outlook: Outlook, score: Score) -> "Look":
+        """A look through an outlook."""
+        S, P, _ = outlook.a.shape
+        order = score.order(S, P)
+        largest = np.abs(outlook.a).sum(axis=2, dtype=float)
+        sums = np.abs(outlook.root).sum(axis=1, dtype=float)
+        labels, widest = None, outlook.facing.largest
+        if order is Order.BY_LABELS and widest < np.inf:
+            labels = Labels.of(outlook.scale * float(np.sqrt(widest)))
+        elif order is Order.BY_LABELS:
+            order = Order.BY_VARIANCE  # no table is wide enough
+        return cls(outlook, score, order, labels, largest, np.sqrt((sums * sums).sum(axis=1)))
+
+    def sift(self, X: Matrix, bar: float) -> "Left":
+        """Rows that may be worth at least so much; in double precision, with their moments."""
+        glimpse = self.outlook.glimpse(X)
+        mean, error = glimpse.mean, self.error(glimpse)
+        off = self.off(glimpse, error)
+        live, is_known = np.arange(len(X)), self.order is not Order.UNKNOWN and bar > -np.inf
+        if is_known:
+            live = np.flatnonzero(self.bound(mean, off, glimpse.prior) >= bar)
+        some = live if len(live) < _HALF * len(X) else None
+        if some is None:
+            live = np.arange(len(X))
+        mean, off, variance = mean[..., live], off[..., live], self._variance(glimpse, some, error)
+        left = Left(live, self._belief(mean, variance), len(live))
+        if not is_known:
+            return left
+        return left.part(np.flatnonzero(self.bound(mean, off, variance) >= bar))
+
+    def bound(self, mean: Array, off: Array, variance: Array) -> Vector:
+        """What no row is worth more than, by moments (S, P, m).
+
+        Args:
+            mean: of the latents.
+            off: how far off the means may be.
+            variance: not exceeded.
+        """
+        if self.labels is None:
+            near = np.copysign(np.maximum(np.abs(mean) - off, 0.0), mean)
+            return self.score(self._belief(near, variance))
+        belief, error = self._belief(mean, variance), self.outlook.scale * off[:, 0]
+        return self.labels.bound(belief.mean, error, belief.variance, belief.credibility)
+
+    def off(self, glimpse: Glimpse, error: Array | None) -> Array:
+        """How far off means may be, (S, P, m), by the errors of covariances."""
+        if error is None:
+            return np.zeros_like(glimpse.mean)
+        return self.mean_size[:, :, None] * error[:, None]
+
+    def _belief(self, mean: Array, variance: Array) -> Belief:
+        """Moments (S, P, m) as the scores read them; nothing is checked."""
+        return Belief.trusted(*self.outlook.read(mean, variance), self.outlook.credibility)
+
+    def error(self, glimpse: Glimpse) -> Array | None:
+        """How far off covariances may be, (S, m); None in double precision."""
+        if self.outlook.a.dtype != np.float32:
+            return None
+        n = self.outlook.a.shape[2]
+        error = np.empty((len(self.outlook.a), glimpse.mean.shape[2]))
+        for one in glimpse.columns:
+            error[one.member] = 0.0 if one.error is None else one.error
+            error[one.member] += dot_error(n)
+            error[one.member] *= one.variance  # the largest covariance
+        return error
+
+    def _variance(self, glimpse: Glimpse, some: Places | None, error: Array | None) -> Array:
+        """Variances, raised by what they may be off."""
+        variance = glimpse.variance(some)
+        if error is None:
+            return variance
+        rows = slice(None) if some is None else some
+        prior, off = glimpse.prior[..., rows], self.root_size[:, None] * error[:, rows]
+        told = np.sqrt(np.maximum(prior - variance, 0.0))
+        told = np.maximum(told - off[:, None], 0.0)
+        return prior - told * told
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """What a look leaves of rows.
+
+    Attributes:
+        rows: their places among those looked at.
+        belief: about them.
+        judged: how many variances had to be worked out.
+    """
+
+    rows: Places
+    belief: Belief
+    judged: int
+
+    def part(self, some: Places) -> "Left":
+        """Fewer of them."""
+        return Left(self.rows[some], self.belief.part(some), self.judged)
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """All looks at a pool, the cheapest first; what is sent to other machines.
+
+    Attributes:
+        looks: the last is in double precision.
+        by_place: whether where a row stands matters to it.
+    """
+
+    looks: tuple[Look, ...]
+    by_place = False
+
+    @classmethod
+    def of(cls, posterior: Posterior, score: Score, *, single: bool = True) -> "Judge":
+        """A judge by a posterior.
+
+        Args:
+            posterior: what the labels taught.
+            score: what rows are worth.
+            single: whether to look in single precision first, where that may tell something.
+        """
+        last = Look.through(posterior.outlook, score)
+        if single and last.order >= Order.BY_BOTH and posterior.outlook.inner is None:
+            first = posterior.outlook.single()
+            if first.facing is not posterior.outlook.facing:
+                return cls((Look.through(first, score), last))
+        return cls((last,))
+
+    @property
+    def slack(self) -> float:
+        """By what share utilities may be off: those of a softmax rest on longer sums."""
+        return _SLACK if self.looks[-1].outlook.inner is None else SLACK
+
+    @property
+    def width(self) -> int:
+        """Rows that are looked at together."""
+        return self.looks[0].outlook.rows
+
+    def sift(self, chunk: Chunk, sieve: Sieve, aside: Places) -> int:
+        """Offer the rows of a chunk that may be among the best; how many had to be worked out.
+
+        Args:
+            chunk: of the pool.
+            sieve: takes the best.
+            aside: places in the pool that are passed over, in order.
+        """
+        X, judged = chunk.X, 0
+        rows = np.delete(np.arange(len(X)), aside - chunk.start)
+        with one_thread():
+            waiting = np.empty(0, dtype=np.intp)
+            for start in range(0, len(rows), self.width):
+                found = rows[start : start + self.width]
+                for look in self.looks[:-1]:
+                    found = found[look.sift(X[found], sieve.bar).rows]
+                waiting = np.concatenate([waiting, found])
+                is_last = start + self.width >= len(rows)
+                if len(waiting) >= self.width or np.isneginf(sieve.bar) or is_last:
+                    judged += self.settle(chunk, waiting, sieve)
+                    waiting = waiting[:0]
+        return judged
+
+    def worth(self, X: Matrix) -> Vector:
+        """What each row is worth, worked out by itself, so that nothing else matters to it.
+
+        Paper: none; how a matrix product rounds depends on its shape.
+        """
+        last, utilities = self.looks[-1], np.empty(len(X))
+        for at in range(len(X)):
+            utilities[at] = last.score(last.outlook.at(X[at : at + 1]))[0]
+        return utilities
+
+    def settle(self, chunk: Chunk, rows: Places, sieve: Sieve) -> int:
+        """Work out rows in double precision and offer them; how many it took."""
+        last, judged = self.looks[-1], 0
+        for start in range(0, len(rows), self.width):
+            some = rows[start : start + self.width]
+            left = last.sift(chunk.X[some], sieve.bar)
+            kept, judged = some[left.rows], judged + left.judged
+            names = None if chunk.names is None else [chunk.names[at] for at in kept.tolist()]
+            utilities = last.score(left.belief)
+            sieve.offer(Candidates(chunk.start + kept, utilities, chunk.X[kept], names))
+        return judged
+
+
+# ---------------------------------------------------------------- what is looked for
+class Sifts(Protocol):
+    """What offers the rows of a chunk that may be wanted to a sieve."""
+
+    @property
+    def slack(self) -> float:
+        """By what share utilities may be off."""
+        ...
+
+    @property
+    def by_place(self) -> bool:
+        """Whether where a row stands matters to it."""
+        ...
+
+    def sift(self, chunk: Chunk, sieve: Sieve, aside: Places) -> int:
+        """Offer rows; how many had to be worked out."""
+        ...
+
+
+@dataclass(eq=False)
+class Aim:
+    """Rows that are wanted of a pool.
+
+    Attributes:
+        judge: of rows.
+        top: how many are wanted.
+        bar: what so many rows are worth at least that a row below it cannot be wanted.
+    """
+
+    judge: Sifts
+    top: int
+    bar: float = -np.inf
+
+    def sieve(self) -> Sieve:
+        """A sieve for them."""
+        sieve = Sieve(self.top, self.judge.slack)
+        sieve.bar = self.bar
+        return sieve
+
+    def sift(self, part: Part, sieve: Sieve, aside: Places) -> Done:
+        """Offer the rows of a part that may be wanted; how many were ranked, worked out and read.
+
+        Args:
+            part: of the pool, which is read here.
+            sieve: takes them.
+            aside: places in the pool that are passed over, in order.
+        """
+        chunk = part.read()
+        ends = np.searchsorted(aside, [chunk.start, chunk.start + len(chunk.X)])
+        passed = aside[slice(*ends)]
+        judged = self.judge.sift(chunk, sieve, passed)
+        return len(chunk.X) - len(passed), judged, len(chunk.X)

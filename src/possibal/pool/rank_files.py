@@ -1,0 +1,302 @@
+"""A pool ranked from files: labelled rows in, the rows most worth a label out.
+
+    screened(Wanted("pool/*.parquet", Path("labels.csv")), progress) -> Found
+
+Columns are brought to one scale, and length-scales follow the usual distance, by rows from all over
+the pool; the pool itself is read once.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import isfinite
+from pathlib import Path
+from reprlib import repr as brief
+
+import numpy as np
+
+from possibal.acquisition.pointwise import STRATEGIES, necessity
+from possibal.arguments import USUAL, at_least, choice
+from possibal.arrays import Matrix, Vector
+from possibal.belief import leading_labels
+from possibal.data import readers, schema
+from possibal.data.encoders import MANY_DIGITS, NUMBERS, Table, is_number, named, written
+from possibal.data.writers import Column
+from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.numerics.distances import usual_distance
+from possibal.pool import ranking as pools
+from possibal.pool.ranking import Shortlist
+from possibal.pool.reader import Block, Expected, Load, Part, Rows, rows
+
+SAMPLE = 8
+"""Parts of a pool that its scale is taken from, spread over all of it."""
+LARGE = (".parquet", ".npy")
+"""Files that are read in parts."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be ranked.
+
+    Attributes:
+        pool: a file, a folder of Parquet files, or a pattern.
+        labels: a file with labelled rows.
+        label: its column of labels.
+        id: the column that names rows, in both.
+        columns: to learn from; empty for all of the labelled rows but those.
+        strategy: what is worth a label.
+        top: how many rows are wanted.
+    """
+
+    pool: str
+    labels: Path
+    label: str = "label"
+    id: str | None = None
+    columns: tuple[str, ...] = ()
+    strategy: str = USUAL
+    top: int = 100
+
+    def __post_init__(self) -> None:
+        """Check what can be known before any file is read."""
+        choice("strategy", self.strategy, STRATEGIES)
+        at_least("top", self.top, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Rows worth a label, the best first.
+
+    Attributes:
+        shortlist: their places, names and utilities.
+        left_out: how many labels were too many to learn from exactly.
+        label: the likeliest label of each.
+        probability: of that label.
+        necessity: of that label.
+        seconds: that ranking took.
+    """
+
+    shortlist: Shortlist
+    left_out: int
+    label: list[str]
+    probability: Vector
+    necessity: Vector
+    seconds: float
+
+    @property
+    def summary(self) -> str:
+        """One sentence on how it was found."""
+        found = self.shortlist
+        told = (
+            f"Ranked {found.rows} rows in {self.seconds:.1f} s; {found.pruned:.1%} of them could "
+            "be passed over without working out their variance."
+        )
+        if not self.left_out:
+            return told
+        return f"{told} {self.left_out} labels that seemed to tell least were left out."
+
+
+def screened(
+    wanted: Wanted,
+    progress: Callable[[int, int | None], None],
+    *,
+    jobs: int | None = None,
+    client: str | None = None,
+) -> Found:
+    """The rows of a pool that are most worth a label, by what labelled rows taught.
+
+    Args:
+        wanted: what is to be ranked.
+        progress: as for :func:`possibal.pool.rank`.
+        jobs: threads.
+        client: the address of a Dask scheduler, to rank on its workers.
+    """
+    known = _known(wanted)
+    source, names = _source(wanted, known)
+    some = _some(source)
+    centre, spread = _scale(some)
+    usual = usual_distance((some - centre) / spread)
+    model = PossibilisticGPClassifier(usual_distance=usual)
+    model.fit((known.X - centre) / spread, known.labels)
+    scaled = Rows(source.size, partial(_parts, source, centre, spread))
+    # Labelled rows may be in the pool under their names. Where those are known only as the pool is
+    # read, so many more rows are asked for.
+    aside = [at for at, name in enumerate(names or ()) if _is_known(name, known.ids)]
+    most = wanted.top + (len(known.ids) if wanted.id and names is None else 0)
+    began = time.perf_counter()
+    shortlist = pools.rank(
+        model,
+        scaled,
+        wanted.strategy,
+        top=min(most, max(source.size or most, wanted.top)),
+        aside=aside,
+        jobs=jobs,
+        progress=progress,
+        client=client,
+    )
+    seconds = time.perf_counter() - began
+    if names is not None:
+        shortlist = replace(shortlist, ids=tuple(names[at] for at in shortlist.places))
+    return _told(model, _open(shortlist, known, wanted.top), seconds)
+
+
+def columns(found: Found) -> list[Column]:
+    """The rows as columns of a file."""
+    listed = found.shortlist
+    return [
+        Column("id", schema.texts(listed.ids)),
+        Column("row", [str(place) for place in listed.places]),
+        Column("utility", listed.utilities.tolist(), is_number=True),
+        Column("label", found.label),
+        Column("probability", found.probability.tolist(), is_number=True),
+        Column("necessity", found.necessity.tolist(), is_number=True),
+    ]
+
+
+# ---------------------------------------------------------------- labelled rows
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Labelled rows: the names of columns, numbers, labels, and names of rows if they have any."""
+
+    columns: tuple[str, ...]
+    X: Matrix
+    labels: list[str]
+    ids: frozenset[str]
+
+
+def _known(wanted: Wanted) -> Known:
+    """What the file of labels holds."""
+    table = readers.read(wanted.labels).table
+    label = named("label", wanted.label, table.names)
+    name = None if wanted.id is None else named("id", wanted.id, table.names)
+    others = tuple(one for at, one in enumerate(table.names) if at not in (label, name))
+    found, _ = schema.labels(table, label, ())
+    rows = [row for row, one in enumerate(found) if one is not None]
+    labels = [one for one in found if one is not None]
+    if len(set(labels)) < 2:  # noqa: PLR2004 - a choice needs two
+        raise ValueError(
+            f"labels must name at least two classes; got {len(set(labels))} in column "
+            f"{wanted.label!r} of {str(wanted.labels)!r}. Label more rows."
+        )
+    # Rows without a label may lack numbers too.
+    kept = Table(table.names, tuple([cells[row] for row in rows] for cells in table.columns))
+    X = _numbers(kept, wanted.columns or others, wanted.labels, rows)
+    ids = () if name is None else schema.texts(kept.columns[name])
+    return Known(wanted.columns or others, X, labels, frozenset(one for one in ids if one))
+
+
+def _numbers(table: Table, names: Sequence[str], path: Path, rows: Sequence[int]) -> Matrix:
+    """Columns of a table as numbers, or one sentence on the first cell that is none.
+
+    Args:
+        table: some rows of a file.
+        names: of the columns.
+        path: the file.
+        rows: where they stand in it.
+    """
+    if not names:
+        raise ValueError(
+            f"columns must name at least one column; got none in {str(path)!r} beside the label. "
+            "Add columns of numbers."
+        )
+    X = np.empty((len(table.columns[0]), len(names)))
+    for at, name in enumerate(names):
+        cells = table.columns[named("columns", name, table.names)]
+        bad = [row for row, cell in enumerate(cells) if not _is_finite(cell)]
+        if bad:
+            # A word makes words of all the numbers in its column: it is the one to name.
+            row = next((row for row in bad if not _says_number(cells[row])), bad[0])
+            raise ValueError(
+                f"columns must hold finite numbers; got {brief(cells[row])} at row {rows[row]}, "
+                f"column {name!r} in {str(path)!r}. Mend it, or leave the column out with "
+                "--columns."
+            )
+        X[:, at] = cells
+    return X
+
+
+def _is_finite(cell: object) -> bool:
+    """Whether a cell is a number that can be learnt from."""
+    return isinstance(cell, NUMBERS) and isfinite(cell)
+
+
+def _says_number(cell: object) -> bool:
+    """Whether a cell is a number written as text, with a point or a comma."""
+    return isinstance(cell, str) and is_number(cell.replace(",", "."))
+
+
+# ---------------------------------------------------------------- the pool
+def _source(wanted: Wanted, known: Known) -> tuple[Rows, tuple[str, ...] | None]:
+    """The rows of the pool, and their names where the file was read at once."""
+    path, width = Path(wanted.pool), len(known.columns)
+    ending = readers.ending(path)
+    if ending is None or ending in LARGE:
+        is_array = path.suffix.lower() == ".npy"
+        expected = Expected(width, None if is_array else known.columns, wanted.id)
+        return rows(wanted.pool, expected), None
+    table = readers.read(path).table
+    name = None if wanted.id is None else named("id", wanted.id, table.names)
+    X = _numbers(table, known.columns, path, range(len(table.columns[0])))
+    return rows(X, Expected(width, None)), None if name is None else schema.ids(table, name)
+
+
+def _some(source: Rows) -> Matrix:
+    """Rows from all over the pool."""
+    parts = list(source.parts())
+    some = np.unique(np.linspace(0, len(parts) - 1, SAMPLE).astype(int))
+    return np.concatenate([parts[at].read().X for at in some])
+
+
+def _scale(X: Matrix) -> tuple[Vector, Vector]:
+    """The centre and the spread of each column."""
+    # By its ends: rounding may give a column that is constant a tiny spread.
+    is_constant = X.min(axis=0) == X.max(axis=0)
+    return X.mean(axis=0, dtype=float), np.where(is_constant, 1.0, X.std(axis=0, dtype=float))
+
+
+def _parts(source: Rows, centre: Vector, spread: Vector) -> Iterator[Part]:
+    """The parts of the pool, brought to one scale as they are read."""
+    for part in source.parts():
+        yield replace(part, load=partial(_scaled, part.load, centre, spread))
+
+
+def _scaled(load: Load, centre: Vector, spread: Vector, part: Part) -> Block:
+    """Numbers on the common scale."""
+    X, names = load(part)
+    return (X - centre) / spread, names
+
+
+# ---------------------------------------------------------------- what is told
+def _open(shortlist: Shortlist, known: Known, top: int) -> Shortlist:
+    """The first rows that have no label."""
+    names = schema.texts(shortlist.ids)
+    free = [at for at, name in enumerate(names) if not _is_known(name, known.ids)]
+    # As many more were asked for as there are labels, or else all rows: see `screened`.
+    if len(free) < top and len(names) < shortlist.rows:
+        often = Counter(name for name in names if name is not None).most_common(1)[0][0]
+        raise ValueError(
+            f"id must be a column that names each row once; got {often!r} for several rows of the "
+            "pool. Name another column, or leave id out to number the rows."
+        )
+    if len(free) < top:
+        raise ValueError(
+            f"top must be at most {len(free)}, the rows without a label; got {top}. Ask for fewer."
+        )
+    return shortlist.part(np.array(free[:top]))
+
+
+def _is_known(name: str | None, ids: frozenset[str]) -> bool:
+    """Whether a name is that of a labelled row, whose file may have taken 007 for a number."""
+    if name is None or name in ids:
+        return name is not None
+    return len(name) < MANY_DIGITS and is_number(name) and written(float(name)) in ids
+
+
+def _told(model: PossibilisticGPClassifier, shortlist: Shortlist, seconds: float) -> Found:
+    """What the model thinks of the rows."""
+    belief = model.posterior_.at(shortlist.X)
+    leading = leading_labels(belief)
+    label = [str(model.classes_[at]) for at in leading]
+    probability = model.predict_proba(shortlist.X)[np.arange(len(leading)), leading]
+    return Found(shortlist, model.left_out_, label, probability, necessity(belief), seconds)

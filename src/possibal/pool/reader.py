@@ -1,0 +1,400 @@
+"""A pool of any size, in parts: each is read by itself, anywhere, as checked numbers."""
+
+import glob
+from collections import Counter
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from difflib import get_close_matches
+from functools import partial
+from importlib import import_module
+from numbers import Real
+from os import PathLike
+from pathlib import Path
+from reprlib import repr as brief
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from possibal.arguments import at_least
+from possibal.arrays import Matrix
+from possibal.errors import MissingPackageError
+
+CHUNK = 32_768
+"""Rows of a part."""
+LONGEST = 120
+"""Characters of a reason that is not ours."""
+NUMBERS = "fiub"
+"""Kinds of dtypes that are numbers: floats, integers with and without sign, yes or no."""
+Block: TypeAlias = tuple[NDArray[Any], list[Hashable] | None]
+"""Numbers that may be missing or infinite, (r, d), and the names of their rows."""
+Load: TypeAlias = Callable[["Part"], Block]
+
+
+# ---------------------------------------------------------------- values
+@dataclass(frozen=True)
+class Expected:
+    """What a model expects of rows.
+
+    Attributes:
+        width: number of columns.
+        columns: their names, where the model knows them.
+        id: the column with the names of rows, if there is one.
+    """
+
+    width: int
+    columns: tuple[Hashable, ...] | None
+    id: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Rows as numbers.
+
+    Attributes:
+        start: place of the first row in the pool.
+        X: (r, d), finite, read-only; 32-bit where the source was, else 64-bit.
+        names: what the user calls each row, or None.
+    """
+
+    start: int
+    X: Matrix
+    names: list[Hashable] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows that follow each other, not read yet; small to pickle where a file holds them.
+
+    Attributes:
+        start: place of the first row in the pool.
+        size: number of rows.
+        row: number of the first row in its file, or else in the pool.
+        expected: what they hold.
+        within: the file, for sentences.
+        load: gives their numbers, not yet checked.
+    """
+
+    start: int
+    size: int
+    row: int
+    expected: Expected
+    within: str
+    load: Load
+
+    def read(self) -> Chunk:
+        """The rows, or one sentence about what is wrong with them."""
+        X, names = self.load(self)
+        # Two passes that allocate nothing; NaN fails both comparisons.
+        if not (X.min() > -np.inf and X.max() < np.inf):
+            row, column = map(int, np.unravel_index((~np.isfinite(X)).argmax(), X.shape))
+            got = f"{X[row, column]} at {self.place(row, column)}"
+            raise _refused("hold finite numbers", got, "Fill or drop it.")
+        X = X.view()
+        X.flags.writeable = False
+        return Chunk(self.start, X, names)
+
+    def place(self, row: int, column: int) -> str:
+        """Where a number stands, in words."""
+        names = self.expected.columns
+        name = column if names is None else repr(names[column])
+        return f"row {self.row + row}, column {name}{self.within}"
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """All rows of a source: how many, None where only the end tells, and their parts in order."""
+
+    size: int | None
+    parts: Callable[[], Iterator[Part]]
+
+
+# ---------------------------------------------------------------- the face
+def rows(source: object, expected: Expected, *, chunk: int = CHUNK) -> Rows:
+    """The rows of a source, which is looked at but not read.
+
+    Args:
+        source: an array or memory map; a pandas or polars data frame; the path of a .npy file,
+            of a Parquet file or of a folder of these, or a pattern such as pool/*.parquet; or
+            an iterable of arrays, data frames or Paths of files; or Rows, as they are.
+        expected: what the model expects.
+        chunk: rows of a part at most.
+    """
+    at_least("chunk", chunk, 1)
+    if isinstance(source, Rows):
+        return source
+    if isinstance(source, str | PathLike):
+        files = _files(Path(cast("str | PathLike[str]", source)))
+        tables = list(_tables(files, expected))
+    elif (table := _table(source, expected, "")) is not None:
+        tables = [table]
+    elif isinstance(source, Iterable) and not isinstance(source, Mapping | bytes):
+        return Rows(None, lambda: _parts(_tables(source, expected), chunk))
+    else:
+        rule = "be an array, a data frame, a path or an iterable of arrays or data frames"
+        raise _refused(rule, type(source).__name__, "Use np.asarray(X).", TypeError)
+    return Rows(_some(sum(one.size for one in tables)), partial(_parts, tables, chunk))
+
+
+def _tables(source: Iterable[object], expected: Expected) -> Iterator["_Table"]:
+    """Tables that come one after the other, columns in the order of the first."""
+    for number, one in enumerate(source):
+        table = _table(one, expected, f" in chunk {number}")
+        if table is None:
+            got = f"{type(one).__name__} in chunk {number}"
+            raise _refused("give arrays or data frames", got, "Use np.asarray(X).", TypeError)
+        expected = table.expected
+        yield table
+
+
+def _parts(tables: Iterable["_Table"], chunk: int) -> Iterator[Part]:
+    """The parts of tables, places counted over all of them."""
+    start = 0
+    for table in tables:
+        yield from table.parts(chunk, start)
+        start += table.size
+    _some(start)
+
+
+def _some(size: int) -> int:
+    """The number of rows, if there are any."""
+    if not size:
+        remedy = "Pass the rows to score; an iterator gives them only once."
+        raise _refused("have at least one row", "none", remedy)
+    return size
+
+
+def _refused(rule: str, got: str, remedy: str, kind: type[Exception] = ValueError) -> Exception:
+    """The sentence on rows that break a rule."""
+    return kind(f"X must {rule}; got {got}. {remedy}")
+
+
+# ---------------------------------------------------------------- tables
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Rows that can be cut: their number, what they hold, what loads a slice, and the file."""
+
+    size: int
+    expected: Expected
+    cut: Callable[[slice], Load]
+    within: str = ""
+
+    def parts(self, chunk: int, start: int) -> Iterator[Part]:
+        """Parts of so many rows, the first of which has this place in the pool."""
+        for begin in range(0, self.size, chunk):
+            end = min(begin + chunk, self.size)
+            # In a file rows are counted from its start, elsewhere from that of the pool.
+            row, load = begin if self.within else start + begin, self.cut(slice(begin, end))
+            yield Part(start + begin, end - begin, row, self.expected, self.within, load)
+
+
+def _table(source: Any, expected: Expected, within: str) -> _Table | None:  # noqa: ANN401 - anything
+    """The table of an array, a frame or a file; None for what is none of them."""
+    if isinstance(source, Path):
+        read = _of_saved if source.suffix.lower() == ".npy" else _of_parquet
+        return read(source, expected, f" in {str(source)!r}")
+    pandas = hasattr(source, "iloc") and hasattr(source, "columns")
+    if pandas or hasattr(source, "get_columns"):
+        found, rows = _found(source.columns, expected, within), source.iloc if pandas else source
+        return _Table(len(source), found, lambda piece: partial(_from_frame, rows[piece]))
+    if hasattr(source, "toarray") or isinstance(source, np.ma.MaskedArray):
+        got, remedy = f"{type(source).__name__}{within}", "Use X.toarray() or X.filled()."
+        raise _refused("be dense and without a mask", got, remedy, TypeError)
+    if hasattr(source, "__array__") and hasattr(source, "shape"):
+        return _of_array(source, expected, within)
+    return None
+
+
+def _found(present: Iterable[Hashable], expected: Expected, within: str) -> Expected:
+    """What is expected, with the names of all columns to read; each is there once."""
+    counts, named = Counter([*present]), [] if expected.id is None else [expected.id]
+    wanted = expected.columns
+    if wanted is None:
+        wanted = tuple(name for name in counts.elements() if name not in named)
+    for name in (*named, *wanted):
+        if counts[name] != 1:
+            texts = [one for one in counts if isinstance(one, str) and one != name]
+            near = get_close_matches(str(name), texts, n=1) if name not in counts else []
+            remedy = f"Did you mean {near[0]!r}?" if near else "Add it, or rename the others."
+            raise _refused(f"have one column {name!r}", f"{counts[name] or 'none'}{within}", remedy)
+    _check_width(len(wanted), expected, within)
+    return replace(expected, columns=wanted)
+
+
+def _check_width(width: int, expected: Expected, within: str) -> None:
+    """Refuse another number of columns than the model's."""
+    if width != expected.width:
+        rule = f"have as many columns as the model was fitted to, {expected.width}"
+        raise _refused(rule, f"{width}{within}", "Pass the same columns.")
+
+
+# ---------------------------------------------------------------- frames
+def _from_frame(frame: Any, part: Part) -> Block:  # noqa: ANN401 - of two libraries
+    """The numbers of the expected columns."""
+    columns, named = part.expected.columns or (), part.expected.id
+    vectors = [_vector(frame[name], column, part) for column, name in enumerate(columns)]
+    X = np.ascontiguousarray(np.stack(vectors, axis=1))
+    return X, None if named is None else frame[named].to_list()
+
+
+def _vector(series: Any, column: int, part: Part) -> NDArray[Any]:  # noqa: ANN401 - of two libraries
+    """The numbers of a column; what is missing is NaN."""
+    kind = series.dtype
+    if hasattr(series, "iloc"):
+        if kind.kind in NUMBERS:
+            return series.to_numpy(dtype=_float(kind), na_value=np.nan)
+        return _by_cell(series, series.isna(), column, part)
+    if _is_number(kind):
+        single, double = _polars().Float32, _polars().Float64
+        return series.cast(single if kind == single else double).to_numpy()
+    return _by_cell(series, series.is_null(), column, part)
+
+
+def _by_cell(series: Any, lost: Any, column: int, part: Part) -> NDArray[Any]:  # noqa: ANN401 - of two libraries
+    """The numbers of a column that may hold anything."""
+    vector = np.empty(len(series))
+    for row, (cell, missing) in enumerate(zip(series.to_list(), lost.to_list(), strict=True)):
+        if not (missing or isinstance(cell, Real | np.bool_ | Decimal)):
+            got = f"{brief(cell)} at {part.place(row, column)}"
+            raise _refused("hold numbers", got, "Turn it into numbers first, as for the model.")
+        vector[row] = np.nan if missing else float(cell)
+    return vector
+
+
+def _float(kind: Any) -> type[np.floating[Any]]:  # noqa: ANN401 - dtypes of two libraries
+    """The type of float that holds what a dtype of NumPy or pandas holds."""
+    bits = 8 * getattr(kind, "itemsize", 8)
+    return np.float32 if (kind.kind, bits) == ("f", 32) else np.float64
+
+
+# ---------------------------------------------------------------- arrays
+def _of_array(array: Any, expected: Expected, within: str) -> _Table:  # noqa: ANN401 - of any library
+    """The table of what can be sliced as an array."""
+    if expected.id is not None:
+        got, remedy = f"{expected.id!r}{within}", "Pass a data frame or Parquet file that has it."
+        raise ValueError(f"id must be left out where X is an array; got {got}. {remedy}")
+    if (dimensions := len(array.shape)) != 2:  # noqa: PLR2004 - rows and columns
+        rule, remedy = "have two dimensions, rows and columns", "Use np.atleast_2d(X) for one row."
+        raise _refused(rule, f"{dimensions}{within}", remedy)
+    _check_width(array.shape[1], expected, within)
+    kind = np.asarray(array[:0]).dtype
+    if kind.kind not in NUMBERS:
+        raise _refused("hold numbers", f"dtype {kind}{within}", "Convert it with astype(float).")
+    again = _reopening(array)
+
+    def cut(piece: slice) -> Load:
+        """What loads a slice, from the file where there is one."""
+        return partial(_from_map, again, piece) if again else partial(_from_array, array[piece])
+
+    return _Table(array.shape[0], expected, cut)
+
+
+def _reopening(array: Any) -> "partial[NDArray[Any]] | None":  # noqa: ANN401 - of any library
+    """What maps the array anew, if it lies in a file as it is."""
+    root = array
+    while isinstance(getattr(root, "base", None), np.ndarray):
+        root = root.base
+    if not isinstance(root, np.memmap) or not array.flags.forc:
+        return None
+    # Changes to a map of mode c stay in memory; a temporary file may be gone.
+    if root.mode == "c" or not Path(root.filename or "").is_file():
+        return None
+    root.flush()
+    # The offset of a slice is that of the whole, as NumPy keeps it.
+    offset = root.offset + array.ctypes.data - root.ctypes.data
+    how = (array.dtype, "r", offset, array.shape, "C" if array.flags.c_contiguous else "F")
+    return partial(cast("Any", np.memmap), root.filename, *how)
+
+
+def _from_array(block: Any, part: Part) -> Block:  # noqa: ARG001, ANN401 - as all that load; of any library
+    """The numbers of an array, not copied where they are as wanted."""
+    array = np.asarray(block)
+    with np.errstate(over="ignore"):  # what is too large is refused as infinite
+        return np.ascontiguousarray(array, dtype=_float(array.dtype)), None
+
+
+def _from_map(again: "partial[NDArray[Any]]", piece: slice, part: Part) -> Block:
+    """The numbers of a file that is mapped for as long as it takes to copy them."""
+    try:
+        return _from_array(np.array(again()[piece]), part)
+    except (OSError, ValueError) as error:
+        raise _unsound(error, part.within or f" in {str(again.args[0])!r}") from None
+
+
+def _of_saved(path: Path, expected: Expected, within: str) -> _Table:
+    """The table of a .npy file."""
+    try:
+        array = np.lib.format.open_memmap(path, mode="r")
+    except (OSError, ValueError) as error:
+        raise _unsound(error, within) from None
+    return replace(_of_array(array, expected, within), within=within)
+
+
+def _unsound(why: object, within: str) -> Exception:
+    """The sentence on a file that cannot be read, or not any more."""
+    got = f"{str(why).partition(chr(10))[0][:LONGEST]}{within}"
+    return _refused("be sound and must not change while it is read", got, "Save it anew.")
+
+
+# ---------------------------------------------------------------- Parquet
+def _files(path: Path) -> list[Path]:
+    """The files of a path, a folder or a pattern, by name."""
+    if path.is_file():
+        return [path]
+    pattern = f"{glob.escape(str(path))}/*.parquet" if path.is_dir() else str(path)
+    found = [Path(one) for one in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 - the pattern may be absolute
+    if not found:
+        rule = "name a file, a folder of .parquet files, or a pattern that fits files"
+        raise _refused(rule, f"{str(path)!r}, where there is none", "Check its name and folder.")
+    return found
+
+
+def _of_parquet(path: Path, expected: Expected, within: str) -> _Table:
+    """The table of a Parquet file."""
+    with _scan(path, within) as scan:
+        kinds, size = scan.collect_schema(), scan.select(_polars().len()).collect().item()
+    found, load = _found(kinds, expected, within), partial(_from_parquet, path.absolute())
+    table = _Table(size, found, lambda _: load, within)
+    if size and not all(_is_number(kinds[name]) for name in found.columns or ()):
+        next(table.parts(CHUNK, 0)).read()  # refuses its text, or what is missing
+    return table
+
+
+def _from_parquet(path: Path, part: Part) -> Block:
+    """The numbers of some rows and columns of a Parquet file."""
+    names = {*(part.expected.columns or ()), part.expected.id}
+    # By selector: as plain text, a name such as * stands for others.
+    only = _polars().selectors.by_name(*names - {None})
+    with _scan(path, part.within) as scan:
+        frame = scan.select(only).slice(part.row, part.size).collect()
+    if len(frame) < part.size:
+        raise _unsound("fewer rows than before", part.within)
+    return _from_frame(frame, part)
+
+
+@contextmanager
+def _scan(path: Path, within: str) -> Generator[Any]:
+    """A Parquet file to be asked; what polars has against it becomes a sentence."""
+    polars = _polars()
+    try:
+        yield polars.scan_parquet(path, glob=False, hive_partitioning=False)
+    except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
+        raise _unsound(error, within) from None
+
+
+def _is_number(kind: Any) -> bool:  # noqa: ANN401 - polars is not always there
+    """Whether a type of polars is one of numbers."""
+    return kind.is_numeric() or kind == _polars().Boolean
+
+
+def _polars() -> Any:  # noqa: ANN401 - it is not always there
+    """The package that reads Parquet."""
+    try:
+        return import_module("polars")
+    except ImportError:
+        raise MissingPackageError(
+            "Reading Parquet needs polars, which is not installed: "
+            "run pip install 'possibal[experiments]'."
+        ) from None

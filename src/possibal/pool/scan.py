@@ -1,0 +1,65 @@
+"""A pool of any size, read once, on this machine or on a cluster.
+
+Reading(X, ...).through(Aim(judge, top)) -> Tally
+"""
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from possibal.arrays import Places
+from possibal.numerics.linalg import one_thread
+from possibal.pool.pruning import Aim
+from possibal.pool.reader import Expected
+from possibal.pool.reader import rows as rows_of
+from possibal.pool.top_k import Done, Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How a pool is read; see :func:`possibal.pool.rank`."""
+
+    X: object
+    expected: Expected
+    aside: Places
+    threads: int
+    progress: Callable[[int, int | None], None] | None = None
+    client: Any = None
+
+    def through(self, aim: Aim) -> Tally:
+        """All rows past a judge, into a sieve."""
+        X = self.X
+        if self.client is not None or hasattr(X, "__dask_graph__"):
+            from possibal.pool.dask_backend import Errand, blocks, tallied
+
+            errand = Errand(aim, self.aside, self.expected)
+            if (seen := tallied(self.client, errand, X, self.progress)) is not None:
+                return seen
+            X = blocks(X)
+        return self._here(X, aim)
+
+    def _here(self, X: object, aim: Aim) -> Tally:
+        """The same on this machine, by threads."""
+        source, seen = rows_of(X, self.expected), Tally(aim.sieve())
+
+        def count(done: Done) -> None:
+            """Count a part, and tell."""
+            seen.add(done)
+            if self.progress is not None:
+                self.progress(seen.read, source.size)
+
+        with one_thread(), ThreadPoolExecutor(self.threads) as workers:
+            running = deque[Future[Done]]()
+            try:
+                for part in source.parts():
+                    running.append(workers.submit(aim.sift, part, seen.sieve, self.aside))
+                    if len(running) > 2 * self.threads:
+                        count(running.popleft().result())
+                while running:
+                    count(running.popleft().result())
+            finally:
+                for one in running:
+                    one.cancel()
+        return seen

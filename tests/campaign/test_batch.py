@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import make_moons
+from support.campaigns import FIXED, begun, few, rows, seeds
+
+from possibal import acquisition
+from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.strategy import View
+from possibal.campaign.campaign import Answer, Campaign
+from possibal.gp.pending import Foreseen
+
+
+@few
+@given(seed=seeds, told=st.integers(0, 4), strategy=st.sampled_from(list(STRATEGIES)))
+def test_a_batch_begins_with_the_single_question(seed, told, strategy):
+    campaign = begun(rows(seed), range(told), strategy=strategy)
+    assert campaign.ask(3)[:1] == campaign.ask()
+    assert campaign.ask(5)[:3] == campaign.ask(3)
+
+
+def row_by_row(campaign, X, n):
+    """A batch picked from nothing but the rows left, each time anew."""
+    posterior, left, asked = campaign.classifier.posterior_, list(campaign.left), []
+    foreseen, reference = Foreseen(posterior), X[left]
+    while len(asked) < n:
+        Z, fresh = X[left], np.ones(len(left), dtype=bool)
+        if asked:
+            told = foreseen.foretold(Z)
+            fresh = told <= max(told.min(), 0.5 + 0.5 * told.min())
+        view = View(foreseen, Z[fresh], np.random.default_rng([0, len(campaign)]), reference)
+        best = np.array(left)[fresh][campaign.strategy(view).argmax()]
+        asked.append(int(best))
+        left.remove(best)
+        foreseen = foreseen.with_pick(X[best])
+    return tuple(asked)
+
+
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "random"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_batch_is_picked_row_by_row(strategy, classes):
+    X = rows(7, m=40)
+    y = np.digitize(X[:, 0], [-0.5, 0.5] if classes > 2 else [0.0])
+    campaign = Campaign.start(X, strategy=strategy, classes=range(classes))
+    campaign = campaign.replay(Answer(row, int(y[row])) for row in range(9))
+    assert campaign.ask(6) == row_by_row(campaign, X, 6)
+
+
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "random"])
+@pytest.mark.parametrize("told", [[], [0], [0, 1, 2, 3]])
+def test_a_batch_holds_no_two_copies_of_a_row(strategy, told):
+    X = rows(3, m=10)
+    twice = np.concatenate([X, X, X])
+    campaign = begun(twice, told, strategy=strategy, classes=[0, 1])
+    asked = np.array(campaign.ask(8))
+    assert len(set(asked % 10)) == 8
+
+
+def test_copies_are_asked_when_nothing_else_is_left():
+    campaign = Campaign.start(np.repeat(rows(m=2), 2, axis=0), classes=[0, 1])
+    asked = campaign.ask(4)
+    assert sorted(asked) == [0, 1, 2, 3]
+    assert {row // 2 for row in asked[:2]} == {0, 1}
+
+
+@pytest.mark.parametrize("strategy", ["necessity", "uncertainty"])
+def test_a_batch_is_spread_out(strategy):
+    X, labels = make_moons(200, noise=0.2, random_state=0)
+    campaign = Campaign.start(X, strategy=strategy)
+    campaign = campaign.replay(Answer(row, int(labels[row])) for row in range(12))
+    asked = list(campaign.ask(5))
+    best = np.argsort(-STRATEGIES[strategy](campaign.classifier.posterior_.at(X[12:])))[:5] + 12
+
+    def nearest(chosen):
+        apart = np.linalg.norm(X[chosen][:, None] - X[chosen], axis=2)
+        return apart[~np.eye(5, dtype=bool)].min()
+
+    assert nearest(asked) > 2 * nearest(best)
+
+
+def test_rows_that_doubt_cannot_tell_apart_are_taken_where_least_is_told():
+    heights = [0.0, 0.02, 0.0, -0.04, 3.0, 1.5]
+    X = np.array([[-1.0, 0.0], [1.0, 0.0], *([0.0, h] for h in heights)])
+    campaign = Campaign.start(X, classifier=FIXED).tell(0, "left").tell(1, "right")
+    doubt = acquisition.doubt(campaign.classifier.posterior_.at(X[2:]))
+    np.testing.assert_array_equal(doubt, 1.0)  # the mean is zero, whatever the variance
+    assert campaign.ask(6) == (2, 6, 7, 5, 3, 4)  # a copy last

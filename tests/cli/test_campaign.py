@@ -1,0 +1,275 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from PIL import Image
+from support.begun import campaign, clouds, said, source, told
+
+import possibal
+from possibal.cli import campaign as outcome
+from possibal.cli import main
+from possibal.data import writers
+from possibal.labelling.storage.journal import Kind
+from possibal.labelling.storage.store import Store
+
+HERE = {**os.environ, "PYTHONPATH": str(Path(possibal.__file__).parents[1])}
+NAMES = {
+    "export": outcome.export,
+    "import": outcome.import_labels,
+    "status": outcome.status,
+    "model": outcome.model,
+    "predict": outcome.predict,
+    "doctor": outcome.doctor,
+    "backup": outcome.backup,
+}
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(name="db")
+def _db():
+    """A campaign with answers of two people."""
+    db = campaign(source(Path()), "a.db", people=2, check=4)
+    clouds(db, 20)
+    told(
+        db,
+        *(said(row, "small", "bob") for row in range(3)),
+        said(25, kind=Kind.UNSURE),
+        said(26, kind=Kind.BAD),
+    )
+    return db
+
+
+def run(capsys, *arguments: str, code: int = 0) -> str:
+    """What a command prints."""
+    assert main.main(arguments) == code
+    shown, told_of = capsys.readouterr()
+    assert told_of == ""
+    return shown
+
+
+def refusal(capsys, *arguments: str) -> str:
+    """The one line that a mistake gets."""
+    assert main.main(arguments) == 2
+    shown, told_of = capsys.readouterr()
+    assert not shown
+    assert told_of.startswith("possibal: ")
+    assert told_of.count("\n") == 1
+    return told_of
+
+
+# ---------------------------------------------------------------- labels
+def test_labels_are_exported_and_imported(capsys, db):
+    shown = run(capsys, "export", db, "--to", "out.csv")
+    assert shown == "Wrote 25 answers about 22 rows to out.csv\n"
+    fresh = campaign(Path("things.csv"), "b.db")
+    assert run(capsys, "import", "out.csv", fresh) == "Added 25 answers from out.csv\n"
+    assert run(capsys, "import", "out.csv", fresh) == "Nothing in out.csv is new\n"
+    run(capsys, "export", fresh, "--to", "again.csv")
+    assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
+
+
+def test_labels_are_exported_with_what_people_saw(capsys, db):
+    run(capsys, "export", db, "--to", "out.parquet", "--fields")
+    assert pl.read_parquet("out.parquet").columns[-4:] == ["final", "width", "height", "colour"]
+
+
+def test_labels_go_to_labels_csv_if_nothing_is_said(capsys, db):
+    run(capsys, "export", db)
+    assert Path("labels.csv").exists()
+
+
+def test_labels_are_exported_while_people_label_but_not_imported(capsys, db):
+    with Store.open(db):
+        run(capsys, "export", db)
+        assert "db must not be in use; got 'a.db'" in refusal(capsys, "import", "labels.csv", db)
+
+
+def test_mistakes_about_labels_are_told(capsys, db):
+    assert "to must end in .csv, .parquet, .jsonl" in refusal(capsys, "export", db, "--to", "a.txt")
+    assert "db must hold a campaign" in refusal(capsys, "export", "none.db")
+    assert "No such file or directory: none/a.csv" in refusal(
+        capsys, "export", db, "--to", "none/a.csv"
+    )
+    Path("bad.csv").write_bytes("id,label\nr1,ß\n".encode("cp1252"))
+    assert "file must be text in UTF-8" in refusal(capsys, "import", "bad.csv", db)
+    assert run(capsys, "import", "bad.csv", db, "--encoding", "cp1252").startswith("Added 1")
+    assert "Name another" not in refusal(capsys, "import", "none.csv", db)
+
+
+# ---------------------------------------------------------------- status
+def test_status_is_for_programs(capsys, db):
+    found = json.loads(run(capsys, "status", db, "--json"))
+    assert found == {
+        "name": "things",
+        "rows": 30,
+        "answered": 19,
+        "left": 26,
+        "unsure": 1,
+        "bad": 1,
+        "balance": {"small": 10, "large": 9},
+        "people": {"ann": 20, "bob": 3},
+        "conflicts": 1,
+        "agreement": found["agreement"],
+        "classes": ["small", "large"],
+        "kind": "table",
+        "strategy": "herding",
+        "answers_per_row": 2,
+        "check": {"answered": found["check"]["answered"], "size": 4},
+        "db": "a.db",
+        "schema": 1,
+    }
+    assert found["agreement"] == pytest.approx(0.0)
+
+
+def test_status_is_for_people(capsys, db):
+    shown = run(capsys, "status", db)
+    assert shown.startswith("things")
+    for words in ("answered", "small: 10, large: 9", "ann: 20, bob: 3", "answers per row", "0.000"):
+        assert words in shown
+
+
+def test_status_of_a_campaign_that_has_just_begun(capsys):
+    db = campaign(source(Path()), "a.db", classes=())
+    shown = run(capsys, "status", db)
+    assert "not known: too few rows have two answers" in shown
+    assert "none" in shown
+
+
+def test_status_of_no_campaign_is_a_mistake(capsys):
+    assert "db must hold a campaign; got 'none.db'" in refusal(capsys, "status", "none.db")
+
+
+# ---------------------------------------------------------------- model
+@pytest.mark.parametrize("name", ["model", "model.skops"])
+def test_a_model_predicts_new_rows(capsys, db, name):
+    shown = run(capsys, "model", db, "--to", name)
+    assert "labelled rows (small, large) is in " in shown
+    lines = Path("things.csv").read_text().splitlines()
+    cells = [line.split(",") for line in lines]
+    # Other order, another column, and no labels.
+    Path("new.csv").write_text("\n".join(f"{c},x,{h},{n},{w}" for n, w, h, c in cells) + "\n")
+    shown = run(capsys, "predict", name, "new.csv", "--id", "name")
+    head, *rows = (line.split(",") for line in shown.splitlines())
+    assert head == ["id", "label", "probability", "necessity"]
+    assert [row[0] for row in rows] == [cell[0] for cell in cells[1:]]
+    right = [row[1] == ("small", "large")[place % 2] for place, row in enumerate(rows)]
+    assert np.mean(right) > 0.9
+    assert all(0.5 <= float(p) <= 1 and 0 <= float(n) <= 1 for _, _, p, n in rows)
+
+
+@pytest.mark.parametrize("ending", list(writers.WRITERS))
+def test_predictions_are_written_to_a_file(capsys, db, ending):
+    run(capsys, "model", db)
+    shown = run(capsys, "predict", "model", "things.csv", "--to", f"out{ending}")
+    assert shown == f"Wrote predictions for 30 rows to out{ending}\n"
+    sheet = writers.read(Path(f"out{ending}"))
+    assert sheet.names == ("id", "label", "probability", "necessity")
+    assert [cells[0] for _, cells in sheet.rows] == [str(row + 1) for row in range(30)]
+
+
+def test_what_is_predicted_is_no_formula(capsys, db):
+    run(capsys, "model", db)
+    text = Path("things.csv").read_text()
+    Path("new.csv").write_text(text.replace("r0,", '"=1+1",'))
+    shown = run(capsys, "predict", "model", "new.csv", "--id", "name")
+    assert shown.splitlines()[1].startswith("'=1+1,")
+
+
+def test_a_column_that_is_missing_is_named(capsys, db):
+    run(capsys, "model", db)
+    Path("new.csv").write_text("name,width,colour\na,1,red\nb,2,blue\n")
+    assert "got 'height'" in refusal(capsys, "predict", "model", "new.csv")
+
+
+def test_mistakes_about_models_are_told(capsys, db):
+    assert "model must exist; got 'none'" in refusal(capsys, "predict", "none", "things.csv")
+    run(capsys, "model", db)
+    assert "to must end in" in refusal(capsys, "predict", "model", "things.csv", "--to", "a.txt")
+    fresh = campaign(Path("things.csv"), "b.db")
+    assert "at least 2 classes" in refusal(capsys, "model", fresh, "--to", "other")
+    assert "to must be a new folder" in refusal(capsys, "model", db, "--to", ".")
+
+
+def test_pictures_are_predicted_too(capsys):
+    folder = Path("pictures")
+    folder.mkdir()
+    for shade in range(8):
+        Image.new("RGB", (8, 8), (30 * shade,) * 3).save(folder / f"{shade}.png")
+    db = campaign(folder, "a.db", classes=("dark", "light"))
+    told(db, *(said(row, "dark" if row < 4 else "light") for row in range(8)))
+    run(capsys, "model", db)
+    shown = run(capsys, "predict", "model", "pictures")
+    assert [line.split(",")[1] for line in shown.splitlines()[1:]] == ["dark"] * 4 + ["light"] * 4
+
+
+def test_ten_thousand_rows_are_predicted(capsys, db):
+    run(capsys, "model", db)
+    X = np.random.default_rng(0).normal(size=(10_000, 2)).round(3)
+    lines = [f"{w},{h},red" for w, h in X.tolist()]
+    Path("new.csv").write_text("\n".join(["width,height,colour", *lines]) + "\n")
+    run(capsys, "predict", "model", "new.csv", "--to", "out.csv")
+    assert len(Path("out.csv").read_text().splitlines()) == 10_001
+
+
+# ---------------------------------------------------------------- health
+def test_a_doctor_looks_at_a_campaign(capsys, db):
+    lines = run(capsys, "doctor", db).splitlines()
+    assert all(line.startswith("ok    ") for line in lines)
+    assert lines[-1] == "ok    People at work: 0, on so many rows: 0."
+
+
+def test_a_doctor_that_finds_something_says_so_by_its_exit_code(capsys, db):
+    told(db, said(28, "huge"))
+    lines = run(capsys, "doctor", db, code=1).splitlines()
+    assert [line for line in lines if not line.startswith("ok    ")] == [
+        "look  There are events that name a class nobody added: 26."
+    ]
+
+
+def test_a_doctor_looks_at_the_machine(capsys):
+    assert "SQLite is of version" in run(capsys, "doctor")
+
+
+def test_a_doctor_needs_a_campaign(capsys):
+    assert "db must hold a campaign" in refusal(capsys, "doctor", "none.db")
+
+
+def test_a_backup_is_a_campaign(capsys, db):
+    shown = run(capsys, "backup", db, "--to", "b.db")
+    assert (
+        shown
+        == "The copy is in b.db: answers and other events: 25, by 2 people; rows with a label: 19\n"
+    )
+    one, other = (run(capsys, "status", name, "--json") for name in (db, "b.db"))
+    assert other == one.replace('"a.db"', '"b.db"')
+    assert "to must be a new file" in refusal(capsys, "backup", db, "--to", "b.db")
+
+
+# ---------------------------------------------------------------- help
+@pytest.mark.parametrize("name", NAMES)
+def test_help_teaches(capsys, name):
+    shown = run(capsys, name, "--help")
+    assert "Usage" in shown
+    first = (NAMES[name].__doc__ or "").split(".")[0].split()[:5]
+    assert " ".join(first) in " ".join(shown.split())
+
+
+def test_help_comes_without_what_takes_seconds_to_import():
+    code = (
+        "import sys\nimport possibal.cli.campaign\n"
+        "late = {'sqlalchemy', 'possibal.labelling.saved_model'}\n"
+        "found = (late | {'possibal.labelling.storage.store'}) & set(sys.modules)\n"
+        "sys.exit(bool(found))"
+    )
+    line = [sys.executable, "-c", code]
+    done = subprocess.run(line, env=HERE, capture_output=True, text=True, check=False)  # noqa: S603 - our own code
+    assert (done.returncode, done.stderr) == (0, "")

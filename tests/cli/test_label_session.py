@@ -1,0 +1,240 @@
+"""A campaign from its file to its page: begun, gone on with, refused, and stopped."""
+
+import os
+import signal
+import socket
+import time
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import connect
+
+import httpx
+import pytest
+from support.served import PATIENCE, Server, pictures, run, table, visited
+
+from possibal.cli import label_session, main
+from possibal.labelling.storage.store import Store
+
+KEPT = ["a.csv", "a.csv.possibal.db"]
+"""What a campaign about a file leaves beside it, but for its lock."""
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def files() -> list[str]:
+    return sorted(path.name for path in Path().iterdir() if path.suffix not in {".lock", ".log"})
+
+
+def status(base: str) -> int:
+    return httpx.get(base).status_code
+
+
+def refused(capsys, *arguments: str) -> str:
+    """The one sentence with which a command line is refused."""
+    assert main.main(["label", *arguments, "--no-browser"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert err.startswith("possibal: ")
+    return err
+
+
+# ---------------------------------------------------------------- begun and gone on with
+def test_a_campaign_is_begun_and_then_gone_on_with(capsys):
+    table(Path("a.csv"))
+    assert visited(status, "a.csv", "--classes", "yes,no") == (0, 401)
+    first = capsys.readouterr().out
+    assert "Label at http://127.0.0.1:" in first
+    assert "Answers are kept in a.csv.possibal.db. Stop with Ctrl-C." in first
+    assert "0 of 40 rows have a label. Export them with possibal export a.csv.possibal.db" in first
+    assert files() == KEPT
+    assert visited(status, "a.csv") == (0, 401)
+    assert "Going on with 0 actions so far." in capsys.readouterr().out
+
+
+def test_what_was_done_to_read_the_file_is_told(capsys):
+    table(Path("a.csv"))
+    lines = Path("a.csv").read_text().splitlines()
+    with Path("a.csv").open("w") as file:
+        file.writelines(
+            f"{line},{end}\n" for line, end in zip(lines, ["c", *"7" * 40], strict=True)
+        )
+    visited(status, "a.csv")
+    said = capsys.readouterr().out
+    with Store.open("a.csv.possibal.db", writes=False) as store:
+        notes = store.setup().notes
+    assert notes
+    for note in notes:
+        assert note in said
+
+
+def test_without_a_file_there_are_pictures_of_digits(capsys):
+    assert visited(status) == (0, 401)
+    assert files() == ["possibal-digits", "possibal-digits.possibal.db"]
+    with Store.open("possibal-digits.possibal.db", writes=False) as store:
+        assert (store.setup().kind, store.setup().classes) == ("image", ("3", "8"))
+    assert "of 357 rows have a label" in capsys.readouterr().out
+
+
+def test_a_campaign_may_be_kept_elsewhere(capsys):
+    table(Path("a.csv"))
+    Path("kept").mkdir()
+    assert visited(status, "a.csv", "--db", "kept/mine.db") == (0, 401)
+    assert "possibal export kept/mine.db" in capsys.readouterr().out
+    assert files() == ["a.csv", "kept"]
+
+
+def test_a_person_at_a_terminal_sees_a_bar(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    pictures(Path("shades"))
+    assert visited(status, "shades")[0] == 0
+    assert "Done" in capsys.readouterr().err
+
+
+def test_a_campaign_is_kept_beside_its_file():
+    assert label_session.beside(Path("x/a.csv")) == str(Path("x/a.csv.possibal.db"))
+
+
+@pytest.mark.parametrize("here", [".", "", "x/.."])
+def test_the_campaign_of_the_folder_we_are_in_is_kept_beside_it(here):
+    Path("x").mkdir()
+    folder = Path.cwd()
+    assert label_session.beside(Path(here)) == str(folder.with_name(f"{folder.name}.possibal.db"))
+
+
+# ---------------------------------------------------------------- refused
+def test_another_file_with_the_same_campaign_is_refused(capsys):
+    table(Path("a.csv"))
+    visited(status, "a.csv")
+    capsys.readouterr()
+    table(Path("a.csv"), seed=1)
+    assert "file must be the one that the campaign in 'a.csv.possibal.db' was begun with; got" in (
+        refused(capsys, "a.csv")
+    )
+    assert visited(status, "a.csv", "--db", "new.db")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "file must "),
+        (b"a,b\n", "file must "),
+        (b"a,b\n1,2\n", "file must have at least 2 rows; got 1"),
+        (b"a,b\n1\n2,3,4\n", "file must "),
+        (b"\xff\xfe\x00\x01" * 9, "file must "),
+        (b"a,b\n\xe4,1\n\xf6,2\n", "encoding"),
+        (b"\x1f\x8b\x08broken", "file must "),
+        (b'a,b\n"1,2\n3,4\n', "file must "),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_and_nothing_is_left(capsys, content, words):
+    Path("a.csv").write_bytes(content)
+    assert words in refused(capsys, "a.csv")
+    assert [path.name for path in Path().iterdir()] == ["a.csv"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nothing.csv"],
+        ["a.xyz"],
+        [""],
+        ["empty"],
+        ["a.csv", "--check", "21"],
+        ["a.csv", "--db", "missing/a.db"],
+        ["a.csv", "--db", ""],
+        ["a.csv", "--db", "empty"],
+        ["a.csv", "--db", "a.csv"],
+        ["a.csv", "--db", "mysql://me@there/x"],
+        ["a.csv", "--db", "sqlite:///missing/a.db"],
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_nothing_is_left(capsys, arguments):
+    table(Path("a.csv"))
+    Path("a.xyz").write_text("a,b\n1,2\n3,4\n")
+    Path("empty").mkdir()
+    assert " must " in refused(capsys, *arguments)
+    assert sorted(path.name for path in Path().rglob("*")) == ["a.csv", "a.xyz", "empty"]
+
+
+def test_a_name_that_is_too_long_for_the_system_is_refused(capsys):
+    assert "File name too long" in refused(capsys, "a" * 300)
+
+
+def test_a_folder_that_is_missing_is_told_before_the_file_is_read(capsys):
+    assert refused(capsys, "nothing.csv", "--db", "missing/a.db").startswith(
+        "possibal: db must be in a folder that exists; got 'missing/a.db'. Make the folder first."
+    )
+
+
+def test_a_port_in_use_is_refused_before_anything_is_begun(capsys):
+    table(Path("a.csv"))
+    with socket.create_server(("127.0.0.1", 0)) as line:
+        port = line.getsockname()[1]
+        assert main.main(["label", "a.csv", "--port", str(port), "--no-browser"]) == 2
+    out, err = capsys.readouterr()
+    assert "Label at" not in out
+    assert err.startswith(f"possibal: port must be free on 127.0.0.1; got {port} (")
+    assert [path.name for path in Path().iterdir()] == ["a.csv"]
+
+
+def test_a_campaign_of_a_later_version_is_refused(capsys):
+    table(Path("a.csv"))
+    visited(status, "a.csv")
+    capsys.readouterr()
+    with closing(connect("a.csv.possibal.db")) as other, other:
+        other.execute("UPDATE facts SET value = '99' WHERE name = 'schema'")
+    assert "got version 99. Update possibal" in refused(capsys, "a.csv")
+
+
+# ---------------------------------------------------------------- in processes of their own
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("opening")
+    table(folder / "a.csv")
+    with Server("a.csv", "--classes", "yes,no", folder=folder) as made:
+        made.folder = folder
+        yield made
+
+
+def wait_for_end_of(group: int) -> bool:
+    """Whether all processes of a server end soon."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_second_server_for_the_same_campaign_is_refused(server):
+    done = run("label", "a.csv", "--no-browser", folder=server.folder)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("possibal: db must not be in use; got 'a.csv.possibal.db'")
+    assert httpx.get(server.base).status_code == 401
+
+
+def test_ctrl_c_ends_everything_and_says_what_to_do_next(server):
+    ann = server.person("ann")
+    ann.say(ann.ask()["item"]["row"], "yes")
+    said = server.stop()
+    assert server.process.returncode == 0
+    assert "1 of 40 rows have a label. Export them with possibal export" in said.splitlines()[-1]
+    assert "Traceback" not in said
+    assert wait_for_end_of(server.process.pid)
+
+
+def test_after_a_sudden_end_nothing_is_lost_and_nothing_is_left_running(server):
+    for count, how in enumerate([signal.SIGKILL, signal.SIGTERM, signal.SIGINT], start=1):
+        with Server("a.csv", folder=server.folder) as again:
+            assert f"Going on with {count} actions so far." in again.log.read_text()
+            ben = again.person("ben")
+            assert len(ben.get("history")["entries"]) == count
+            ben.say(ben.ask()["item"]["row"], "no", next=False)
+            again.process.send_signal(how)
+            again.process.wait(PATIENCE)
+            assert wait_for_end_of(again.process.pid)

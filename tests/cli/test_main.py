@@ -1,0 +1,238 @@
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import possibal
+from possibal.cli import main
+from possibal.experiments import demo
+
+PNG = b"\x89PNG\r\n\x1a\n"
+SMALL = ("--questions", "3", "--runs", "2", "--jobs", "1")
+SOURCE = Path(possibal.__file__).parents[1]
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+HERE = {**os.environ, "PYTHONPATH": str(SOURCE)}
+ELSEWHERE = os.environ.get("CI") != "true"
+"""Whether a missing part of the system may skip a test; where all is checked, it fails."""
+POSIX = pytest.mark.skipif(
+    ELSEWHERE and os.name != "posix", reason="needs signals and pipes of POSIX"
+)
+FULL = pytest.mark.skipif(ELSEWHERE and not Path("/dev/full").exists(), reason="needs /dev/full")
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def files() -> list[str]:
+    """What the command left in its folder."""
+    return [path.name for path in Path().iterdir()]
+
+
+def command(*arguments: str, code: str = "") -> list[str]:
+    """The command line of a user, who may have run some lines of code first."""
+    start = f"{code}\nimport sys\nfrom possibal.cli.main import main\nsys.exit(main())"
+    return [sys.executable, *(("-c", start) if code else ("-m", "possibal")), *arguments]
+
+
+def shell(*arguments: str, code: str = "") -> "subprocess.CompletedProcess[str]":
+    """What such a command line prints."""
+    line = command(*arguments, code=code)
+    return subprocess.run(line, env=HERE, capture_output=True, text=True, check=False)  # noqa: S603 - our own code
+
+
+# ---------------------------------------------------------------- commands
+def test_the_version_is_the_packages():
+    declared = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["version"]
+    done = shell("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"possibal {declared}\n", "")
+
+
+def test_the_module_runs_the_command_line(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["possibal", "--version"])
+    with pytest.raises(SystemExit) as ending:
+        runpy.run_module("possibal", run_name="__main__")
+    assert ending.value.code == 0
+    assert capsys.readouterr().out == f"possibal {possibal.__version__}\n"
+
+
+def test_no_arguments_print_the_help(capsys):
+    assert main.main([]) == 0
+    bare = capsys.readouterr()
+    assert main.main(["--help"]) == 0
+    assert capsys.readouterr() == bare
+    assert not bare.err
+
+
+def test_the_help_lists_every_command(capsys):
+    main.main(["--help"])
+    shown = capsys.readouterr().out
+    for name in main.COMMANDS:
+        assert f" {name} " in shown
+
+
+@pytest.mark.parametrize("start", [[], *([one] for one in main.COMMANDS)])
+def test_every_help_has_an_example(start, capsys):
+    assert main.main([*start, "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"Example: possibal {' '.join(start)}".strip() in shown
+
+
+def test_two_jobs_in_a_real_shell_print_what_one_job_prints_here(capsys):
+    assert main.main(["demo", *SMALL]) == 0
+    done = shell("demo", *SMALL[:-1], "2")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- mistakes
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("dmo", "No such command 'dmo'"),
+        ("--colour", "No such option: --colour"),
+        ("demo --foo", "No such option: --foo"),
+        ("demo extra", "unexpected extra argument"),
+        ("demo --questions", "'--questions' requires an argument. See possibal demo --help."),
+        ("demo --data", "'--data' requires an argument. See possibal demo --help."),
+        ("demo --foo", "See possibal demo --help."),
+        ("dmo --foo", "See possibal --help."),
+        ("demo --questions many", "'--questions'"),
+        ("demo --questions 0", "questions must be at least 1; got 0."),
+        ("demo --questions 299", "questions must be at most 298"),
+        ("demo --runs 1", "runs must be at least 2; got 1."),
+        ("demo --runs 10001", "runs must be at most 10000; got 10001. Ask for fewer."),
+        ("demo --seed -1", "seed must be at least 0; got -1."),
+        ("demo --jobs 0", "jobs must be at least 1; got 0."),
+        ("demo --data wien", "got 'wien'. Did you mean 'wine'?"),
+        ("demo --strategy necessit", "got 'necessit'. Did you mean 'necessity'?"),
+        ("demo --picture a.txt", "picture must end in .png; got 'a.txt'."),
+        ("demo --picture .png", "picture must have a name before .png; got '.png'. Add one."),
+        ("demo --picture no/.PNG", "picture must have a name before .png; got 'no/.PNG'."),
+        ("demo --picture .", "picture must be a file; got the folder '.'. Add a name."),
+        ("demo --picture=", "picture must name a file; got ''. Write, say, --picture demo.png."),
+        ("demo --picture no/a.png", "Make the folder 'no' first."),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(line, words, capsys):
+    assert main.main(line.split()) == 2
+    shown, told = capsys.readouterr()
+    assert not shown
+    assert told.startswith("possibal: ")
+    assert words in told
+    assert told.count("\n") == 1
+    assert told.endswith((".\n", "?\n"))
+    assert not files()
+
+
+def test_a_mistake_goes_through_a_real_shell_alike():
+    done = shell("demo", "--questions", "x\ny")
+    assert done.returncode == 2
+    assert done.stderr.startswith("possibal: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_missing_matplotlib_is_told_in_one_line():
+    done = shell("demo", code="import sys\nsys.modules['matplotlib'] = None")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'possibal[plot]'" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not files()
+
+
+# ---------------------------------------------------------------- interruptions
+def test_an_interrupt_in_a_command_exits_quietly(capsys, monkeypatch):
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo, "load", interrupt)
+    assert main.main(["demo"]) == 130
+    assert not capsys.readouterr().err.strip()
+
+
+@pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt, 130), (BrokenPipeError, 1)])
+def test_an_end_from_outside_is_quiet_wherever_it_comes(stop, code, capsys, monkeypatch):
+    def end(_arguments: list[str]) -> int:
+        raise stop
+
+    monkeypatch.setattr(main, "_run", end)
+    assert main.main(["strategies"]) == code
+    assert capsys.readouterr() == ("", "")
+
+
+TELLING = """
+from possibal.cli import demo
+usual = demo._watch
+def watch(*given):
+    print("watching", flush=True)
+    return usual(*given)
+demo._watch = watch
+"""
+
+
+@POSIX
+def test_ctrl_c_stops_the_workers_without_a_word():
+    line = command("demo", "--runs", "5000", "--jobs", "2", code=TELLING)
+    with subprocess.Popen(  # noqa: S603 - our own code
+        line,
+        env=HERE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        text=True,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "watching\n"
+        time.sleep(0.5)  # the workers are importing, when they would have most to say
+        os.killpg(running.pid, signal.SIGINT)
+        shown, _ = running.communicate(timeout=30)
+    assert (running.returncode, shown) == (130, "")
+    assert not files()
+
+
+@POSIX
+@pytest.mark.parametrize("lines", [0, 1])
+def test_a_reader_that_goes_away_is_no_error(lines):
+    line = f"'{sys.executable}' -m possibal strategies | head -n {lines}"
+    done = subprocess.run(  # noqa: S602 - a pipe is what is tested
+        line, shell=True, env=HERE, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+
+
+@POSIX
+def test_what_a_lost_reader_has_not_read_is_dropped(capsys, monkeypatch):
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    def leave_text_behind(_arguments: list[str]) -> int:
+        sys.stdout.write("too late")
+        return 0
+
+    monkeypatch.setattr(main, "_run", leave_text_behind)
+    with os.fdopen(writer, "w") as pipe, monkeypatch.context() as during:
+        during.setattr(sys, "stdout", pipe)
+        assert main.main(["strategies"]) == 1
+    assert not capsys.readouterr().err
+
+
+@FULL
+def test_output_that_cannot_be_written_is_told():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(  # noqa: S603 - our own code
+            command("strategies"),
+            env=HERE,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "possibal: No space left on device: standard output.\n"

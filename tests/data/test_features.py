@@ -1,0 +1,373 @@
+import json
+from io import BytesIO
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from possibal.data import features
+from possibal.data.encoders import Table
+from possibal.data.features import Pictures, Recipe, of_file, of_images, of_table, of_texts
+
+CELLS = st.one_of(
+    st.lists(st.none() | st.floats() | st.integers(-9, 9), min_size=6, max_size=6),
+    st.lists(st.none() | st.sampled_from(["red", "blue", "1"]), min_size=6, max_size=6),
+    st.lists(st.none() | st.booleans(), min_size=6, max_size=6),
+)
+SPICES = [
+    "the soup was far too salty for us",
+    "salty soup and cold bread again",
+    "the room was quiet and the bed soft",
+    "a soft bed in a quiet room",
+    "bread and soup, soup and bread",
+    "we slept well in the soft bed",
+]
+
+
+def again(recipe):
+    """The recipe after a journey through JSON and a file of arrays."""
+    file = BytesIO()
+    np.savez(file, **recipe.arrays())
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as arrays:
+        return Recipe.restored(json.loads(json.dumps(recipe.document())), dict(arrays))
+
+
+def table(**cells):
+    """A table of named columns."""
+    return Table(tuple(cells), tuple(cells.values()))
+
+
+def distance(X, one, other):
+    """How far two rows are apart."""
+    return np.linalg.norm(X[one] - X[other])
+
+
+# ---------------------------------------------------------------- tables
+def test_numbers_count_in_standard_deviations():
+    made = of_table(table(age=[20, 30, 70, 41], price=[0.001, 0.002, 0.004, 0.0015]))
+    np.testing.assert_allclose(made.X.mean(axis=0), 0, atol=1e-15)
+    np.testing.assert_allclose(made.X.std(axis=0), 1)
+    assert made.recipe.features == ("age", "price")
+    assert made.recipe.owners == (0, 1)
+    assert made.notes == ()
+
+
+def test_two_categories_are_as_far_apart_as_two_rows_in_a_number():
+    rng = np.random.default_rng(0)
+    made = of_table(table(number=rng.normal(size=400).tolist(), word=["red", "blue"] * 200))
+    squares = (made.X[:, :1] - made.X[:, :1].T) ** 2
+    assert distance(made.X[:, 1:], 0, 1) ** 2 == pytest.approx(squares.mean(), rel=0.01)
+
+
+@pytest.mark.parametrize("share", [2, 50])
+def test_a_rare_truth_weighs_as_much_as_a_category(share):
+    made = of_table(table(smokes=[i % share == 0 for i in range(100)]))
+    assert distance(made.X, 0, 1) == pytest.approx(2**0.5)
+    assert made.X.mean() == pytest.approx(0)
+
+
+def test_gaps_constants_and_words_are_said():
+    made = of_table(
+        table(site=["x"] * 4, age=[1, None, 2, 3], colour=["r", "b", "r", None], when=["12:30"] * 4)
+    )
+    assert made.recipe.features == ("age", "colour = b", "colour = missing", "colour = r")
+    assert made.recipe.owners == (1, 2, 2, 2)
+    assert made.notes == (
+        "column site was constant and was left out.",
+        "1 of 4 cells of column age was missing and was set to the column's median.",
+        "column colour has 3 different words, missing cells counted as one, and became 3 columns.",
+        "column when holds dates and was left out.",
+    )
+
+
+def test_names_of_features_are_different_even_if_columns_conspire():
+    made = of_table(Table(("a", "a = x"), (["x", "y", "x", "y"], [1, 2, 3, 4])))
+    assert len(set(made.recipe.features)) == 3
+
+
+@pytest.mark.parametrize("columns", [{"site": [1, 1]}, {"name": ["x", "y", "z"]}, {}])
+def test_a_table_without_a_column_that_helps_is_refused(columns):
+    with pytest.raises(ValueError, match=r"^file must have a column that helps .*; got none, for"):
+        of_table(table(**columns))
+
+
+@given(CELLS, CELLS, CELLS)
+def test_a_table_taken_again_gives_the_same_numbers(one, two, three):
+    pool = table(one=one, two=two, three=three, sure=[1, 2, 3, 4, 5, 7])
+    made = of_table(pool)
+    assert np.isfinite(made.X).all()
+    assert made.X.shape == (6, len(made.recipe.features))
+    assert len(made.recipe.owners) == len(made.recipe.features)
+    shuffled = Table(pool.names[::-1], pool.columns[::-1])
+    for recipe in (made.recipe, again(made.recipe)):
+        assert recipe.apply(shuffled).tolist() == made.X.tolist()
+
+
+@given(CELLS)
+def test_new_rows_are_finite_whatever_their_cells(cells):
+    made = of_table(table(a=[1e-300, 2e-300, 4e-300], b=["x", "y", "x"], c=[True, False, True]))
+    X = made.recipe.apply(table(a=cells, b=cells, c=cells))
+    assert X.shape == (6, 4)
+    assert np.isfinite(X).all()
+
+
+@given(st.floats(-1e149, 1e149), st.floats(-1e149, 1e149))
+def test_numbers_of_any_size_are_brought_to_one_scale(one, other):
+    made = of_table(table(a=[one, other, one], b=[1, 2, 3]))
+    assert np.isfinite(made.X).all()
+    assert np.abs(made.X).max() < 2
+
+
+def test_a_missing_column_in_new_rows_is_named():
+    made = of_table(table(age=[1, 2], site=["x", "x"]))
+    assert made.recipe.apply(table(age=[2])).tolist() == [made.X[1].tolist()]
+    with pytest.raises(ValueError, match=r"^rows must be a column of the data; got 'age'\. The"):
+        made.recipe.apply(table(Ages=[2]))
+
+
+def test_progress_ends_at_one():
+    made, shares = of_table(table(age=[1, 2], site=["x", "x"])), []
+    made.recipe.apply(table(age=[1, 2]), shares.append)
+    assert shares == [0.5, 1]
+
+
+# ---------------------------------------------------------------- texts
+def test_texts_about_one_thing_are_nearer_than_others():
+    X = of_texts(SPICES, "review").X
+    np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1)
+    assert distance(X, 2, 3) < distance(X, 2, 1)
+    assert distance(X, 1, 4) < distance(X, 1, 3)
+
+
+def test_texts_taken_again_give_the_same_numbers_in_any_company():
+    made = of_texts(SPICES, "review")
+    restored = again(made.recipe)
+    assert restored.column == "review"
+    assert restored.apply(SPICES).tolist() == made.X.tolist()
+    assert restored.apply(SPICES[3:4]).tolist() == made.X[3:4].tolist()
+
+
+@given(
+    st.lists(st.none() | st.text(max_size=20), min_size=2, max_size=8),
+    st.lists(st.none() | st.text(max_size=20), max_size=8),
+)
+@settings(deadline=None)
+def test_whatever_the_texts_they_are_finite_or_refused_in_one_sentence(texts, new):
+    if len({(text or "").strip() for text in texts}) == 1:
+        with pytest.raises(ValueError, match=r"^text must be a column whose texts differ; got 't'"):
+            of_texts(texts, "t")
+        return
+    made = of_texts(texts, "t")
+    X = again(made.recipe).apply([*texts, *new])
+    assert X[: len(texts)].tolist() == made.X.tolist()
+    assert np.isfinite(X).all()
+    assert (np.linalg.norm(X, axis=1) < 1 + 1e-9).all()
+
+
+def test_dimensions_are_few_and_fewer_in_a_small_pool():
+    rng = np.random.default_rng(0)
+    words = [f"word{i}" for i in range(300)]
+    texts = [" ".join(rng.choice(words, 12)) for _ in range(150)]
+    assert of_texts(texts, "t").X.shape == (150, 50)
+    assert of_texts(texts[:7], "t").X.shape[1] <= 7
+
+
+def test_repeated_texts_add_no_dimension():
+    assert of_texts(["salty soup", "soft bed", "soft bed"] * 9, "t").X.shape == (27, 2)
+
+
+def test_words_of_a_single_row_count_in_a_small_pool_only():
+    texts = [f"{SPICES[i % 6]} once{i}" for i in range(120)]
+    assert "once7" in of_texts(texts[:12], "t").recipe.terms
+    assert "once7" not in of_texts(texts, "t").recipe.terms
+    assert "soft bed" in of_texts(texts, "t").recipe.terms
+
+
+def test_texts_that_share_no_word_are_compared_by_letters():
+    made = of_texts([f"sample{i}x" for i in range(9)] + [f"blank{i}y" for i in range(9)], "t")
+    assert made.recipe.letters == "char_wb"
+    assert made.notes == (
+        "the texts of column t share few words and were compared by their letters.",
+    )
+    assert distance(made.X, 0, 1) < distance(made.X, 0, 9)
+    assert again(made.recipe).apply(["blank77y"]).shape == (1, made.X.shape[1])
+
+
+def test_languages_without_blanks_are_compared_by_letters():
+    made = of_texts(["我喜欢这部电影", "我不喜欢这部电影", "今天天气很好", "今天天气不好"], "t")
+    assert distance(made.X, 0, 1) < distance(made.X, 0, 2)
+    assert distance(made.X, 2, 3) < distance(made.X, 1, 3)
+
+
+def test_texts_without_a_letter_still_work():
+    assert np.isfinite(of_texts(["!!", "?!"], "t").X).all()
+
+
+def test_rows_without_a_text_are_zeros_and_said():
+    made = of_texts([*SPICES, None, "  "], "review")
+    assert not made.X[-2:].any()
+    assert made.notes == ("2 rows have no text in column review.",)
+    assert of_texts([*SPICES, None], "review").notes == ("1 row has no text in column review.",)
+
+
+def test_a_new_text_of_unknown_words_is_zeros():
+    assert not of_texts(SPICES, "review").recipe.apply(["zzz qqq"]).any()
+
+
+@pytest.mark.parametrize("texts", [["same"] * 5, [None, "", " "]])
+def test_texts_that_are_all_the_same_are_refused(texts):
+    with pytest.raises(ValueError, match=r"^text must be .* differ; got 'review' with the same"):
+        of_texts(texts, "review")
+
+
+def test_terms_are_learnt_from_a_part_of_a_large_pool(monkeypatch):
+    monkeypatch.setattr(features, "STUDIED", 3)
+    monkeypatch.setattr(features, "BLOCK", 4)
+    shares = []
+    made = of_texts(SPICES, "review", shares.append)
+    assert "slept" not in made.recipe.terms  # it is in the last row, and every second one counts
+    assert "salty" in made.recipe.terms
+    assert len(made.X) == 6
+    assert shares == [4 / 6, 1]
+
+
+def test_only_the_beginning_of_a_very_long_text_counts():
+    long = "soup " * features.LONGEST
+    made = of_texts([long + "bed", "soup", "bed soup"], "t")
+    np.testing.assert_allclose(made.X[0], again(made.recipe).apply([long])[0])
+
+
+# ---------------------------------------------------------------- pictures
+@pytest.fixture
+def pictures(tmp_path):
+    rng = np.random.default_rng(0)
+    for i in range(8):
+        points = np.zeros((24, 24, 3), dtype=np.uint8)
+        points[:, :, i % 2] = 200
+        points += rng.integers(0, 40, points.shape, dtype=np.uint8)
+        Image.fromarray(points).save(tmp_path / f"{i}.png")
+    return Pictures(tmp_path, tuple(f"{i}.png" for i in range(8)))
+
+
+def test_pictures_that_look_alike_are_near(pictures):
+    shares = []
+    made = of_images(pictures, "photo", shares.append)
+    assert made.X.shape == (8, 7)
+    assert made.recipe.features[:2] == ("picture 1", "picture 2")
+    assert made.recipe.column == "photo"
+    assert distance(made.X, 0, 2) < distance(made.X, 0, 1)
+    assert shares[-1] == 1
+
+
+def test_pictures_taken_again_give_the_same_numbers(pictures):
+    made = of_images(pictures)
+    restored = again(made.recipe)
+    assert restored.apply(pictures).tolist() == made.X.tolist()
+    few = Pictures(pictures.folder, pictures.names[3:5])
+    np.testing.assert_allclose(restored.apply(few), made.X[3:5], atol=1e-12)
+
+
+def test_few_dimensions_keep_the_distances_of_pictures(pictures):
+    found = features.images.described(pictures.folder, pictures.names, features.silent)
+    X = of_images(pictures).X
+    np.testing.assert_allclose(distance(X, 0, 5), distance(found, 0, 5), rtol=1e-9)
+
+
+def test_the_same_picture_everywhere_is_refused(pictures):
+    same = Pictures(pictures.folder, ("1.png",) * 4)
+    with pytest.raises(ValueError, match=r"^file must have pictures that differ; got 4 that"):
+        of_images(same)
+
+
+# ---------------------------------------------------------------- own numbers
+def saved(folder, array, name="own.npy"):
+    """The path of a new file of numbers."""
+    path = folder / name
+    np.save(path, array, allow_pickle=True)
+    return path
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.bool_])
+def test_own_numbers_are_taken_as_they_are(tmp_path, dtype):
+    array = np.array([[1, 0], [0, 3], [1, 1]]).astype(dtype)
+    made = of_file(saved(tmp_path, array), 3)
+    assert made.X.dtype == float
+    assert made.X.tolist() == array.tolist()
+    assert made.recipe.features == ("feature 1", "feature 2")
+    assert made.notes == ("the 2 features of own.npy were taken as they are.",)
+    assert again(made.recipe).apply(array).tolist() == array.tolist()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros((2, 2)),
+        np.zeros((4, 2)),
+        np.zeros(3),
+        np.zeros(()),
+        np.zeros((3, 2, 1)),
+        np.zeros((3, 0)),
+        np.zeros((3, 2), dtype=complex),
+        np.full((3, 2), np.nan),
+        np.full((3, 2), -np.inf),
+        np.full((3, 2), 1e200),
+        np.full((3, 2), np.longdouble("1e4000")),
+        np.array([["a"], ["b"], ["c"]]),
+        np.array([[1], [None], ["c"]], dtype=object),
+        np.zeros((3, 1), dtype=[("a", float)]),
+        np.zeros((3, 1), dtype="datetime64[s]"),
+    ],
+)
+def test_other_arrays_are_refused_in_one_sentence(tmp_path, array):
+    with pytest.raises(ValueError, match=r"^features must [^\n]*; got [^\n]*\.$"):
+        of_file(saved(tmp_path, array), 3)
+
+
+@pytest.mark.parametrize("header", [b"{'descr': '<f8', (", b"{'descr': 1}", b"((((", b"[1]"])
+def test_a_broken_header_is_refused_in_one_sentence(tmp_path, header):
+    line = header.ljust(117) + b"\n"
+    path = tmp_path / "own.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(line).to_bytes(2, "little") + line + bytes(48))
+    with pytest.raises(ValueError, match=r"^features must be a \.npy file [^\n]*; got [^\n]*\.$"):
+        of_file(path, 3)
+
+
+@given(st.binary(max_size=60), st.booleans())
+def test_files_that_are_no_arrays_are_refused_in_one_sentence(tmp_path_factory, content, header):
+    path = tmp_path_factory.mktemp("own") / "own.npy"
+    path.write_bytes((b"\x93NUMPY\x01\x00" if header else b"") + content)
+    with pytest.raises(ValueError, match=r"^features must be a \.npy file [^\n]*; got [^\n]*\.$"):
+        of_file(path, 3)
+
+
+def test_a_file_that_claims_to_be_huge_is_refused_at_once(tmp_path):
+    path = saved(tmp_path, np.zeros((3, 2)))
+    huge = b"(3, 999999999999), }"
+    path.write_bytes(path.read_bytes().replace(b"(3, 2), }".ljust(len(huge)), huge))
+    with pytest.raises(ValueError, match=r"^features must be a \.npy file"):
+        of_file(path, 3)
+
+
+def test_a_file_that_is_missing_or_a_folder_or_holds_several_arrays_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"^features must be a file that exists; got"):
+        of_file(tmp_path / "none.npy", 3)
+    with pytest.raises(ValueError, match=r"^features must be a \.npy file"):
+        of_file(tmp_path, 3)
+    np.savez(tmp_path / "two.npz", a=np.zeros((3, 2)))
+    with pytest.raises(ValueError, match=r"^features must be a matrix .*; got none\. Save one"):
+        of_file(tmp_path / "two.npz", 3)
+
+
+def test_new_rows_must_have_as_many_numbers_as_the_pool(tmp_path):
+    recipe = of_file(saved(tmp_path, np.zeros((3, 2))), 3).recipe
+    with pytest.raises(ValueError, match=r"^features must have 2 columns, as the pool; got 3\."):
+        recipe.apply(np.zeros((1, 3)))
+
+
+# ---------------------------------------------------------------- what is written
+def test_a_kind_that_is_none_is_refused():
+    with pytest.raises(ValueError, match=r"^kind must be one of 'table', 'text'.*; got 'sound'"):
+        Recipe("sound", ()).apply([])

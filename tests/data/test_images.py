@@ -1,0 +1,264 @@
+import os
+import re
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image, ImageOps
+
+from possibal.data import images
+
+SENTENCE = r"^image must [^\n]*; got [^\n]*\.$"
+
+
+def silent(_share):
+    """Nothing is told."""
+
+
+def drawn(folder, name, points, **options):
+    """The path of a new picture of the given points."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(np.asarray(points, dtype=np.uint8)).save(path, **options)
+    return path
+
+
+def noise(seed=0, shape=(40, 30, 3)):
+    """Points at random."""
+    return np.random.default_rng(seed).integers(0, 256, shape)
+
+
+def described(folder, *names):
+    """The numbers of pictures."""
+    return images.described(folder, names, silent)
+
+
+# ---------------------------------------------------------------- folders
+def test_a_folder_lists_its_pictures_in_order_and_counts_the_rest(tmp_path):
+    for name in ("b.PNG", "sub/a.jpg", "a.webp", ".hidden.png", ".git/c.png"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    (tmp_path / "notes.txt").touch()
+    found = images.listed(tmp_path)
+    assert found == images.Folder(("a.webp", "b.PNG", "sub/a.jpg"), others=1, leaving=0)
+
+
+def test_links_out_of_the_folder_are_left_out_and_links_inside_stay(tmp_path):
+    folder = tmp_path / "in"
+    drawn(tmp_path, "secret.png", noise())
+    drawn(folder, "a.png", noise())
+    (folder / "out.png").symlink_to(tmp_path / "secret.png")
+    (folder / "same.png").symlink_to(folder / "a.png")
+    (folder / "circle.png").symlink_to(folder / "circle.png")
+    (folder / "nowhere.png").symlink_to(folder / "none.png")
+    assert images.listed(folder) == images.Folder(("a.png", "same.png"), 0, 3)
+
+
+def test_a_picture_in_the_folder_is_found(tmp_path):
+    drawn(tmp_path, "sub/a.png", noise())
+    assert images.inside(tmp_path, "sub/../sub/a.png") == (tmp_path / "sub/a.png").resolve()
+
+
+@pytest.mark.parametrize("name", ["../a.png", "sub/../../a.png", "/etc/passwd", "/a.png"])
+def test_a_path_that_leads_out_of_the_folder_is_refused(tmp_path, name):
+    drawn(tmp_path, "a.png", noise())
+    with pytest.raises(ValueError, match=SENTENCE) as e:
+        images.inside(tmp_path / "in", name, "row 3")
+    assert "must be a path inside the folder 'in'" in str(e.value)
+    assert f"{name!r} in row 3" in str(e.value)
+
+
+def test_a_link_that_leads_out_of_the_folder_is_refused(tmp_path):
+    drawn(tmp_path, "secret.png", noise())
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.png").symlink_to(tmp_path / "secret.png")
+    with pytest.raises(ValueError, match=r"^image must be a path inside the folder"):
+        images.inside(tmp_path / "in", "a.png")
+
+
+@pytest.mark.parametrize("name", ["none.png", "sub.png", "a\0.png", "x" * 5000 + ".png", ""])
+def test_what_is_no_file_is_refused(tmp_path, name):
+    (tmp_path / "sub.png").mkdir()
+    with pytest.raises(ValueError, match=r"^image must be a file in the folder .*which is none"):
+        images.inside(tmp_path, name)
+
+
+def test_links_in_circles_are_refused(tmp_path):
+    (tmp_path / "a.png").symlink_to(tmp_path / "a.png")
+    with pytest.raises(ValueError, match=r"which is none"):
+        images.inside(tmp_path, "a.png")
+
+
+def test_a_file_that_is_no_picture_by_its_ending_is_refused_even_behind_a_link(tmp_path):
+    (tmp_path / "a.svg").touch()
+    (tmp_path / "b.png").symlink_to(tmp_path / "a.svg")
+    for name in ("a.svg", "b.png"):
+        with pytest.raises(ValueError, match=r"^image must be a file that ends in .png, .jpg"):
+            images.inside(tmp_path, name)
+
+
+# ---------------------------------------------------------------- numbers
+@pytest.mark.parametrize("ending", list(images.TYPES))
+def test_pictures_of_every_kind_have_a_line_of_numbers_each(tmp_path, ending):
+    drawn(tmp_path, f"a{ending}", noise(0))
+    drawn(tmp_path, f"b{ending}", noise(1))
+    shares = []
+    found = images.described(tmp_path, [f"a{ending}", f"b{ending}", f"a{ending}"], shares.append)
+    assert found.shape == (3, sum(images.BLOCKS))
+    assert np.isfinite(found).all()
+    assert found[0].tolist() == found[2].tolist() != found[1].tolist()
+    assert shares == [1 / 3, 2 / 3, 1]
+
+
+def test_no_pictures_have_no_lines(tmp_path):
+    assert described(tmp_path).shape == (0, sum(images.BLOCKS))
+
+
+@pytest.mark.parametrize(
+    ("mode", "shape"), [("L", (20, 20)), ("1", (20, 20)), ("P", (20, 20)), ("LA", (20, 20))]
+)
+def test_pictures_without_colours_are_read(tmp_path, mode, shape):
+    grey = Image.fromarray(noise(0, shape).astype(np.uint8))
+    grey.convert(mode).save(tmp_path / "a.png")
+    assert np.isfinite(described(tmp_path, "a.png")).all()
+
+
+def test_sixteen_bits_of_grey_are_the_same_picture_as_eight(tmp_path):
+    grey = noise(0, (32, 32)).astype(np.uint16)
+    Image.fromarray(grey * 257).save(tmp_path / "a.png")
+    drawn(tmp_path, "b.png", grey)
+    one, other = described(tmp_path, "a.png", "b.png")
+    np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_what_is_see_through_is_white(tmp_path):
+    points = np.zeros((16, 16, 4))
+    drawn(tmp_path, "clear.png", points)
+    drawn(tmp_path, "white.png", np.full((16, 16, 3), 255))
+    one, other = described(tmp_path, "clear.png", "white.png")
+    assert one.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize("orientation", range(10))
+def test_a_picture_is_turned_as_its_camera_says(tmp_path, orientation):
+    taken = Image.fromarray(np.kron(noise(0, (4, 4, 3)), np.ones((32, 16, 1))).astype(np.uint8))
+    exif = Image.Exif()
+    exif[images.ORIENTATION] = orientation
+    taken.save(tmp_path / "taken.png", exif=exif)
+    with Image.open(tmp_path / "taken.png") as picture:
+        ImageOps.exif_transpose(picture).save(tmp_path / "upright.png")
+    one, other = described(tmp_path, "taken.png", "upright.png")
+    np.testing.assert_allclose(one, other, atol=0.02)
+    if orientation == 6:  # the camera was turned by a quarter
+        taken.save(tmp_path / "lying.png")
+        assert np.abs(described(tmp_path, "lying.png") - one).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    "notes", [b"", b"junk", b"II*\0\xff\xff\xff\xff", b"MM\0*\0\0\0\x08\0\x09"]
+)
+def test_broken_notes_of_a_camera_spoil_no_picture(tmp_path, notes):
+    drawn(tmp_path, "a.jpg", noise())
+    drawn(tmp_path, "b.jpg", noise(), exif=b"Exif\0\0" + notes)
+    one, other = described(tmp_path, "a.jpg", "b.jpg")
+    assert one.tolist() == other.tolist()
+
+
+def test_size_hardly_matters_even_where_fewer_points_are_unpacked(tmp_path):
+    small = np.kron(noise(0, (4, 4, 3)), np.ones((32, 32, 1)))
+    drawn(tmp_path, "small.png", small)
+    drawn(tmp_path, "large.jpg", np.kron(small, np.ones((8, 8, 1))), quality=95)
+    drawn(tmp_path, "other.png", np.kron(noise(1, (4, 4, 3)), np.ones((32, 32, 1))))
+    small, large, other = described(tmp_path, "small.png", "large.jpg", "other.png")
+    assert np.linalg.norm(small - large) < 0.5 * np.linalg.norm(small - other)
+
+
+def test_light_colours_and_edges_are_each_told_apart(tmp_path):
+    first, second, _ = images.BLOCKS
+    black = np.zeros((64, 64, 3))
+    upper, red, stripes = black.copy(), black + np.array([128, 0, 0]), black.copy()
+    upper[:32] = 128
+    stripes[:, ::8] = 255
+    for name, points in {"black": black, "upper": upper, "red": red, "stripes": stripes}.items():
+        drawn(tmp_path, f"{name}.png", points)
+    drawn(tmp_path, "turned.png", stripes.transpose(1, 0, 2))
+    names = ("black.png", "upper.png", "red.png", "stripes.png", "turned.png")
+    light, colours, edges = np.split(described(tmp_path, *names), [first, first + second], axis=1)
+    assert light[1].reshape(8, 8)[:4].min() > 0.2
+    assert light[1].reshape(8, 8)[4:].max() == 0
+    assert colours[0].argmax() != colours[2].argmax()
+    assert colours.max() == images.WEIGHTS[1]
+    assert np.abs(edges[0]).max() == 0
+    assert (edges[3] @ edges[4]) < 0.2 * (edges[3] @ edges[3])
+
+
+# ---------------------------------------------------------------- files that are broken
+def test_a_truncated_picture_is_named(tmp_path):
+    for name in ("a.png", "a.jpg", "a.webp", "a.bmp", "a.gif"):
+        path = drawn(tmp_path, name, noise())
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        with pytest.raises(ValueError, match=SENTENCE) as e:
+            described(tmp_path, name)
+        assert f"must be a picture that can be read; got {name!r}" in str(e.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"%PDF-1.4", b"<svg></svg>"])
+def test_what_is_no_picture_is_named(tmp_path, content):
+    (tmp_path / "a.png").write_bytes(content)
+    with pytest.raises(ValueError, match=r"got 'a.png' \(it is no picture\)\. Replace it"):
+        described(tmp_path, "a.png")
+
+
+def test_a_picture_behind_a_wrong_ending_is_read_by_its_content(tmp_path):
+    drawn(tmp_path, "a.jpg", noise()).rename(tmp_path / "a.png")
+    assert np.isfinite(described(tmp_path, "a.png")).all()
+
+
+def test_formats_that_no_browser_shows_are_refused(tmp_path):
+    drawn(tmp_path, "a.tiff", noise()).rename(tmp_path / "a.png")
+    with pytest.raises(ValueError, match="it is no picture"):
+        described(tmp_path, "a.png")
+
+
+@pytest.mark.parametrize("side", [6400, 12000, 15000])
+def test_too_many_points_are_refused_before_they_are_unpacked(tmp_path, side):
+    Image.new("1", (side, side)).save(tmp_path / "a.png")
+    with pytest.raises(ValueError, match=r"at most 40 million points; got 'a.png' \((\d+ x|many)"):
+        described(tmp_path, "a.png")
+
+
+def test_too_many_bytes_are_refused(tmp_path):
+    with (tmp_path / "a.png").open("wb") as file:
+        os.truncate(file.fileno(), images.MOST_BYTES + 1)
+    with pytest.raises(ValueError, match=r"of at most 50 MB; got 'a.png' \(50000001 bytes\)"):
+        described(tmp_path, "a.png")
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read all")
+def test_a_picture_that_may_not_be_read_is_named(tmp_path):
+    drawn(tmp_path, "a.png", noise()).chmod(0)
+    with pytest.raises(ValueError, match=r"got 'a.png' \(.*[Pp]ermission"):
+        described(tmp_path, "a.png")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    name=st.sampled_from(["a.png", "a.jpg", "a.gif", "a.webp", "a.bmp"]),
+    damage=st.lists(st.tuples(st.floats(0, 0.999), st.integers(0, 255)), min_size=1, max_size=20),
+    cut=st.floats(0.1, 1),
+)
+def test_a_damaged_picture_is_read_or_refused_in_one_sentence(tmp_path, name, damage, cut):
+    path = drawn(tmp_path, name, noise())
+    content = bytearray(path.read_bytes())
+    for place, value in damage:
+        content[int(place * len(content))] = value
+    path.write_bytes(content[: int(cut * len(content))])
+    try:
+        said, found = "", described(tmp_path, name)
+    except ValueError as error:
+        said, found = str(error), np.zeros(1)
+    assert not said or re.match(r"image must be a picture [^\n]*; got 'a\.[^\n]*\.$", said)
+    assert np.isfinite(found).all()

@@ -1,0 +1,460 @@
+import gzip
+import hashlib
+import json
+import os
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from possibal.data import ingest
+from possibal.data.features import Recipe
+from possibal.data.ingest import Wanted, digest, take_in, take_new
+
+PLAIN = "id,age,colour,label\na,31,red,yes\nb,45.5,,\nc,,blue,no\nd,1234567,red,\n"
+REVIEWS = (
+    "stars,review,label\n1,the soup was far too salty,\n2,a quiet room and a soft bed,good\n"
+    "3,we will surely come here again,\n4,cold soup and a very small room,bad\n"
+)
+ANYTHING = st.text(st.sampled_from("ab1,;\n\r\"'\t .-é\0"), max_size=60)
+
+
+def silent(_words, _share):
+    """Nothing is told."""
+
+
+def put(folder, name, content):
+    """The path of a new file."""
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def taken(path, **wanted):
+    """What a file holds."""
+    return take_in(Wanted(path, **wanted), silent)
+
+
+def complaint(path, **wanted):
+    """The sentence that a bad file or option gets."""
+    with pytest.raises(ValueError, match=r"^[a-z]+ must [^\n]*; got [^\n]*\.$") as e:
+        taken(path, **wanted)
+    return str(e.value)
+
+
+def pictures(folder, *names):
+    """A folder of pictures, each of another colour."""
+    for place, name in enumerate(names):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        points = np.random.default_rng(place).integers(0, 256, (12, 12, 3), dtype=np.uint8)
+        Image.fromarray(points).save(path)
+    return folder
+
+
+def restored(recipe):
+    """The recipe after a journey through JSON."""
+    return Recipe.restored(json.loads(json.dumps(recipe.document())), recipe.arrays())
+
+
+# ---------------------------------------------------------------- tables
+def test_a_table_is_taken_in_and_all_is_said(tmp_path):
+    path = put(tmp_path, "flowers.csv", PLAIN)
+    got = taken(path)
+    assert (got.name, got.kind, got.text, got.media, got.folder) == (
+        "flowers",
+        "table",
+        None,
+        (),
+        None,
+    )
+    assert got.ids == ("a", "b", "c", "d")
+    assert got.fields == ("age", "colour")
+    assert got.cells == (("31", "red"), ("45.5", None), (None, "blue"), ("1234567", "red"))
+    assert got.labels == ("yes", None, "no", None)
+    assert got.classes == ("no", "yes")
+    assert got.X.shape == (4, 4)
+    assert got.recipe.features == ("age", "colour = blue", "colour = missing", "colour = red")
+    assert got.recipe.owners == (0, 1, 1, 1)
+    assert got.digest == hashlib.sha256(PLAIN.encode()).hexdigest() == digest(path)
+    assert got.notes == (
+        "column label was taken as the label.",
+        "column id was taken as the name of each row.",
+        "1 of 4 cells of column age was missing and was set to the column's median.",
+        "column colour has 3 different words, missing cells counted as one, and became 3 columns.",
+    )
+
+
+def test_labels_and_names_of_rows_are_no_features(tmp_path):
+    path = put(tmp_path, "a.csv", "code,size,kind\n1,5,x\n2,7,y\n3,9,x\n")
+    got = taken(path, id="code", label="kind")
+    assert got.recipe.features == ("size",)
+    assert got.fields == ("size",)
+    assert got.ids == ("1", "2", "3")
+
+
+def test_without_names_or_labels_rows_are_numbered_and_none_is_labelled(tmp_path):
+    got = taken(put(tmp_path, "a.csv", "a,class\n1,x\n2,y\n3,x\n"))
+    assert got.ids == ("1", "2", "3")
+    assert got.labels == (None, None, None)
+    assert got.classes == ()
+    assert got.fields == ("a", "class")
+
+
+def test_classes_that_are_named_are_taken(tmp_path):
+    path = put(tmp_path, "a.csv", "a,label\n1,2\n2,\n3,1\n")
+    assert taken(path, classes=("2", "1", "9")).classes == ("2", "1", "9")
+    assert "got '1' in row 3. Add it" in complaint(path, classes=("2", "9"))
+    assert "got 1. Leave them out" in complaint(path, classes=("2",))
+
+
+def test_codes_keep_their_zeros(tmp_path):
+    assert taken(put(tmp_path, "a.csv", "id,a\n007,1\n012,2\n")).ids == ("007", "012")
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("12.0", "12"),
+        ("0.1234567", "0.123457"),
+        ("-3", "-3"),
+        ("123456789.5", "1.23457e+08"),
+        ("999999999999", "999999999999"),
+        ("1e20", "1e+20"),
+        ("inf", None),
+        ("NA", None),
+    ],
+)
+def test_numbers_are_shown_as_people_write_them(tmp_path, cell, shown):
+    got = taken(put(tmp_path, "a.csv", f"a\n{cell}\n1\n2\n"))
+    assert got.cells[0] == (shown,)
+
+
+def test_cells_of_every_type_are_shown(tmp_path):
+    frame = pl.DataFrame(
+        {
+            "a": [1.5, 2.25],
+            "truth": [True, None],
+            "day": pl.Series(["2024-02-29", None]).str.to_date(),
+            "many": [[1, 2], None],
+            "whole": [2**60, 3],
+            "exact": pl.Series(["1.50", "2.00"], dtype=pl.Decimal(10, 2)),
+            "blank": ["", "x"],
+        }
+    )
+    frame.write_parquet(tmp_path / "a.parquet")
+    got = taken(tmp_path / "a.parquet")
+    assert got.cells == (
+        ("1.5", "True", "2024-02-29", "[1, 2]", str(2**60), "1.5", None),
+        ("2.25", None, None, None, "3", "2", "x"),
+    )
+
+
+def test_long_cells_are_cut_unless_they_are_the_text(tmp_path):
+    long = "word " * 3000
+    rows = [{"note": f"{i} {long}", "text": f"{long} {i}", "a": i} for i in range(2)]
+    path = put(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)))
+    got = taken(path, text="text")
+    assert [len(cell) for cell in got.cells[0]] == [10_000, len(long) + 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", PLAIN),
+        ("a.csv.gz", gzip.compress(PLAIN.encode(), mtime=0)),
+        ("a.tsv", PLAIN.replace(",", "\t")),
+        ("A.CSV", PLAIN),
+    ],
+)
+def test_every_file_that_tables_reads_is_taken_in(tmp_path, name, content):
+    got = taken(put(tmp_path, name, content))
+    assert got.name.lower() == "a"
+    assert got.ids == ("a", "b", "c", "d")
+
+
+def test_a_file_may_be_in_another_encoding(tmp_path):
+    path = put(tmp_path, "a.csv", "a,b\n1,é\n2,x\n3,é\n".encode("cp1252"))
+    assert taken(path, encoding="cp1252").cells[0] == ("1", "é")
+    assert complaint(path).startswith("file must")
+
+
+def test_progress_goes_from_zero_to_one(tmp_path):
+    told = []
+    take_in(Wanted(put(tmp_path, "a.csv", PLAIN)), lambda *now: told.append(now))
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert told[-1] == ("done", 1.0)
+    assert {"reading a.csv", "making features", "preparing rows"} <= {words for words, _ in told}
+
+
+def test_nothing_is_written(tmp_path):
+    path = put(tmp_path, "a.csv", PLAIN)
+    before = path.stat()
+    taken(path)
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+
+
+# ---------------------------------------------------------------- texts
+def test_prose_is_taken_as_the_text_and_said(tmp_path):
+    got = taken(put(tmp_path, "a.csv", REVIEWS))
+    assert (got.kind, got.text) == ("text", "review")
+    assert got.fields == ("stars", "review")
+    assert got.cells[0] == ("1", "the soup was far too salty")
+    assert got.recipe.kind == "text"
+    assert got.recipe.owners == ()
+    np.testing.assert_allclose(np.linalg.norm(got.X, axis=1), 1)
+    assert got.notes == (
+        "column label was taken as the label.",
+        "column review was taken as the text; --text COLUMN chooses another.",
+        "column review alone makes features; the other columns are only shown.",
+    )
+
+
+def test_a_text_column_that_is_named_may_be_short(tmp_path):
+    got = taken(put(tmp_path, "a.csv", "word\nsoup\nsoups\nbed\nbeds\n"), text="word")
+    assert got.text == "word"
+    assert got.notes == (
+        "the texts of column word share few words and were compared by their letters.",
+    )
+
+
+def test_a_text_column_of_numbers_is_refused(tmp_path):
+    said = complaint(put(tmp_path, "a.csv", REVIEWS), text="stars")
+    assert said.startswith("text must be a column of words; got 'stars'")
+
+
+# ---------------------------------------------------------------- pictures
+def test_a_folder_of_pictures_is_taken_in(tmp_path):
+    folder = pictures(tmp_path / "photos", "b.png", "sub/a.jpg", "a.gif")
+    put(folder, "notes.txt", "hello")
+    got = taken(folder, classes=("cat", "dog"))
+    assert (got.name, got.kind, got.fields, got.text) == ("photos", "image", (), None)
+    assert got.ids == got.media == ("a.gif", "b.png", "sub/a.jpg")
+    assert got.folder == str(folder.resolve())
+    assert got.cells == ((), (), ())
+    assert got.labels == (None, None, None)
+    assert got.classes == ("cat", "dog")
+    assert got.X.shape == (3, 2)
+    assert got.notes == ("1 file is no picture and was left out.",)
+
+
+def test_what_is_left_out_of_a_folder_is_counted(tmp_path):
+    folder = pictures(tmp_path / "photos", "a.png", "b.png")
+    pictures(tmp_path, "secret.png")
+    put(folder, "a.txt", "")
+    put(folder, "b.txt", "")
+    (folder / "out.png").symlink_to(tmp_path / "secret.png")
+    assert taken(folder).notes == (
+        "2 files are no pictures and were left out.",
+        "1 link leads nowhere, or out of the folder, and was left out.",
+    )
+
+
+def test_the_digest_of_a_folder_follows_names_and_sizes(tmp_path):
+    folder = pictures(tmp_path / "photos", "a.png", "b.png")
+    before = taken(folder).digest
+    assert before == digest(folder)
+    (folder / "a.png").rename(folder / "c.png")
+    assert digest(folder) != before
+
+
+def test_a_folder_without_pictures_is_refused(tmp_path):
+    assert "without any" in complaint(tmp_path)
+    assert "at least 2 rows; got 1" in complaint(pictures(tmp_path, "a.png"))
+
+
+def test_a_folder_with_a_broken_picture_is_refused_by_name(tmp_path):
+    put(pictures(tmp_path, "a.png", "b.png"), "c.png", "hello")
+    assert "got 'c.png' (it is no picture)" in complaint(tmp_path)
+
+
+@pytest.mark.parametrize("option", ["label", "id", "text", "image", "encoding"])
+def test_columns_of_a_folder_are_refused(tmp_path, option):
+    folder = pictures(tmp_path, "a.png", "b.png")
+    said = complaint(folder, **{option: "x"})
+    assert said.startswith(f"{option} must be left out for a folder of pictures; got 'x'.")
+
+
+def test_a_name_that_is_no_text_is_refused(tmp_path):
+    pictures(tmp_path, "a.png")
+    (tmp_path / "a.png").rename(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.png"))
+    assert "names in UTF-8; got '\\udcff.png'" in complaint(tmp_path)
+
+
+def test_pictures_may_be_listed_in_a_file(tmp_path):
+    pictures(tmp_path, "p/a.png", "p/b.png", "c.png")
+    path = put(tmp_path, "a.csv", "photo,age,label\np/a.png,1,x\np/b.png,2,\nc.png,3,y\n")
+    got = taken(path, image="photo", id="photo")
+    assert got.kind == "image"
+    assert got.media == got.ids == ("p/a.png", "p/b.png", "c.png")
+    assert got.folder == str(tmp_path.resolve())
+    assert got.fields == ("age",)
+    assert got.cells == (("1",), ("2",), ("3",))
+    assert got.labels == ("x", None, "y")
+    assert got.recipe.column == "photo"
+    assert got.X.shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("none.png", "got 'none.png' in row 2 of column 'photo', which is none"),
+        ("../out.png", "must be a path inside the folder 'in'; got '../out.png' in row 2 of"),
+        ("", "got none in row 2 of column 'photo'"),
+        ("a.csv", "must be a file that ends in"),
+    ],
+)
+def test_a_picture_that_is_not_there_is_named_with_its_row(tmp_path, cell, said):
+    pictures(tmp_path, "out.png", "in/a.png")
+    path = put(tmp_path / "in", "a.csv", f"photo,a\na.png,1\n{cell},2\n")
+    assert said in complaint(path, image="photo")
+
+
+# ---------------------------------------------------------------- own numbers
+@pytest.mark.parametrize("content", [PLAIN, REVIEWS, "id,label\n1,x\n2,\n3,\n4,y\n"])
+def test_own_numbers_replace_those_of_any_rows(tmp_path, content):
+    np.save(tmp_path / "own.npy", np.arange(8).reshape(4, 2))
+    path = put(tmp_path, "a.csv", content)
+    got = taken(path, features=tmp_path / "own.npy")
+    assert got.X.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]]
+    assert got.recipe.kind == "own"
+    assert got.kind == ("text" if content == REVIEWS else "table")
+    assert len(got.cells) == 4
+    assert got.notes[-1] == "the 2 features of own.npy were taken as they are."
+
+
+def test_own_numbers_of_another_length_are_refused(tmp_path):
+    np.save(tmp_path / "own.npy", np.zeros((3, 2)))
+    path = put(tmp_path, "a.csv", PLAIN)
+    assert "one line per row of the file, 4; got 3" in complaint(
+        path, features=tmp_path / "own.npy"
+    )
+
+
+def test_own_numbers_of_pictures_are_taken(tmp_path):
+    np.save(tmp_path / "own.npy", np.eye(2))
+    folder = pictures(tmp_path / "photos", "a.png", "b.png")
+    assert taken(folder, features=tmp_path / "own.npy").X.tolist() == [[1, 0], [0, 1]]
+
+
+# ---------------------------------------------------------------- files that are wrong
+def test_a_pool_of_one_row_is_refused(tmp_path):
+    assert "at least 2 rows; got 1" in complaint(put(tmp_path, "a.csv", "a,b\n1,2\n"))
+
+
+def test_a_table_without_anything_to_tell_rows_apart_is_refused(tmp_path):
+    said = complaint(put(tmp_path, "a.csv", "a,label\n1,x\n1,y\n"))
+    assert said.startswith("file must have a column that helps to tell rows apart; got none, for")
+
+
+@pytest.mark.parametrize("name", ["none.csv", "a.doc", "x" * 300 + ".csv", "x" * 300])
+def test_a_file_that_is_not_there_is_refused(tmp_path, name):
+    assert complaint(tmp_path / name).startswith("file must")
+
+
+@pytest.mark.parametrize("name", ["none.csv", "x" * 300])
+def test_a_file_that_is_not_there_has_no_digest(tmp_path, name):
+    with pytest.raises(ValueError, match=r"^file must be one that can be read; got [^\n]*\.$"):
+        digest(tmp_path / name)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(content=ANYTHING, name=st.sampled_from(["a.csv", "a.tsv", "a.jsonl", "a.arff", "a.csv.gz"]))
+def test_whatever_a_file_holds_it_is_taken_in_or_refused_in_one_sentence(tmp_path, content, name):
+    path = put(tmp_path, name, content)
+    try:
+        said, got = "", taken(path)
+    except ValueError as error:
+        said, got = str(error), None
+    assert got or re.match(r"^[a-z]+ must [^\n]*; got [^\n]*\.$", said)
+    assert got is None or np.isfinite(got.X).all()
+
+
+CELL = st.sampled_from(["", "1", "2.5", "red", "blue", "true", "2024-01-01", "NA", "a b c d e f"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(rows=st.lists(st.tuples(CELL, CELL, CELL), min_size=2, max_size=9))
+def test_a_pool_is_consistent_and_taken_again_is_the_same(tmp_path, rows):
+    lines = [f"{i},{','.join(cells)}" for i, cells in enumerate([("a", "b", "label"), *rows])]
+    path = put(tmp_path, "a.csv", "\n".join(["sure" + lines[0][1:], *lines[1:]]))
+    got = taken(path)
+    assert len(got.ids) == len(set(got.ids)) == len(got.cells) == len(got.labels) == len(rows)
+    assert {len(cells) for cells in got.cells} == {len(got.fields)}
+    assert got.X.shape == (len(rows), len(got.recipe.features))
+    assert {label for label in got.labels if label is not None} == set(got.classes)
+    again = take_new(restored(got.recipe), Wanted(path), silent)
+    assert again.X.tolist() == got.X.tolist()
+    assert again.ids == got.ids
+
+
+# ---------------------------------------------------------------- new rows
+def test_new_rows_of_a_table_need_no_label_and_may_be_one(tmp_path):
+    pool = taken(put(tmp_path, "a.csv", PLAIN))
+    new = put(tmp_path, "b.csv", "colour,code,age\ngreen,z,45.5\n")
+    got = take_new(restored(pool.recipe), Wanted(new, id="code"), silent)
+    assert got.ids == ("z",)
+    assert got.X.tolist() == [[pool.X[1, 0], 0, 0, 0]]
+    assert take_new(pool.recipe, Wanted(new), silent).ids == ("1",)
+
+
+def test_new_rows_without_a_column_of_the_pool_are_refused(tmp_path):
+    pool = taken(put(tmp_path, "a.csv", PLAIN))
+    new = put(tmp_path, "b.csv", "Age,colour\n1,red\n")
+    with pytest.raises(ValueError, match=r"^rows must be a column .*; got 'age'\. .* 'Age'\.$"):
+        take_new(pool.recipe, Wanted(new), silent)
+
+
+def test_new_texts_are_told_by_their_column(tmp_path):
+    pool = taken(put(tmp_path, "a.csv", REVIEWS))
+    new = put(tmp_path, "b.csv", "review\nthe soup was far too salty\n")
+    told = []
+    got = take_new(restored(pool.recipe), Wanted(new), lambda *now: told.append(now))
+    assert got.X.tolist() == pool.X[:1].tolist()
+    assert told[-1] == ("making features", 1.0)
+    with pytest.raises(ValueError, match=r"^text must be a column of the data; got 'review'"):
+        take_new(pool.recipe, Wanted(put(tmp_path, "c.csv", "a\n1\n")), silent)
+
+
+def test_new_pictures_come_as_the_pool_did(tmp_path):
+    folder = pictures(tmp_path / "photos", "a.png", "b.png", "c.png")
+    path = put(folder, "a.csv", "photo\na.png\nb.png\nc.png\n")
+    of_folder, of_file = taken(folder), taken(path, image="photo")
+    got = take_new(restored(of_folder.recipe), Wanted(folder), silent)
+    assert got.ids == ("a.png", "b.png", "c.png")
+    assert got.X.tolist() == of_folder.X.tolist()
+    assert take_new(of_file.recipe, Wanted(path), silent).X.tolist() == of_file.X.tolist()
+    with pytest.raises(ValueError, match=r"^file must be a table, as for the pool; got"):
+        take_new(of_file.recipe, Wanted(folder), silent)
+    with pytest.raises(ValueError, match=r"^file must be a folder of pictures, as for the pool; "):
+        take_new(of_folder.recipe, Wanted(path), silent)
+
+
+def test_new_rows_have_own_numbers_if_the_pool_had(tmp_path):
+    np.save(tmp_path / "own.npy", np.eye(4))
+    path, own = put(tmp_path, "a.csv", PLAIN), tmp_path / "own.npy"
+    pool = taken(path, features=own)
+    assert take_new(pool.recipe, Wanted(path, features=own), silent).X.tolist() == pool.X.tolist()
+    with pytest.raises(ValueError, match=r"^features must be given, as for the pool; got None\."):
+        take_new(pool.recipe, Wanted(path), silent)
+    with pytest.raises(ValueError, match=r"^features must be left out, .*; got 'own.npy'\."):
+        take_new(taken(path).recipe, Wanted(path, features=own), silent)
+
+
+@given(st.lists(st.floats(-1e18, 1e18) | st.integers(-(10**7), 10**7).map(float), min_size=1))
+def test_a_column_of_numbers_is_shown_as_each_of_them_is(numbers):
+    alone = [as_written(number) for number in numbers]
+    assert ingest._shown(numbers, whole=False) == alone  # noqa: SLF001 - the quick way
+
+
+def as_written(number: float) -> str:
+    """A number as people read it, the slow way."""
+    if number.is_integer() and abs(number) < 1e15:
+        return str(int(number))
+    return f"{number:.6g}"

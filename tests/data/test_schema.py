@@ -1,0 +1,227 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from possibal.data.encoders import Table
+from possibal.data.schema import Roles, assigned, check_classes, clean, ids, labels, texts
+
+NONE = dict.fromkeys(("label", "id", "text", "image"))
+PROSE = ["the soup was far too salty", "a quiet room and soft beds", "we will surely come again"]
+
+
+def table(**cells):
+    """A table of named columns."""
+    return Table(tuple(cells), tuple(cells.values()))
+
+
+def roles(given, **wanted):
+    """The roles of a table's columns."""
+    return assigned(given, {**NONE, **wanted})
+
+
+# ---------------------------------------------------------------- text
+def test_cells_as_text_have_no_blanks_around_them():
+    cells = [" a ", "", "  ", None, 2.0, -0.0, 1.5, True, float("nan")]
+    assert texts(cells) == ("a", None, None, None, "2", "0", "1.5", "True", None)
+
+
+def test_halves_of_characters_and_null_characters_are_replaced():
+    assert clean("a\ud800b") == "a\ufffdb"
+    assert clean("\ud83d\ude00") == "\U0001f600"  # two halves that belong together
+    assert clean("a\0b") == "a\ufffdb"
+
+
+@given(st.text())
+def test_sound_text_stays_and_all_text_can_be_written(text):
+    cleaned = clean(text)
+    cleaned.encode()
+    assert "\0" not in cleaned
+    assert cleaned == text or "\0" in text
+
+
+# ---------------------------------------------------------------- roles
+def test_columns_without_usual_names_have_no_roles():
+    assert roles(table(age=[1, 2], kind=["x", "y"])) == Roles(None, None, None, None, ())
+
+
+def test_what_is_wanted_is_given():
+    given = table(kind=["x", None], name=["a", "b"], words=["p", "q"], id=[1, 1])
+    found = roles(given, label="kind", id="name", text="words")
+    assert found == Roles(0, 1, 2, None, ())
+
+
+def test_a_column_called_label_is_taken_and_said():
+    found = roles(table(a=[1, 2], Label=["x", None]))
+    assert found.label == 1
+    assert found.notes == ("column Label was taken as the label.",)
+
+
+@pytest.mark.parametrize("name", ["class", "target", "y", "labels"])
+def test_no_other_name_makes_a_label(name):
+    assert roles(table(a=[1, 2], **{name: ["x", None]})).label is None
+
+
+def test_a_column_called_label_with_too_many_labels_is_not_taken():
+    found = roles(table(label=[f"x{i}" for i in range(51)]))
+    assert found.label is None
+    assert found.notes == ("column label has 51 different labels and was not taken as the label.",)
+
+
+def test_two_columns_called_label_are_not_chosen_between():
+    assert roles(table(label=["x", "y"], LABEL=["x", "y"])).label is None
+
+
+def test_a_column_called_id_that_names_each_row_is_taken_and_said():
+    found = roles(table(ID=[7.0, 8.0], a=[1, 2]))
+    assert found.id == 0
+    assert found.notes == ("column ID was taken as the name of each row.",)
+
+
+@pytest.mark.parametrize("cells", [[7, 7], [7, None], ["a", " a"], ["a", ""]])
+def test_a_column_called_id_that_does_not_is_left_where_it_is(cells):
+    found = roles(table(id=cells, a=[1, 2]))
+    assert found.id is None
+    assert found.notes == ("column id does not name each row once; rows are numbered.",)
+
+
+def test_the_only_column_of_prose_is_taken_as_the_text():
+    found = roles(table(age=[1, 2, 3], review=PROSE, town=["a", "b", "c"]))
+    assert found.text == 1
+    assert found.notes == ("column review was taken as the text; --text COLUMN chooses another.",)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [*PROSE[:1] * 3],
+        ["four words are few"] * 2 + ["so are these four"],
+        [PROSE[0], "no", "yes"],
+        [PROSE[0], PROSE[1], 7],
+        [None, None, PROSE[0]],
+        [None, None, None],
+    ],
+)
+def test_other_columns_are_no_prose(cells):
+    assert roles(table(review=cells)).text is None
+
+
+def test_prose_with_a_gap_is_still_prose():
+    assert roles(table(review=[*PROSE, None])).text == 0
+
+
+def test_two_columns_of_prose_are_not_chosen_between():
+    assert roles(table(title=PROSE, review=PROSE)).text is None
+
+
+def test_prose_that_has_another_role_is_no_text():
+    assert roles(table(title=PROSE, review=PROSE), label="title").text == 1
+    assert roles(table(review=PROSE, photo=["a", "b", "c"]), image="photo").text is None
+
+
+@pytest.mark.parametrize("role", ["label", "id", "text", "image"])
+def test_a_column_that_is_not_there_is_refused_with_the_nearest(role):
+    with pytest.raises(ValueError, match=rf"^{role} must be a column .*; got 'kinds'.* 'kind'\.$"):
+        roles(table(kind=["x", "y"]), **{role: "kinds"})
+
+
+def test_one_column_has_one_role():
+    given = table(a=["x", "y"], b=["x", "y"])
+    with pytest.raises(ValueError, match=r"^text must be another column than label; got 'a' for"):
+        roles(given, label="a", text="a")
+    with pytest.raises(ValueError, match=r"^text must be left out where rows are pictures; got"):
+        roles(given, image="a", text="b")
+    assert roles(given, image="a", id="a").id == 0
+
+
+@pytest.mark.parametrize("cells", [[1, 2], [None, None], [True, False]])
+def test_a_text_column_must_hold_words(cells):
+    with pytest.raises(ValueError, match=r"^text must be a column of words; got 'a', which has no"):
+        roles(table(a=cells), text="a")
+
+
+# ---------------------------------------------------------------- names of rows
+def test_rows_without_names_are_numbered_from_one():
+    assert ids(table(a=[5, 6, 7]), None) == ("1", "2", "3")
+
+
+def test_names_of_rows_come_from_their_column():
+    assert ids(table(a=[5.0, 6.5, "x"]), 0) == ("5", "6.5", "x")
+
+
+def test_two_rows_of_one_name_are_both_named():
+    with pytest.raises(
+        ValueError, match=r"^id must .* once; got '7' in rows 1 and 3 of column 'a'"
+    ):
+        ids(table(a=[7, 8, "7"]), 0)
+
+
+def test_a_row_without_a_name_is_named():
+    with pytest.raises(ValueError, match=r"^id must .* gaps; got none in row 2 of column 'a'"):
+        ids(table(a=[7, None]), 0)
+
+
+@given(st.lists(st.none() | st.text(max_size=2) | st.integers(0, 9) | st.floats(0, 2), min_size=1))
+def test_names_are_unique_or_refused_in_one_sentence(cells):
+    given = table(a=cells)
+    found = texts(cells)
+    if None in found or len(set(found)) < len(found):
+        with pytest.raises(ValueError, match=r"^id must [^\n]*; got [^\n]*\.$"):
+            ids(given, 0)
+    else:
+        assert ids(given, 0) == found
+
+
+# ---------------------------------------------------------------- labels
+def test_without_a_label_column_no_row_has_a_label():
+    assert labels(table(a=[1, 2]), None, ("x", "y")) == ((None, None), ("x", "y"))
+
+
+def test_rows_without_a_label_are_not_labelled_yet():
+    assert labels(table(a=["x", None, ""]), 0, ()) == (("x", None, None), ("x",))
+
+
+def test_numbers_are_ordered_by_size_and_words_by_spelling():
+    assert labels(table(a=[10.0, 2.0, None, 1.5, -1]), 0, ())[1] == ("-1", "1.5", "2", "10")
+    assert labels(table(a=["10", "2", None]), 0, ())[1] == ("10", "2")
+    assert labels(table(a=[True, False]), 0, ())[1] == ("False", "True")
+
+
+def test_labels_that_are_named_keep_their_order_and_must_be_all():
+    given = table(a=[2.0, None, 1.0])
+    assert labels(given, 0, ("2", "1", "3")) == (("2", None, "1"), ("2", "1", "3"))
+    with pytest.raises(ValueError, match=r"^classes must have every .*; got '1' in row 3\. Add it"):
+        labels(given, 0, ("2", "3"))
+
+
+def test_fifty_labels_are_allowed_and_one_more_is_refused():
+    assert len(labels(table(a=list(range(50))), 0, ())[1]) == 50
+    with pytest.raises(ValueError, match=r"^label must .* at most 50 .*; got 'a' with 51\. Name"):
+        labels(table(a=list(range(51))), 0, ())
+
+
+def test_a_label_that_is_too_long_is_refused_with_its_row():
+    assert labels(table(a=["x" * 200]), 0, ())[1] == ("x" * 200,)
+    with pytest.raises(ValueError, match=r"at most 200 characters; got 201 in row 2 of column 'a'"):
+        labels(table(a=["x", "x" * 201]), 0, ())
+
+
+@pytest.mark.parametrize("classes", [(), ("a", "b"), tuple(f"{i}" for i in range(50))])
+def test_classes_may_be_left_out_or_from_two_to_fifty(classes):
+    check_classes(classes)
+
+
+@pytest.mark.parametrize(
+    ("classes", "said"),
+    [
+        (("a",), "from 2 to 50 labels; got 1"),
+        (tuple(f"{i}" for i in range(51)), "from 2 to 50 labels; got 51"),
+        (("a", "b", "a"), "different; got 'a' twice"),
+        (("a", ""), "1 to 200 characters, with no blanks around them; got ''"),
+        (("a", " b"), "no blanks around them; got ' b'"),
+        (("a", "b\0"), "got 'b.x00'"),
+        (("a", "x" * 201), "of 1 to 200 characters"),
+    ],
+)
+def test_other_classes_are_refused(classes, said):
+    with pytest.raises(ValueError, match=rf"^classes must be .*{said}.*\.$"):
+        check_classes(classes)

@@ -1,0 +1,452 @@
+import sys
+from textwrap import dedent
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from support.tasks import prepared
+
+from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.scoring import reading, score
+from possibal.campaign.campaign import Answer, Campaign
+from possibal.errors import StrategyError
+from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.experiments.datasets import SOURCES, Dataset, load
+from possibal.experiments.engine import simulation
+from possibal.experiments.engine.simulation import (
+    Task,
+    campaign_seed,
+    follow,
+    in_advance,
+    is_binary,
+    labelled,
+)
+from possibal.experiments.spec import Experiment, Sizes
+from possibal.experiments.splits import deal, scaled
+from possibal.experiments.strategies import strategy as found
+from possibal.experiments.streams import stream
+from possibal.gp.hyperparameters import evidence, problem
+from possibal.gp.likelihoods import PROBIT, SOFTMAX
+
+SIZES = Sizes(runs=2, queries=4, pool=25, test=30)
+THETA = (float(np.log(8.0)), float(np.log(3.0)))
+RUNS = (0, 1)
+
+each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+each_set = pytest.mark.parametrize("name", ["wine", "iris"])  # two labels, and three
+WAYS = [("wine", "fixed"), ("wine", "envelope"), ("iris", "envelope"), ("iris", "fixed")]
+each_way = pytest.mark.parametrize(("name", "way"), WAYS)
+EVERY_WAY = [*WAYS, ("wine", "evidence"), ("iris", "evidence")]
+
+
+def task_of(name, way, sizes=SIZES, strategies=STRATEGIES, protocol="held-out"):
+    """A small task; the hyperparameters of a fixed one are given here."""
+    hyperparameters = "paper" if way == "fixed" else way
+    experiment = Experiment(name, protocol, hyperparameters, sizes, seed=3)
+    return Task(experiment, load(name), strategies, THETA if way == "fixed" else None)
+
+
+def trail(task, strategy, run=0):
+    (one,) = follow(task, [(strategy, run)])
+    return one
+
+
+def assert_same(one, other):
+    assert (one.strategy, one.run) == (other.strategy, other.run)
+    np.testing.assert_array_equal(one.rows, other.rows)
+    np.testing.assert_array_equal(one.accuracy, other.accuracy)
+
+
+# ---------------------------------------------------------------- the reference
+
+
+def classifier(way):
+    if way == "fixed":
+        amplitude, length = np.exp(THETA)
+        kernel = ConstantKernel(amplitude) * RBF(length)
+        return PossibilisticGPClassifier(kernel, hyperparameters="fixed")
+    return PossibilisticGPClassifier(hyperparameters=way)
+
+
+def slowly(task, way, strategy, run):
+    """Rows asked and accuracies of a campaign that is fitted anew for every question."""
+    data, share = task.data, deal(task.experiment, task.data, run)
+    campaign = Campaign.start(
+        share.X[share.pool],
+        ids=share.pool,
+        classes=range(len(data.labels)),
+        strategy=strategy,
+        classifier=classifier(way),
+        seed=campaign_seed(task.experiment.seed, run),
+    ).replay(Answer(row, data.y[row]) for row in share.start.tolist())
+    asked, X, y = [], share.X[share.test], data.y[share.test]
+    accuracy = [campaign.classifier.score(X, y)]
+    for _ in range(task.experiment.sizes.queries):
+        (row,) = campaign.ask()
+        campaign = campaign.tell(row, data.y[row])
+        asked.append(row)
+        accuracy.append(campaign.classifier.score(X, y))
+    return asked, accuracy
+
+
+@each_way
+@each_strategy
+def test_a_trail_asks_what_a_campaign_asks(name, way, strategy):
+    task = task_of(name, way)
+    for one in follow(task, [(strategy, run) for run in RUNS]):
+        asked, accuracy = slowly(task, way, strategy, one.run)
+        assert one.rows.tolist() == asked
+        np.testing.assert_allclose(one.accuracy, accuracy, atol=1e-12)
+
+
+@pytest.mark.parametrize("strategy", ["necessity", "entropy"])
+def test_with_the_papers_protocol_a_trail_asks_what_a_campaign_asks(strategy):
+    task = task_of("iris", "envelope", protocol="paper")
+    asked, accuracy = slowly(task, "envelope", strategy, 1)
+    one = trail(task, strategy, 1)
+    assert one.rows.tolist() == asked
+    np.testing.assert_allclose(one.accuracy, accuracy, atol=1e-12)
+
+
+@each_set
+def test_a_refitted_trail_starts_as_a_refitted_campaign_does(name):
+    # Later the two searches for a setting end a little apart, so that close rows may swap.
+    task = task_of(name, "evidence", Sizes(1, 2, 25, 30))
+    asked, accuracy = slowly(task, "evidence", "necessity", 0)
+    one = trail(task, "necessity")
+    assert one.rows[0] == asked[0]
+    np.testing.assert_allclose(one.accuracy[:2], accuracy[:2], atol=0.04)
+
+
+# ---------------------------------------------------------------- in company
+
+
+@pytest.mark.parametrize(("name", "way"), EVERY_WAY)
+def test_a_trail_is_the_same_alone_in_company_and_in_another_order(name, way):
+    task = task_of(name, way, Sizes(2, 3, 25, 30))
+    names = [(strategy, run) for run in RUNS for strategy in STRATEGIES]
+    together = dict(zip(names, follow(task, names), strict=True))
+    mixed = [names[place] for place in np.random.default_rng(0).permutation(len(names))]
+    for key, one in zip(mixed, follow(task, mixed), strict=True):
+        assert_same(one, together[key])
+    for key in names[1::4]:
+        assert_same(trail(task, *key), together[key])
+
+
+def many_labels(labels):
+    """Clouds, one for each label."""
+    rng = np.random.default_rng(labels)
+    y = np.arange(20 * labels) % labels
+    X = 3 * rng.normal(size=(labels, 4))[y] + rng.normal(size=(len(y), 4))
+    names = tuple(f"label {code}" for code in range(labels))
+    return Dataset("clouds", X, y, names, ("a", "b", "c", "d"), SOURCES["fri"])
+
+
+@pytest.mark.parametrize("labels", [2, 3, 12])
+@pytest.mark.parametrize("way", ["fixed", "envelope", "evidence"])
+@pytest.mark.parametrize("strategy", ["uncertainty", "entropy"])
+def test_scores_are_the_same_to_the_last_bit_alone_and_in_company(
+    labels, way, strategy, monkeypatch
+):
+    seen = []
+
+    @score(size=reading)
+    def watched(belief):
+        seen.append(STRATEGIES[strategy](belief))
+        return seen[-1]
+
+    monkeypatch.setattr(simulation, "STRATEGIES", {**STRATEGIES, "watched": watched})
+    hyperparameters = "paper" if way == "fixed" else way
+    sizes = Sizes(3, 4, labels + 4, 20)  # to the last row, whose sums are taken another way
+    experiment = Experiment("clouds", "held-out", hyperparameters, sizes, seed=3)
+    theta = THETA if way == "fixed" else None
+    task = Task(experiment, many_labels(labels), {"watched": watched}, theta)
+    names = [("watched", run) for run in range(3)]
+    together = follow(task, names)
+    joined, alone = np.concatenate(seen), list[list[np.ndarray]]()
+    for name, one in zip(names, together, strict=True):
+        seen.clear()
+        assert_same(trail(task, *name), one)
+        alone.append(list(seen))
+    apart = np.concatenate([scores[step] for step in range(4) for scores in alone])
+    assert len(apart) == 3 * (4 + 3 + 2 + 1)
+    assert np.array_equal(joined, apart)
+
+
+def test_runs_that_test_on_more_rows_than_others_go_together():
+    # A block leaves 240 rows, of which a pool takes more in one run than in another.
+    experiment = Experiment("block-center", "held-out", "envelope", Sizes(3, 2, 150, 400))
+    task = prepared(experiment, load("block-center"), STRATEGIES)
+    names = [("necessity", 0), ("necessity", 1), ("random", 0)]
+    tests = {len(deal(experiment, task.data, run).test) for run in (0, 1)}
+    assert len(tests) == 2
+    for key, one in zip(names, follow(task, names), strict=True):
+        assert_same(one, trail(task, *key))
+
+
+@each_set
+def test_no_trails_at_all_are_followed_at_once(name):
+    assert follow(task_of(name, "envelope"), []) == []
+
+
+# ---------------------------------------------------------------- what is asked
+
+
+@pytest.mark.parametrize(("name", "way"), EVERY_WAY)
+def test_rows_are_of_the_pool_and_none_is_asked_twice(name, way):
+    labels = len(load(name).labels)
+    task = task_of(name, way, Sizes(1, 12 - labels, 12, 20))  # to the last row
+    for one in follow(task, [(strategy, 1) for strategy in STRATEGIES]):
+        share = deal(task.experiment, task.data, 1)
+        assert len(one.rows) == 12 - labels
+        assert sorted([*one.rows, *share.start]) == share.pool.tolist()
+        assert one.accuracy.shape == (13 - labels,)
+        assert ((one.accuracy >= 0) & (one.accuracy <= 1)).all()
+
+
+def test_strategies_share_the_start_of_a_run():
+    every = follow(task_of("iris", "envelope"), [(strategy, 1) for strategy in STRATEGIES])
+    assert len({one.accuracy[0] for one in every}) == 1
+    assert len({one.rows.tobytes() for one in every}) > 3
+
+
+def test_a_trail_learns():
+    every = follow(task_of("iris", "envelope", Sizes(1, 20, 60, 60)), [("necessity", 0)])
+    assert every[0].accuracy[-1] > 0.9 > every[0].accuracy[0]
+
+
+def test_a_task_starts_with_one_label_of_each():
+    assert task_of("wine", "fixed").start == 2
+    assert task_of("iris", "fixed").start == 3
+
+
+def test_seeds_of_campaigns_differ_by_run_and_by_seed():
+    seeds = {campaign_seed(seed, run) for seed in range(3) for run in range(3)}
+    assert len(seeds) == 9
+    assert campaign_seed(1, 2) == campaign_seed(1, 2)
+
+
+# ---------------------------------------------------------------- in advance
+
+
+@each_set
+def test_what_is_fitted_in_advance_is_the_maximum_of_the_evidence_on_all_labels(name):
+    data = load(name)
+    top = np.array(in_advance(data, 0))
+    X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    fit = problem(None, labelled(X, data.y, len(data.labels)))
+    around = [[0.1, 0.0], [-0.1, 0.0], [0.0, 0.1], [0.0, -0.1], [1.0, 1.0], [-1.0, -1.0]]
+    posterior = fit.at(np.vstack([top, top + np.array(around), fit.belief.centre]))
+    heights = posterior.log_evidence + posterior.log_prior
+    assert heights.argmax() == 0
+    slope = posterior.evidence_slopes()[0] - (top - fit.belief.centre) / fit.belief.sd**2
+    np.testing.assert_allclose(slope, 0.0, atol=0.05)
+
+
+def test_in_advance_at_most_a_thousand_rows_are_read(monkeypatch):
+    assert simulation._MOST_ROWS == 1000  # noqa: SLF001 - the number the documentation names
+    monkeypatch.setattr(simulation, "_MOST_ROWS", 40)
+    data = load("wine")
+    found_there = [in_advance(data, seed) for seed in (0, 0, 1)]
+    assert found_there[0] == found_there[1] != found_there[2]
+    # The columns are those of the whole set.
+    rows = np.sort(stream(1, 0, "in advance").permutation(len(data.y))[:40])
+    fit = problem(None, labelled(scaled(data.X, data.X)[rows], data.y[rows], 2))
+    (kernel,) = evidence(fit).prior.settings()[0]
+    assert found_there[2] == tuple(kernel.theta)
+
+
+@pytest.mark.parametrize(
+    ("name", "hyperparameters", "fitted"),
+    [
+        ("wine", "paper", True),
+        ("wine", "evidence", False),
+        ("wine", "envelope", False),
+        ("iris", "paper", False),
+        ("iris", "envelope", False),
+    ],
+)
+def test_only_the_papers_way_with_two_labels_reads_them_in_advance(name, hyperparameters, fitted):
+    experiment = Experiment(name, "paper", hyperparameters, SIZES, seed=2)
+    task = prepared(experiment, load(name), STRATEGIES)
+    assert (task.theta is not None) == fitted
+    assert task.experiment is experiment
+    if fitted:
+        assert task.theta == in_advance(load(name), 2)
+
+
+def test_without_a_fit_in_advance_the_papers_way_is_that_of_the_evidence(monkeypatch):
+    monkeypatch.setattr(simulation, "COMMON", 0.0)  # the paper's kernel has nothing in common
+    for run in RUNS:
+        one = trail(task_of("iris", "evidence"), "margin", run)
+        paper = Task(Experiment("iris", "held-out", "paper", SIZES, 3), load("iris"), STRATEGIES)
+        assert_same(one, trail(paper, "margin", run))
+
+
+def test_labels_are_written_as_a_gaussian_process_reads_them():
+    X = np.zeros((3, 1))
+    two, three = labelled(X, np.array([0, 1, 1]), 2), labelled(X, np.array([2, 0, 1]), 3)
+    assert two.y.tolist() == [[-1, 1, 1]]
+    assert three.y.tolist() == [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    assert (two.link, three.link) == (PROBIT, SOFTMAX)
+    assert two.weight.tolist() == three.weight.tolist() == [[1, 1, 1]]
+
+
+def test_two_labels_are_binary_even_if_only_one_occurs():
+    data = Dataset("mine", np.zeros((2, 1)), [0, 0], ("no", "yes"), ("x",), SOURCES["fri"])
+    assert is_binary(data)
+    assert not is_binary(load("iris"))
+
+
+# ---------------------------------------------------------------- a strategy of one's own
+
+MINE = """
+import sys
+import numpy as np
+from possibal import acquisition
+from possibal.acquisition.scoring import reading, score
+
+def doubt(view):
+    assert view.candidates.shape[1] == view.reference.shape[1]
+    return acquisition.doubt(view)
+
+def uncertainty(view):
+    return acquisition.uncertainty(view.posterior.at(view.candidates))
+
+def random(view):
+    return view.rng.random(len(view.candidates))
+
+@score(size=reading)
+def spread(belief):
+    return acquisition.latent_entropy(belief)
+
+def raises(view):
+    return helper(view)
+
+def helper(view):
+    steps = [1, 2]
+    return steps[len(view.candidates)]
+
+def deeper(view):
+    return np.linalg.cholesky(-np.eye(len(view.candidates)))
+
+def leaves(view):
+    sys.exit("enough")
+
+def missing(view):
+    return np.where(np.arange(len(view.candidates)) == 4, np.nan, 1.0)
+
+def short(view):
+    return np.ones(3)
+
+def words(view):
+    return ["yes"] * len(view.candidates)
+
+@score(size=reading)
+def blank(belief):
+    return np.nan * belief.mean[0].reshape(len(belief), -1)[:, 0]
+
+class Asker:
+    def __call__(self, view):
+        return view.nothing
+
+asker = Asker()
+"""
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A module of the user's own, in a folder that Python looks into."""
+    (tmp_path / "mine.py").write_text(dedent(MINE))
+    monkeypatch.syspath_prepend(tmp_path)
+    yield lambda name: found(f"mine:{name}")
+    del sys.modules["mine"]
+
+
+def line_of(text):
+    """The number of the line of the module that holds a text."""
+    lines = MINE.splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+OURS = {
+    "doubt": "necessity",
+    "uncertainty": "uncertainty",
+    "random": "random",
+    "spread": "latent_entropy",
+}
+
+
+@each_way
+@pytest.mark.parametrize("name_of_mine", OURS)
+def test_a_strategy_of_ones_own_that_calls_ours_asks_what_ours_asks(mine, name, way, name_of_mine):
+    strategies = {**STRATEGIES, "mine": mine(name_of_mine)}
+    task = task_of(name, way, strategies=strategies)
+    names = [(which, run) for which in ("mine", OURS[name_of_mine]) for run in RUNS]
+    every = follow(task, names)
+    for own, ours in zip(every[:2], every[2:], strict=True):
+        assert own.strategy == "mine"
+        assert own.rows.tolist() == ours.rows.tolist()
+        np.testing.assert_array_equal(own.accuracy, ours.accuracy)
+
+
+def test_a_strategy_of_ones_own_sees_the_rows_left_and_the_pool():
+    task, seen = task_of("iris", "envelope"), []
+
+    def watching(view):
+        seen.append(view)
+        return -np.arange(len(view.candidates))
+
+    task = Task(task.experiment, task.data, {"mine": watching})
+    one = trail(task, "mine")
+    share = deal(task.experiment, task.data, 0)
+    left = np.setdiff1d(share.pool, share.start)
+    assert one.rows.tolist() == left[:4].tolist()
+    for step, view in enumerate(seen):
+        np.testing.assert_array_equal(view.candidates, share.X[left[step:]])
+        assert view.reference is view.candidates
+        known = [*share.start, *one.rows[:step]]
+        np.testing.assert_array_equal(view.posterior.data.X, share.X[known])
+
+
+def test_of_rows_that_are_worth_the_same_the_lowest_is_asked():
+    task = task_of("wine", "fixed")
+    flat = Task(task.experiment, task.data, {"flat": lambda v: np.ones(len(v.candidates))}, THETA)
+    rows = trail(flat, "flat").rows
+    share = deal(task.experiment, task.data, 0)
+    assert rows.tolist() == np.setdiff1d(share.pool, share.start)[:4].tolist()
+
+
+@each_set
+@pytest.mark.parametrize(
+    ("name_of_mine", "told", "text"),
+    [
+        ("raises", "IndexError: list index out of range", "steps[len"),
+        ("deeper", "LinAlgError: Matrix is not positive definite", "cholesky"),
+        ("leaves", "SystemExit: enough", "sys.exit"),
+        ("missing", "must give numbers; got NaN at row 4", "def missing"),
+        ("short", "got shape (3,) of float64", "def short"),
+        ("words", "of <U3", "def words"),
+        ("blank", "must give numbers; got NaN at row 0", "@score(size=reading)\ndef blank"),
+    ],
+)
+def test_a_strategy_that_fails_is_named_with_its_line(mine, name, name_of_mine, told, text):
+    task = task_of(name, "envelope", strategies={f"mine:{name_of_mine}": mine(name_of_mine)})
+    with pytest.raises(StrategyError) as e:
+        trail(task, f"mine:{name_of_mine}")
+    number = MINE[: MINE.index(text)].count("\n") + 1
+    sentence = str(e.value)
+    assert sentence.startswith(
+        f"strategy mine:{name_of_mine} must give one number for each candidate; got "
+    )
+    assert told in sentence
+    assert f"(mine.py, line {number}). Mend it and run again." in sentence
+    assert "\n" not in sentence
+    assert isinstance(e.value, ValueError)
+
+
+def test_an_object_that_fails_is_named_with_its_line_too(mine):
+    task = task_of("wine", "fixed", strategies={"mine:asker": mine("asker")})
+    with pytest.raises(StrategyError, match=r"^strategy mine:asker must .*AttributeError") as e:
+        trail(task, "mine:asker")
+    assert f"(mine.py, line {line_of('view.nothing')})" in str(e.value)

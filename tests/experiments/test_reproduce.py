@@ -1,0 +1,198 @@
+import re
+
+import numpy as np
+import pytest
+
+from possibal.acquisition.pointwise import STRATEGIES
+from possibal.experiments.reporting.timing import SCORES, Cost
+from possibal.experiments.reproduce import SETS, Findings, Settings, merged, wanted
+from possibal.experiments.results import Results
+from possibal.experiments.spec import (
+    BINARY,
+    BINARY_STRATEGIES,
+    EVIDENCE,
+    HELD_OUT,
+    TABLE_3,
+    WHAT,
+    experiment,
+    strategies,
+)
+
+COSTS = Cost(dict.fromkeys(SCORES, 2.0), dict.fromkeys(SCORES, 3.0))
+PNG, SVG = b"\x89PNG\r\n\x1a\n", b"<?xml"
+
+
+def drawn(dataset, runs=3):
+    """Results of four questions, with accuracies of no meaning."""
+    rng = np.random.default_rng(len(dataset))
+    one = experiment(dataset).with_runs(runs)
+    lines = {name: rng.uniform(0.5, 1, size=(runs, 5)) for name in strategies(dataset)}
+    return Results(one, 2, lines)
+
+
+RESULTS = [drawn("wine"), drawn("fri"), drawn("iris")]
+
+
+def found(what, results=RESULTS, pace=None):
+    """What there is to write of some results."""
+    costs = COSTS if what in {"cost", "all"} else None
+    return Findings(Settings(what), results, pace or {}, costs)
+
+
+# ---------------------------------------------------------------- settings
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"what": "table4"}, "what must be one of 'table1', "),
+        ({"datasets": ("wine", "wien")}, r"datasets must be one of .*Did you mean 'wine'\?$"),
+        ({"what": "table2", "datasets": ("iris",)}, "datasets must be one of .*; got 'iris'"),
+        ({"protocol": "held out"}, r"protocol must be one of .*Did you mean 'held-out'\?$"),
+        ({"hyperparameters": "none"}, "hyperparameters must be one of 'paper', "),
+        ({"runs": 0}, r"runs must be at least 1; got 0\."),
+        ({"seed": -1}, r"seed must be at least 0; got -1\."),
+    ],
+)
+def test_what_cannot_be_run_is_refused(given, words):
+    with pytest.raises(ValueError, match=f"^{words}"):
+        Settings(**given)
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_sets_are_those_of_the_table_or_figure(what):
+    expected = {"table2": set(BINARY), "table3": set(), "cost": set()}.get(what, set(TABLE_3))
+    sets = Settings(what).sets
+    assert set(sets) == expected
+    assert len(sets) == len(expected)
+
+
+def test_all_sets_are_run_if_none_is_named_and_each_once():
+    assert sorted(SETS) == sorted(TABLE_3)
+    assert Settings("table1", ("iris", "wine", "iris")).sets == ("wine", "iris")
+    assert Settings("cost", ("wine",)).sets == ()
+
+
+# ---------------------------------------------------------------- experiments
+def test_experiments_are_of_the_papers_sizes_and_strategies():
+    one, two = wanted(Settings("table1", ("wine", "iris"), seed=2))
+    assert one.experiment == experiment("wine", seed=2)
+    assert two.experiment == experiment("iris", seed=2)
+    for each in (one, two):
+        names = strategies(each.experiment.dataset)
+        assert each.strategies == {name: STRATEGIES[name] for name in names}
+        assert each.data.name == each.experiment.dataset
+        assert each.source is None
+
+
+def test_protocol_hyperparameters_and_runs_are_as_asked_for():
+    (one,) = wanted(Settings("table1", ("wine",), HELD_OUT, EVIDENCE, 7, quick=True))
+    assert one.experiment == experiment("wine", HELD_OUT, EVIDENCE).with_runs(7)
+
+
+def test_quick_takes_a_few_runs():
+    runs = [one.experiment.sizes.runs for one in wanted(Settings("all", quick=True))]
+    assert sorted(set(runs)) == [2, 5]
+    assert runs.count(2) == 3
+
+
+def test_the_seed_draws_the_sets_that_are_drawn():
+    first, other = (wanted(Settings("table1", ("fri",), seed=s))[0].data.X for s in (0, 1))
+    assert not np.array_equal(first, other)
+
+
+def test_other_strategies_get_ledgers_of_their_own_and_the_papers_are_not_run_twice():
+    usual, own = wanted(Settings("table1", ("wine",), own=("margin", "bald", "margin")))
+    assert list(usual.strategies) == list(BINARY_STRATEGIES)
+    assert own.strategies == {"margin": STRATEGIES["margin"]}
+    assert own.source is not None
+    assert own.experiment == usual.experiment
+    assert own.file == "wine-paper-paper-margin.csv"
+
+
+def test_an_unknown_strategy_is_refused():
+    with pytest.raises(ValueError, match=r"^strategy must be one of .*; got 'margn'"):
+        wanted(Settings("table1", ("wine",), own=("margn",)))
+
+
+def test_results_of_one_experiment_are_put_together():
+    wine, iris = RESULTS[0], RESULTS[2]
+    own = Results(wine.experiment, 2, {"mine:f": np.ones((3, 5))})
+    together = merged([wine, own, iris])
+    assert [one.experiment for one in together] == [wine.experiment, iris.experiment]
+    assert list(together[0].accuracy) == [*wine.accuracy, "mine:f"]
+    assert together[1].accuracy == iris.accuracy
+
+
+# ---------------------------------------------------------------- what is written
+PARTS = {
+    "table1": {"table1.md", "table1.csv"},
+    "table2": {"table2.md", "table2.csv", "critical_difference.png", "critical_difference.svg"},
+    "table3": {"table3.md", "table3.csv"},
+    "curves": {"curves.png", "curves.svg"},
+    "cost": {"cost.md", "cost.csv"},
+}
+
+
+@pytest.fixture(scope="module", name="everything")
+def _everything():
+    return found("all").files()
+
+
+@pytest.mark.parametrize("what", ["table1", "table2", "table3", "curves", "cost"])
+def test_files_are_those_of_what_was_asked_for_and_the_same_as_among_all(what, everything):
+    results = RESULTS[:2] if what == "table2" else RESULTS
+    files = found(what, results).files()
+    assert files == {name: everything[name] for name in PARTS[what]}
+
+
+def test_all_files_hold_what_their_names_say(everything):
+    assert set(everything) == set().union(*PARTS.values(), {"report.html"})
+    for name, content in everything.items():
+        start = {"png": PNG, "svg": SVG, "html": b"<!"}.get(name.rpartition(".")[2], b"")
+        assert content.startswith(start)
+        assert len(content) > 100
+
+
+def test_without_results_there_are_the_tables_that_need_none():
+    assert set(found("all", []).files()) >= PARTS["table3"] | PARTS["cost"]
+    for what in ("all", "table2", "curves"):
+        files = found(what, []).files()
+        assert "report.html" not in files
+        assert not [name for name in files if name.endswith(("png", "svg"))]
+        assert found(what, []).summary == []
+
+
+def test_the_papers_figures_stand_beside_ours():
+    shown = found("table1").tables["table1"].csv()
+    assert re.search(
+        r"^wine,bald,3,[\d.]+,[\d.]+,[\d.]+,0\.975,0\.963,0\.981,", shown, re.MULTILINE
+    )
+
+
+def test_ranks_are_of_the_sets_with_two_labels_if_there_are_any():
+    assert found("table2").ranking.sets == ("wine", "fri")
+    assert found("table2", RESULTS[2:]).ranking.sets == ("iris",)
+
+
+def test_sets_of_more_labels_alone_have_no_table_of_ranks():
+    assert set(found("all", RESULTS[2:]).tables) == {"table1", "table3", "cost"}
+
+
+def test_only_a_full_report_is_summed_up():
+    assert found("all").summary
+    assert found("table1").summary == []
+
+
+def test_the_report_says_what_was_run():
+    about = found("all", pace={"wine": 1.234}).about()
+    assert about["Protocol"].startswith("paper: test rows are drawn")
+    assert about["Hyperparameters"].startswith("paper: two labels: ")
+    assert about["Runs"] == "wine 3, fri 3, iris 3"
+    assert about["Time per step"] == "wine 1.23 ms"
+    assert about["Seed"] == "0"
+    assert f"numpy {np.__version__}" in about["Made with"]
+
+
+def test_the_report_asks_for_nothing_from_outside(everything):
+    page = everything["report.html"].decode()
+    assert "all rows were there already" in page
+    assert not re.search(r"<script|(src|href)=\"(?!#)|@import", page)

@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+)
+from support.kernel_cases import dense_columns, each_radial, rows, seeds, settings_of
+
+from possibal.gp.kernels import Kernels
+from possibal.gp.prior import prior
+from possibal.gp.rbf import Radial
+
+
+@each_radial
+def test_the_fast_way_and_the_general_way_agree(kernel):
+    X, X_t, thetas = rows(0), rows(1), settings_of([kernel], 0)
+    fast, general = prior([kernel], thetas), Kernels((kernel,), thetas)
+    assert fast.name == general.name == f"kernel {kernel}"
+    assert len(fast) == len(general) == 4
+    np.testing.assert_allclose(fast.gram(X), general.gram(X), rtol=1e-12)
+    for one, other in zip(
+        dense_columns(fast, X_t, X, 1), dense_columns(general, X_t, X, 1), strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-10)
+
+
+def test_settings_that_differ_in_amplitude_alone_share_their_columns():
+    kernel = ConstantKernel(1.0) * RBF(1.0)
+    thetas = np.log([[1.0, 0.5], [3.0, 2.0], [4.0, 0.5], [2.0, 2.0]])
+    X, X_t = rows(0), rows(1)
+    found = dense_columns(prior([kernel], thetas), X_t, X, 1)[0]
+    exact = [[kernel.clone_with_theta(theta)(X_t, X)] for theta in thetas]
+    np.testing.assert_allclose(found, exact, rtol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # priors are read under np.errstate
+@settings(max_examples=60)
+@given(
+    seed=seeds,
+    scale=st.floats(-300, 300),
+    length=st.floats(-300, 300),
+    others=st.floats(-300, 300),
+    shape=st.tuples(st.booleans(), st.sampled_from([0.0, 0.3])),
+)
+def test_any_scale_gives_covariances_between_what_is_common_and_the_prior(
+    seed, scale, length, others, shape
+):
+    ard, common = shape
+    lengths = np.full(3, 10.0**length) * ([1.0, 10.0, 0.1] if ard else np.ones(3))
+    lengths = np.clip(lengths, 1e-300, 1e300)
+    amplitude = np.full(2, 2.0)
+    process = Radial(RBF(), amplitude, np.stack([lengths, lengths[::-1]]), (0, 1, 2, 3), common)
+    X, X_t = 10.0**scale * rows(seed, n=4), 10.0**others * rows(seed + 1, n=4)
+    K = process.gram(X)
+    covariances, _ = dense_columns(process, np.vstack([X, X_t]), X, 1)
+    for found in (K, covariances):
+        assert np.all((found >= 2.0 * common) & (found <= process.facing(X).largest * (1 + 1e-12)))
+    most = 2.0 * (1.0 + common)
+    np.testing.assert_allclose(np.diagonal(K, axis1=2, axis2=3), most, rtol=1e-12)
+    np.testing.assert_allclose(np.diagonal(covariances, axis1=2, axis2=3), most, rtol=1e-9)
+    G = np.ones((2, 1, 4, 4))
+    assert np.isfinite(process.slopes(X, G)).all()
+
+
+@pytest.mark.parametrize("exponent", [-290, -150, -20, 0, 20, 150, 290])
+def test_only_the_ratio_of_distance_and_length_scale_counts(exponent):
+    X, X_t, scale = rows(0), rows(1), 10.0**exponent
+    K = RBF(0.7)(X_t, X)
+    process = prior([RBF(1.0)], np.log([[0.7 * scale]]))
+    found = dense_columns(process, scale * X_t, scale * X, 1)[0][0, 0]
+    np.testing.assert_allclose(found, K, rtol=1e-9)
+    np.testing.assert_allclose(process.gram(scale * X)[0, 0], RBF(0.7)(X), rtol=1e-9)
+
+
+@settings(max_examples=60)
+@given(seed=seeds, log_length=st.floats(-1.5, 3), shift=st.sampled_from([0.0, 1e3, 1e6]))
+def test_distances_by_a_matrix_product_are_exact_enough(seed, log_length, shift):
+    X, X_t = shift + rows(seed, n=20), shift + rows(seed + 1, n=30)
+    X_t[:5] = X[:5]  # where distances cancel
+    length = 10.0**log_length
+    process = prior([RBF(length)], np.log([[length]]))
+    found = dense_columns(process, X_t, X, 1)[0][0, 0]
+    exact = np.exp(-0.5 * cdist(X_t / length, X / length, "sqeuclidean"))
+    np.testing.assert_allclose(found, exact, atol=1e-10)
+
+
+@pytest.mark.parametrize("length", [1e-3, 1e-6])
+def test_rows_far_apart_in_length_scales_keep_their_near_neighbours(length):
+    X = np.array([[0.0, 0.0], [1.0, 1.0]])
+    X_t = X + length
+    found = dense_columns(prior([RBF(length)], np.log([[length]])), X_t, X, 1)[0][0, 0]
+    np.testing.assert_allclose(found, np.exp(-1.0) * np.eye(2), rtol=1e-9, atol=1e-12)
+
+
+def test_equal_rows_are_as_close_as_can_be():
+    X = np.ones((3, 2))
+    process = prior([ConstantKernel(2.0) * RBF(1.0)], np.log([[2.0, 0.3]]))
+    np.testing.assert_array_equal(process.gram(X), np.full((1, 1, 3, 3), 2.0))
+
+
+@pytest.mark.parametrize(
+    ("common", "shape"), [(0.0, RBF(0.5)), (0.3, RBF(0.5) + ConstantKernel(0.3, "fixed"))], ids=str
+)
+def test_usual_settings_are_those_of_a_constant_times_an_rbf(common, shape):
+    thetas = np.log([[2.0, 0.5], [12.0, 3.0], [1.0, 0.5]])
+    kernel = ConstantKernel(2.0) * shape
+    found, expected = Radial.usual(thetas, common), Radial.of(kernel, thetas)
+    X, X_t = rows(0), rows(1)
+    np.testing.assert_array_equal(found.gram(X), expected.gram(X))
+    for one, other in zip(
+        dense_columns(found, X_t, X, 1), dense_columns(expected, X_t, X, 1), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    T = np.ones((3, 1, 6, 6))
+    np.testing.assert_array_equal(found.slopes(X, T), expected.slopes(X, T))
+    assert found.name == f"kernel {kernel}"
+    assert len(found) == 3
+    written = np.array([setting.theta for (setting,) in found.settings()])
+    np.testing.assert_allclose(written, thetas, rtol=1e-12, atol=1e-12)

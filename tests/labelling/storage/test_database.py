@@ -1,0 +1,399 @@
+import os
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
+from support.contracts import created, go, process, word
+
+from possibal.errors import MissingPackageError
+from possibal.labelling.storage import database
+from possibal.labelling.storage.database import (
+    address,
+    engine,
+    file_of,
+    held,
+    pragmas,
+    reason,
+    shown,
+    told,
+)
+from possibal.labelling.storage.store import Store
+
+pytest_plugins = ["support.postgres"]
+ELSEWHERE = os.environ.get("CI") != "true"
+POSIX = pytest.mark.skipif(ELSEWHERE and os.name != "posix", reason="needs locks of POSIX")
+ROOT = pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() == 0, reason="nothing is read-only to this user"
+)
+IN_USE = (
+    r"^db must not be in use; got '.*a\.db', which another possibal has open\. "
+    r"Stop that one, or use its page\.$"
+)
+HOLDS = """
+import sys, time
+from possibal.labelling.storage.database import address, held
+with held(address(sys.argv[1])):
+    print("mine", flush=True)
+    time.sleep(99)
+"""
+OPENS = """
+import sys
+from possibal.labelling.storage import database
+from possibal.labelling.storage.store import Store
+note = "ALTER TABLE items ADD note TEXT"
+database.SCHEMA = 2
+database.MIGRATIONS[1] = lambda connection: connection.exec_driver_sql(note)
+print("ready", flush=True)
+sys.stdin.readline()
+Store.open(sys.argv[1]).close()
+"""
+
+
+@pytest.fixture(name="db", params=["file", "server"])
+def _db(request, tmp_path):
+    """The address of nothing, on each backend in turn."""
+    is_file = request.param == "file"
+    return str(tmp_path / "a.db") if is_file else request.getfixturevalue("postgresql")
+
+
+# ---------------------------------------------------------------- addresses
+@pytest.mark.parametrize(
+    ("db", "driver", "place"),
+    [
+        ("a.db", "sqlite+pysqlite", "a.db"),
+        ("/x y/é?#%.db", "sqlite+pysqlite", "/x y/é?#%.db"),
+        ("sqlite:///a.db", "sqlite+pysqlite", "a.db"),
+        ("sqlite:////x/a.db", "sqlite+pysqlite", "/x/a.db"),
+        ("sqlite+aiosqlite:///a.db", "sqlite+pysqlite", "a.db"),
+        ("postgresql://ann@host/name", "postgresql+psycopg", "name"),
+        ("postgres://ann:pw@host:5433/name", "postgresql+psycopg", "name"),
+        ("postgresql+psycopg2://host/name", "postgresql+psycopg", "name"),
+    ],
+)
+def test_an_address_may_be_a_path_or_name_its_kind(db, driver, place):
+    url = address(db)
+    assert (url.drivername, url.database) == (driver, place)
+    assert file_of(url) == (Path(place) if driver.startswith("sqlite") else None)
+
+
+@pytest.mark.parametrize(
+    ("db", "seen"),
+    [
+        ("mysql://ann:secret@host/name", "host/name"),
+        ("oracle://host/name?password=secret", "oracle://host/name"),
+        ("postgresql://ann:secret@host:door/name", "host:door/name"),
+        ("http://example.org", "http://example.org"),
+        ("://", "://"),
+        ("sqlite://", "sqlite://"),
+        ("sqlite:///:memory:", "sqlite:///:memory:"),
+        (":memory:", ":memory:"),
+    ],
+)
+def test_another_address_is_refused_without_its_password(db, seen):
+    with pytest.raises(
+        ValueError,
+        match=r"^db must be the path of a file, sqlite:///FILE or postgresql://USER@HOST/NAME; "
+        r"got '.+'\. Write it like one of these\.$",
+    ) as e:
+        address(db)
+    assert f"got {seen!r}." in str(e.value)
+
+
+def test_an_address_is_shown_without_its_password():
+    assert shown(address("x/a.db")) == str(Path("x/a.db"))
+    told = shown(address("postgresql://ann:secret@host/name?password=secret&host=/run"))
+    assert "secret" not in told
+    assert told.startswith("postgresql+psycopg://ann:***@host/name")
+
+
+def test_a_server_needs_its_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.delitem(sys.modules, "psycopg")
+    with pytest.raises(MissingPackageError, match=r"needs psycopg.*pip install 'possibal\[postg"):
+        address("postgresql://ann@host/name")
+
+
+# ---------------------------------------------------------------- engines
+@pytest.mark.parametrize("version", [(3, 7, 0), (3, 40, 1), (3, 51, 2)])
+def test_an_older_sqlite_writes_without_a_write_ahead_log(version):
+    assert pragmas(version) == ("journal_mode = DELETE", "synchronous = EXTRA")
+
+
+@pytest.mark.parametrize("version", [(3, 51, 3), (3, 52, 0), (4, 0, 0)])
+def test_a_sound_sqlite_writes_with_a_write_ahead_log(version):
+    assert pragmas(version) == ("journal_mode = WAL", "synchronous = FULL")
+
+
+@pytest.mark.parametrize("writes", [True, False])
+@pytest.mark.parametrize("version", [(3, 40, 1), (3, 51, 3)])
+def test_every_connection_to_a_file_is_set_up(tmp_path, monkeypatch, version, writes):
+    monkeypatch.setattr(database, "pragmas", lambda: pragmas(version))
+    made = engine(address(str(tmp_path / "a.db")), writes=writes)
+    with made.connect() as connection:
+        mode = connection.execute(text("PRAGMA journal_mode")).scalar()
+        level = connection.execute(text("PRAGMA synchronous")).scalar()
+        patience = connection.execute(text("PRAGMA busy_timeout")).scalar()
+    made.dispose()
+    assert (mode, level) == (("wal", 2) if version == (3, 51, 3) else ("delete", 3))
+    assert patience == database.PATIENCE * 1000
+
+
+@pytest.mark.parametrize("version", [(3, 40, 1), (3, 51, 3)])
+def test_a_campaign_lives_with_either_way_of_writing(tmp_path, monkeypatch, version):
+    monkeypatch.setattr(database, "pragmas", lambda: pragmas(version))
+    db = str(tmp_path / "a.db")
+    with created(db) as made:
+        stored = made.append([word("a")])
+        with Store.open(db, writes=False) as reading:
+            assert reading.events() == stored
+    monkeypatch.undo()
+    with Store.open(db) as opened:
+        assert opened.events() == stored
+
+
+def test_two_that_write_take_turns_and_nobody_who_reads_waits(db, monkeypatch):
+    url = address(db)
+    writing, reading = engine(url, writes=True), engine(url, writes=False)
+    monkeypatch.setattr(database, "PATIENCE", 0.1)
+    quick = {"options": "-c lock_timeout=100"} if file_of(url) is None else {}
+    impatient = engine(url.update_query_dict(quick), writes=True)
+    with writing.begin() as connection:
+        connection.execute(text("CREATE TABLE words (word TEXT)"))
+    with writing.begin():
+        with reading.connect() as other:
+            assert other.execute(text("SELECT * FROM words")).all() == []
+        with pytest.raises(OperationalError, match=r"locked|lock timeout"), impatient.begin():
+            pass
+    with impatient.begin() as connection:
+        connection.execute(text("INSERT INTO words VALUES ('a')"))
+    for each in (writing, reading, impatient):
+        each.dispose()
+
+
+# ---------------------------------------------------------------- one process a file
+@POSIX
+def test_a_file_is_held_by_one_process_until_it_is_killed(tmp_path):
+    url = address(str(tmp_path / "a.db"))
+    with process(HOLDS, tmp_path / "a.db") as other:
+        assert other.stdout.readline() == "mine\n"
+        with pytest.raises(ValueError, match=IN_USE), held(url):
+            pass
+    with held(url):
+        pass
+
+
+@POSIX
+def test_a_file_is_let_go_if_the_work_fails_and_the_error_stays_its_own(tmp_path):
+    url = address(str(tmp_path / "a.db"))
+    for _ in range(2):
+        with pytest.raises(OSError, match=r"^mine$"), held(url):
+            raise OSError("mine")
+
+
+@POSIX
+def test_a_place_where_nothing_can_be_written_is_refused(tmp_path):
+    (tmp_path / "a.db.lock").mkdir()
+    with (
+        pytest.raises(
+            ValueError,
+            match=r"^db must be a file that can be written; got '.*a\.db' \(Is a directory\)\. "
+            r"Choose another with --db\.$",
+        ),
+        held(address(str(tmp_path / "a.db"))),
+    ):
+        pass
+
+
+@ROOT
+def test_a_folder_that_is_read_only_is_refused(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(ValueError, match=r"got '.*a\.db' \(Permission denied\)\. Choose another"):
+        created(str(tmp_path / "a.db"))
+    tmp_path.chmod(0o700)
+
+
+def test_a_server_looks_after_itself(postgresql):
+    with held(address(postgresql)), held(address(postgresql)):
+        pass
+
+
+# ---------------------------------------------------------------- versions
+def newer(monkeypatch, migration) -> None:
+    """Let this program be of the next version."""
+    monkeypatch.setattr(database, "SCHEMA", 2)
+    monkeypatch.setitem(database.MIGRATIONS, 1, migration)
+
+
+def with_note(connection) -> None:
+    """A migration that changes a table and its rows."""
+    connection.execute(text("ALTER TABLE items ADD COLUMN note TEXT"))
+    connection.execute(text("UPDATE items SET id = 'new ' || id"))
+
+
+def asked(db: str, query: str) -> list:
+    """What a query finds."""
+    made = engine(address(db), writes=False)
+    with made.connect() as connection:
+        found = connection.execute(text(query)).all()
+    made.dispose()
+    return found
+
+
+def backup(db: str) -> tuple[list, list]:
+    """The rows and the version that were kept before a migration."""
+    wanted = "SELECT id FROM items{0} ORDER BY id", "SELECT value FROM facts{0} WHERE name='schema'"
+    path = file_of(address(db))
+    name = "_v1" if path is None else ""
+    place = db if path is None else f"{path}.version1"
+    return tuple([row[0] for row in asked(place, query.format(name))] for query in wanted)
+
+
+def test_tables_of_an_earlier_version_are_kept_and_brought_up_to_date(db, monkeypatch):
+    with created(db) as made:
+        stored = made.append([word("a")])
+    newer(monkeypatch, with_note)
+    for _ in range(2):
+        with Store.open(db) as opened:
+            assert opened.events() == stored
+            assert sorted(opened.places()) == ["new r0", "new r1", "new r2"]
+        assert asked(db, "SELECT note FROM items") == [(None,)] * 3
+        assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [("2",)]
+        assert backup(db) == (["r0", "r1", "r2"], ["1"])
+
+
+def test_a_migration_that_breaks_changes_nothing_and_can_be_tried_again(db, monkeypatch):
+    created(db).close()
+
+    def breaks(connection):
+        with_note(connection)
+        connection.execute(text("SELECT * FROM nowhere"))
+
+    newer(monkeypatch, breaks)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"^db must be a database that .*nowhere"):
+            Store.open(db)
+    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [("1",)]
+    newer(monkeypatch, with_note)
+    Store.open(db).close()
+    assert backup(db) == (["r0", "r1", "r2"], ["1"])
+
+
+def test_several_versions_are_crossed_one_after_the_other(db, monkeypatch):
+    created(db).close()
+    steps = []
+    monkeypatch.setattr(database, "SCHEMA", 4)
+    for number in (1, 2, 3):
+        monkeypatch.setitem(
+            database.MIGRATIONS, number, lambda _connection, number=number: steps.append(number)
+        )
+    Store.open(db).close()
+    assert steps == [1, 2, 3]
+    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [("4",)]
+
+
+def test_whoever_only_reads_migrates_nothing(db, monkeypatch):
+    created(db).close()
+    newer(monkeypatch, with_note)
+    with pytest.raises(ValueError, match=r"^store must be open for writing"):
+        Store.open(db, writes=False)
+    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [("1",)]
+    path = file_of(address(db))
+    assert path is None or not path.with_name("a.db.version1").exists()
+
+
+def test_tables_of_a_later_version_are_refused_and_left_alone(db, monkeypatch):
+    with monkeypatch.context() as later:
+        later.setattr(database, "SCHEMA", 3)
+        created(db).close()
+    for writes in (True, False):
+        with pytest.raises(
+            ValueError,
+            match=r"^db must be of version 1 or earlier; got version 3\. Update possibal: pip ",
+        ):
+            Store.open(db, writes=writes)
+    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [("3",)]
+
+
+def test_of_two_that_migrate_at_once_one_does_it(postgresql):
+    created(postgresql).close()
+    with process(OPENS, postgresql) as one, process(OPENS, postgresql) as other:
+        go(one, other)
+        assert [each.wait(120) for each in (one, other)] == [0, 0]
+    assert asked(postgresql, "SELECT note FROM items") == [(None,)] * 3
+    assert backup(postgresql) == (["r0", "r1", "r2"], ["1"])
+
+
+def test_whoever_comes_second_finds_nothing_left_to_migrate(postgresql, monkeypatch):
+    created(postgresql).close()
+    newer(monkeypatch, with_note)
+    made = engine(address(postgresql), writes=True)
+    for _ in range(2):
+        with made.begin() as connection:
+            database.migrate(connection)
+    made.dispose()
+    assert backup(postgresql) == (["r0", "r1", "r2"], ["1"])
+
+
+def test_tables_that_hold_no_campaign_have_no_version(db):
+    made = engine(address(db), writes=True)
+    with made.begin() as connection:
+        assert database.version(connection) is None
+        database.facts.create(connection)
+        assert database.version(connection) is None
+    made.dispose()
+    assert not Store.exists(db)
+
+
+# ---------------------------------------------------------------- copies
+def test_a_file_is_copied_as_of_one_moment_while_it_is_in_use(tmp_path):
+    path, to = tmp_path / "a.db", tmp_path / "b.db"
+    to.write_bytes(b"old")
+    with created(str(path)) as made:
+        stored = made.append([word("a")])
+        database.copy(path, to)
+        made.append([word("b")])
+    with Store.open(str(to), writes=False) as copied:
+        assert copied.events() == stored
+    assert sorted(p.name for p in tmp_path.iterdir() if p.suffix == ".part") == []
+
+
+def test_a_copy_that_breaks_leaves_what_was_there(tmp_path):
+    path, to = tmp_path / "a.db", tmp_path / "b.db"
+    path.write_bytes(b"no database at all, but long enough to have a header" * 20)
+    to.write_bytes(b"old")
+    with pytest.raises(ValueError, match="file is not a database"), told(address(str(path))):
+        database.copy(path, to)
+    assert to.read_bytes() == b"old"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.db", "b.db"]
+
+
+# ---------------------------------------------------------------- sentences
+def test_what_a_database_says_is_one_short_line():
+    assert reason(sqlite3.OperationalError("  one\ntwo")) == "one"
+    assert reason(sqlite3.OperationalError()) == "no reason"
+    assert len(reason(sqlite3.OperationalError("x" * 999))) == 300
+
+
+def test_a_full_disk_is_told_in_a_sentence_and_the_campaign_goes_on(tmp_path):
+    """SQLite's own limit of pages stands for the disk's."""
+    path = tmp_path / "a.db"
+    with created(str(path)) as made:
+        made.append([word("a")])
+
+        def limit(connection):
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+            connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+
+        made.writing.run(limit)
+        with pytest.raises(OSError, match=r"^db must take what is written; got '.* full' from"):
+            made.append([word("x" * 100_000)])
+        assert [event.key for event in made.events()] == ["a"]
+        made.writing.run(lambda c: c.exec_driver_sql("PRAGMA max_page_count = 100000"))
+        made.append([word("x" * 100_000)])
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

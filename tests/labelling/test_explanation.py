@@ -1,0 +1,89 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from possibal.labelling.explanation import FAR, NEAR, Nearby, Source, sentence
+
+ALONE = "Nothing like it has been labelled yet."
+
+
+def test_a_check_row_says_nothing_of_what_the_model_thinks():
+    said = sentence(Source.CHECK, "cat", 0.95, Nearby(0.1, "dog"))
+    assert said == "It was drawn at random, to measure how well the model does."
+
+
+def test_a_row_that_stands_for_others_says_so():
+    begun = "Too little is known for a guess, and this row stands for many others."
+    assert sentence(Source.DIVERSE, None, 0.0, None) == f"{begun} {ALONE}"
+
+
+@pytest.mark.parametrize(
+    ("source", "begun"),
+    [(Source.CHOSEN, "You picked it. "), (Source.AGAIN, "You saw it before. "), (Source.MODEL, "")],
+)
+def test_a_row_without_a_guess_stands_for_no_others_unless_it_was_drawn_for_that(source, begun):
+    said = sentence(source, None, 0.0, None)
+    assert said == f"{begun}Too little is known for a guess. {ALONE}"
+
+
+@pytest.mark.parametrize(
+    ("source", "begun"),
+    [(Source.CHOSEN, "You picked it. "), (Source.AGAIN, "You saw it before. "), (Source.MODEL, "")],
+)
+def test_the_beginning_tells_whence_a_question_came(source, begun):
+    said = sentence(source, "cat", 0.5, None)
+    assert said == f"{begun}The model thinks it is cat, but is not sure. {ALONE}"
+
+
+@pytest.mark.parametrize(("others", "said"), [(0, ""), (1, ""), (37, "It stands for 37 similar ")])
+def test_a_row_that_speaks_for_others_in_doubt_says_for_how_many(others, said):
+    thought = "The model thinks it is cat, but is not sure."
+    told = f"{said}rows that the model is not sure about. " if said else ""
+    assert sentence(Source.MODEL, "cat", 0.5, None, others) == f"{thought} {told}{ALONE}"
+    for other in (Source.CHOSEN, Source.AGAIN):
+        assert "stands for" not in sentence(other, "cat", 0.5, None, others)
+
+
+@pytest.mark.parametrize(
+    ("sure", "said"),
+    [
+        (0.0, "The model leans to cat, but it could well be something else."),
+        (0.19, "The model leans to cat, but it could well be something else."),
+        (0.2, "The model thinks it is cat, but is not sure."),
+        (0.89, "The model thinks it is cat, but is not sure."),
+        (0.9, "The model is sure that it is cat."),
+        (1.0, "The model is sure that it is cat."),
+    ],
+)
+def test_how_sure_the_model_is_is_said_in_words(sure, said):
+    assert sentence(Source.MODEL, "cat", sure, None) == f"{said} {ALONE}"
+
+
+@pytest.mark.parametrize(
+    ("distance", "said"),
+    [
+        (0.0, "A similar row was labelled dog."),
+        (NEAR, "A similar row was labelled dog."),
+        (0.5, "The most similar labelled row is dog, but not very similar."),
+        (FAR, "The most similar labelled row is dog, but not very similar."),
+        (0.71, ALONE),
+    ],
+)
+def test_how_like_the_nearest_labelled_row_is_is_said_in_words(distance, said):
+    assert sentence(Source.MODEL, "cat", 1.0, Nearby(distance, "dog")).endswith(said)
+
+
+@given(
+    st.sampled_from(Source),
+    st.sampled_from([None, "cat"]),
+    st.floats(0, 1),
+    st.none() | st.builds(Nearby, st.floats(0, 3), st.just("dog")),
+)
+def test_every_reason_is_made_of_whole_sentences(source, leaning, sure, nearby):
+    assert re.fullmatch(r"[A-Z][^.]*\.( [A-Z][^.]*\.)*", sentence(source, leaning, sure, nearby))
+
+
+def test_the_page_is_told_plain_words():
+    assert [source.value for source in Source] == ["model", "diverse", "check", "chosen", "again"]

@@ -1,0 +1,297 @@
+import numpy as np
+import pytest
+from support.desks import answer, desk, event, rows, truth, undo, walk
+
+from possibal.labelling import ranking
+from possibal.labelling.evaluation import interval
+from possibal.labelling.overview import PREVIEW, Overview, Wanted, preview
+from possibal.labelling.storage.journal import Kind
+from possibal.labelling.storage.store import Item
+
+
+@pytest.fixture(name="at")
+def _at(tmp_path):
+    """A desk where two people are to answer each row."""
+    with desk(tmp_path, rows(), people=2) as made:
+        yield made
+
+
+# ---------------------------------------------------------------- progress
+def test_at_the_start_everything_is_left(at):
+    found = Overview(at.standing).progress()
+    assert (found.rows, found.answered, found.left, found.unsure, found.bad) == (30, 0, 30, 0, 0)
+    assert found.balance == {"no": 0, "yes": 0}
+    assert found.advice is None
+    assert found.curve == ()
+    assert (found.checked, found.check, found.saving) == (0, 0, None)
+    assert found.people == {}
+    assert found.is_behind
+    assert found.trouble is None
+
+
+def test_progress_counts_what_holds(at):
+    for done in (
+        event("ann", 0, "no"),
+        event("bob", 0, "no"),
+        event("ann", 1, "yes"),
+        event("ann", 2, "yes"),
+        event("bob", 2, "no"),
+        event("ann", 3, kind=Kind.BAD),
+        event("ann", 4, kind=Kind.UNSURE),
+        event("ann", 5, kind=Kind.UNSURE),
+        event("bob", 5, "no"),
+        event("ann", 6, kind=Kind.SKIP),
+        event("ann", 7, "no"),
+        event("bob", 7, "yes"),
+        event("cy", 7, "yes", Kind.SETTLE),
+    ):
+        at.answer(done)
+    at.answer(event("bob", 8, "no"))
+    at.undo(undo("bob"))
+    at.standing.rank()
+    found = Overview(at.standing).progress()
+    assert found.answered == 4  # 0, 1, 5 and 7
+    assert found.left == 30 - 4  # but for 0, 2, 3 and 7, as 1 and 5 want a second answer
+    assert found.unsure == 1  # 4
+    assert found.bad == 1
+    assert found.balance == {"no": 2, "yes": 2}
+    assert found.people == {"ann": 4, "bob": 4, "cy": 0}
+    assert found.advice is at.standing.ranking.advice
+    assert not found.is_behind
+
+
+def test_nothing_is_left_once_nobody_is_asked(tmp_path):
+    with desk(tmp_path, rows(6)) as at:
+        for left in range(6, 0, -1):
+            assert Overview(at.standing).progress().left == left
+            walk(at, "ann", 1)
+        assert Overview(at.standing).progress().left == 0
+        assert at.ask("ann") is None
+
+
+def test_a_failure_of_the_model_is_told(at):
+    at.standing.trouble = "It could not."
+    assert Overview(at.standing).progress().trouble == "It could not."
+
+
+def test_the_curve_is_judged_by_the_labels_that_check_rows_have_now(tmp_path):
+    X = rows(40)
+    with desk(tmp_path, X, check=10) as at:
+        view, check = Overview(at.standing), at.standing.check_rows
+        free = [row for row in range(40) if row not in check]
+        for row in free[:6]:
+            answer(at, "ann", row)
+        at.standing.rank()
+        for row in free[6:12]:
+            answer(at, "ann", row)
+        at.standing.rank()
+        assert view.progress().curve == ()
+        for count in (1, 4, 10):
+            for row in check[:count]:
+                answer(at, "ann", row)
+            curve = view.progress().curve
+            assert [point.answers for point in curve] == [6, 12]
+            for point in curve:
+                predicted = at.standing.seen[point.answers][:count]
+                true = [truth(X)[row] for row in check[:count]]
+                right = sum(one == other for one, other in zip(predicted, true, strict=True))
+                assert point.accuracy == right / count
+                assert (point.low, point.high) == interval(right, count)
+            assert view.progress().checked == count
+        assert view.progress().check == 10
+
+
+def test_what_was_saved_is_told_in_words(tmp_path, monkeypatch):
+    monkeypatch.setattr("possibal.labelling.evaluation.DRAWS", 2)
+    with desk(tmp_path, rows(50), check=20) as at:
+        for row in range(50):
+            answer(at, "ann", row)
+        at.standing.measure()
+        assert Overview(at.standing).progress().saving == at.standing.saving.sentence
+
+
+# ---------------------------------------------------------------- the map
+def test_the_map_holds_every_row_of_a_small_pool_between_nought_and_one(at):
+    walk(at, "ann", 5)
+    spots = Overview(at.standing).map()
+    labels = at.standing.state.labels
+    assert sorted(spot.row for spot in spots) == list(range(30))
+    for axis in ("x", "y"):
+        values = [getattr(spot, axis) for spot in spots]
+        assert (min(values), max(values)) == (0.0, 1.0)
+    assert {spot.row: spot.label for spot in spots if spot.label} == labels
+    assert [spot.sure for spot in spots] == [at.standing.ranking.sure(s.row) for s in spots]
+
+
+def test_the_map_shows_the_plane_in_which_rows_differ_most(tmp_path):
+    X = rows(d=4) * [0.1, 20.0, 0.1, 2.0]
+    with desk(tmp_path, X) as at:
+        spots = sorted(Overview(at.standing).map(), key=lambda spot: spot.row)
+    assert abs(np.corrcoef([s.x for s in spots], X[:, 1])[0, 1]) > 0.99
+    assert abs(np.corrcoef([s.y for s in spots], X[:, 3])[0, 1]) > 0.99
+
+
+def test_before_the_first_ranking_nothing_on_the_map_is_sure(at):
+    assert {spot.sure for spot in Overview(at.standing).map()} == {0.0}
+
+
+def test_labelled_rows_are_always_on_the_map_and_the_others_are_drawn(at, monkeypatch):
+    monkeypatch.setattr(ranking, "DRAWN", 5)
+    for row in range(0, 30, 3):
+        answer(at, "ann", row)
+    view = Overview(at.standing)
+    shown = [spot.row for spot in view.map()]
+    assert len(shown) == len(set(shown))
+    assert 10 <= len(shown) <= 15
+    assert set(range(0, 30, 3)) <= set(shown)
+    assert shown == [spot.row for spot in Overview(at.standing).map()]
+
+
+@pytest.mark.parametrize(
+    "X",
+    [np.ones((6, 3)), np.arange(6.0)[:, None], np.full((6, 1), 0.1)],
+    ids=["constant", "one column", "one constant column"],
+)
+def test_rows_that_differ_little_can_be_drawn(tmp_path, X):
+    with desk(tmp_path, X) as at:
+        spots = Overview(at.standing).map()
+        assert len(spots) == 6
+        assert all(0.0 <= value <= 1.0 for spot in spots for value in (spot.x, spot.y))
+        assert all(spot.y == 0.0 for spot in spots)
+
+
+# ---------------------------------------------------------------- history
+@pytest.fixture(name="told")
+def _told(at):
+    """A desk where something happened: the events, the oldest first."""
+    told = [
+        at.answer(done).event
+        for done in (
+            event("ann", 1, "no"),
+            event("bob", 12, "yes"),
+            event("ann", 12, "no"),
+            event("ann", 3, kind=Kind.SKIP),
+            event("ann", None, "maybe", Kind.CLASS),
+            event("ann", 1, "yes", Kind.EDIT),
+        )
+    ]
+    at.undo(undo("bob"))
+    return at, told
+
+
+def test_history_shows_what_was_done_about_rows_the_latest_first(told):
+    at, events = told
+    entries, more = Overview(at.standing).history(Wanted())
+    assert [entry.event for entry in entries] == [events[i] for i in (5, 3, 2, 1, 0)]
+    assert [entry.holds for entry in entries] == [True, True, True, False, True]
+    assert [entry.item.row for entry in entries] == [1, 3, 12, 12, 1]
+    assert not more
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (Wanted(who="bob"), [1]),
+        (Wanted(who="nobody"), []),
+        (Wanted(kind=Kind.SKIP), [3]),
+        (Wanted(kind=Kind.LABEL), [5, 2, 1, 0]),
+        (Wanted(kind=Kind.EDIT), [5]),
+        (Wanted(kind=Kind.UNDO), []),
+        (Wanted(label="yes"), [5, 1]),
+        (Wanted(who="ann", label="no"), [2, 0]),
+        (Wanted(text="ID-12"), [2, 1]),
+        (Wanted(text="Words of 3"), [3]),
+        (Wanted(text="nothing like it"), []),
+    ],
+)
+def test_history_can_be_narrowed(told, wanted, found):
+    at, events = told
+    entries, more = Overview(at.standing).history(wanted)
+    assert [entry.event for entry in entries] == [events[place] for place in found]
+    assert not more
+
+
+@pytest.mark.parametrize("text", [None, "words"])
+def test_history_is_read_page_by_page(told, text):
+    at, events = told
+    view, pages, before = Overview(at.standing), [], None
+    while True:
+        entries, more = view.history(Wanted(text=text, before=before, limit=2))
+        pages.append([entry.event for entry in entries])
+        before = entries[-1].event.number
+        if not more:
+            break
+    assert pages == [[events[5], events[3]], [events[2], events[1]], [events[0]]]
+
+
+# ---------------------------------------------------------------- people
+def test_agreement_is_told_for_every_two_and_for_all(at):
+    said = {0: "nnn", 1: "yyn", 2: "nn", 3: "yy", 4: "n", 5: "ny"}
+    for row, labels in said.items():
+        for who, letter in zip(("ann", "bob", "cy"), labels, strict=False):
+            answer(at, who, row, "no" if letter == "n" else "yes")
+    answer(at, "ann", 6, "yes")
+    at.answer(event("bob", 6, kind=Kind.UNSURE))
+    for who in ("ann", "bob"):
+        answer(at, who, 7, "no")
+    at.answer(event("cy", 7, kind=Kind.BAD))
+    found = Overview(at.standing).agreement()
+    assert found.rows == 5
+    assert [(one, other, rows) for one, other, rows, _ in found.pairs] == [
+        ("ann", "bob", 5),
+        ("ann", "cy", 2),
+        ("bob", "cy", 2),
+    ]
+    assert found.pairs[0][3] == pytest.approx((4 / 5 - 12 / 25) / (1 - 12 / 25))
+    assert found.pairs[1][3] == 0.0
+    assert found.alpha == pytest.approx(1 - 11 * (4 / 2 + 2) / (12**2 - 7**2 - 5**2))
+
+
+def test_one_person_agrees_with_nobody(at):
+    walk(at, "ann", 3)
+    found = Overview(at.standing).agreement()
+    assert (found.pairs, found.alpha, found.rows) == ((), None, 0)
+
+
+def test_conflicts_that_are_not_settled_come_first(at):
+    for row in (9, 4, 2, 5, 6):
+        answer(at, "ann", row, "no")
+        answer(at, "bob", row, "no" if row == 5 else "yes")
+    at.answer(event("cy", 2, "yes", Kind.SETTLE))
+    at.answer(event("cy", 6, kind=Kind.BAD))
+    found = Overview(at.standing).conflicts()
+    assert [(one.item.row, one.settled) for one in found] == [(4, None), (9, None), (2, "yes")]
+    assert found[0].said == {"ann": "no", "bob": "yes"}
+    assert found[0].item.id == "id-4"
+
+
+# ---------------------------------------------------------------- fields
+def test_fields_that_go_with_the_labels_come_first(tmp_path):
+    with desk(tmp_path, rows(40, d=3), fields=("a", "b", "c")) as at:
+        view = Overview(at.standing)
+        assert view.fields((2, 1, 1)) == [0, 1, 2]
+        at.standing.rank()
+        assert view.fields((2, 1, 1)) == [0, 1, 2]
+        walk(at, "ann", 12)
+        at.standing.rank()
+        relevance = at.standing.ranking.relevance
+        assert relevance.argmax() == 0
+        assert view.fields((2, 1, 1)) == [2, 1, 0]
+        assert view.fields((1, 2, 2)) == [1, 2, 0]
+        assert view.fields(()) == [0, 1, 2]
+
+
+# ---------------------------------------------------------------- previews
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        (Item(0, "r", ("a", None, "", "b")), "a · b"),
+        (Item(0, "r", ("two\n lines ",), "p.png"), "two lines"),
+        (Item(0, "r", (None,), "p.png"), "p.png"),
+        (Item(0, "r"), "r"),
+        (Item(0, "r", ("x" * PREVIEW,)), "x" * PREVIEW),
+        (Item(0, "r", ("x" * (PREVIEW + 1),)), "x" * (PREVIEW - 1) + "…"),
+    ],
+)
+def test_a_few_words_stand_for_a_row(item, words):
+    assert preview(item) == words

@@ -1,0 +1,564 @@
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from support.desks import (
+    answer,
+    campaign,
+    created,
+    desk,
+    event,
+    reopened,
+    row_of,
+    rows,
+    standing,
+    truth,
+    undo,
+    walk,
+)
+
+from possibal.campaign.campaign import Campaign
+from possibal.errors import RefusedError
+from possibal.labelling import service
+from possibal.labelling.explanation import Source
+from possibal.labelling.service import LEASE, Desk
+from possibal.labelling.storage import journal
+from possibal.labelling.storage.journal import Kind
+from possibal.labelling.storage.store import Store
+
+pytest_plugins = ["support.postgres"]
+
+
+@pytest.fixture(name="at")
+def _at(tmp_path):
+    """The desk of a campaign of thirty rows."""
+    with desk(tmp_path, rows()) as made:
+        yield made
+
+
+@pytest.fixture(name="time")
+def _time(monkeypatch):
+    """A clock that a test can put forward, in seconds."""
+    real, ahead = service.clock, [0]
+    monkeypatch.setattr(service, "clock", lambda: real() + 1000 * ahead[0])
+
+    def pass_(seconds):
+        ahead[0] += seconds
+
+    return pass_
+
+
+# ---------------------------------------------------------------- asking
+def test_the_best_free_row_is_asked_about(at):
+    walk(at, "ann", 6)
+    question = at.ask("ann")
+    labels = at.standing.state.answers()
+    alone = Campaign.start(at.standing.X, classes=["no", "yes"]).replay(labels)
+    assert (row_of(question),) == alone.ask()
+    assert row_of(at.ask("bob")) == alone.ask(2)[1]
+
+
+def test_a_page_that_is_loaded_again_shows_the_same_row(at):
+    first = at.ask("ann")
+    at.ask("bob")
+    answer(at, "bob", row_of(at.ask("bob")))
+    assert row_of(at.ask("ann")) == row_of(first)
+
+
+def test_no_two_people_are_at_one_row(at):
+    asked = [row_of(at.ask(f"p{n}")) for n in range(30)]
+    assert sorted(asked) == list(range(30))
+    assert at.ask("late") is None
+    answer(at, "p3", asked[3])
+    assert at.ask("late") is None
+    assert row_of(at.ask("p4")) == asked[4]
+
+
+def test_several_rows_can_be_asked_for_at_once(tmp_path):
+    with desk(tmp_path, rows(8)) as at:
+        first = row_of(at.ask("ann"))
+        mine = at.rows("ann", 4)
+        assert mine[0] == first
+        assert len(set(mine)) == 4
+        assert at.rows("ann", 3) == mine[:3]
+        assert not set(mine) & set(at.rows("bob", 9))
+        answer(at, "ann", mine[1])
+        at.answer(event("ann", mine[2], kind=Kind.SKIP))
+        assert at.rows("ann", 9) == [mine[0], mine[3], mine[2]]
+
+
+def test_a_row_comes_back_once_its_lease_has_ended(tmp_path, time):
+    with desk(tmp_path, rows(2)) as at:
+        first = {row_of(at.ask(who)) for who in ("ann", "bob")}
+        assert at.ask("cy") is None
+        time(LEASE - 1)
+        assert at.renew("ann") == LEASE
+        time(2)
+        assert row_of(at.ask("cy")) in first
+        assert at.ask("dee") is None
+        assert row_of(at.ask("ann")) != row_of(at.ask("cy"))
+
+
+def test_the_first_questions_stand_for_others_and_the_later_ones_come_from_the_model(at):
+    first = at.ask("ann")
+    assert first.source is Source.DIVERSE
+    assert (first.leaning, first.sure, first.near, first.mine) == (None, None, (), None)
+    assert first.sentence.startswith("Too little is known for a guess, and this row stands")
+    walk(at, "ann", 8)
+    later = at.ask("ann")
+    row, ranking = row_of(later), at.standing.ranking
+    assert later.source is Source.MODEL
+    assert (later.leaning, later.sure) == (ranking.thought(row), ranking.sure(row))
+    assert later.item == at.store.items([row])[row]
+    near = at.standing.nearest(row, 3)
+    assert [(one.item.row, one.label) for one in later.near] == [(r, label) for r, label, _ in near]
+    assert later.leaning in later.sentence
+
+
+def test_before_the_first_ranking_a_row_can_be_shown_and_answered(at):
+    question = at.question(3, "ann")
+    assert at.standing.ranking is None
+    assert question.source is Source.DIVERSE
+    stored = answer(at, "ann", 3).event
+    assert (stored.thought, stored.necessity) == (None, None)
+
+
+@pytest.mark.parametrize("row", [-1, 30])
+def test_a_row_that_is_none_is_refused(at, row):
+    said = event("ann", row, "no")
+    for act in (
+        lambda: at.choose("ann", row),
+        lambda: at.question(row, "ann"),
+        lambda: at.answer(said),
+        lambda: at.check_row(row),
+    ):
+        with pytest.raises(RefusedError, match=rf"^row must be from 0 to 29; got {row}\. Ask for"):
+            act()
+    assert at.store.events() == []
+
+
+# ---------------------------------------------------------------- answering
+def test_an_answer_is_stored_with_what_the_model_thought(at):
+    walk(at, "ann", 8)
+    row = row_of(at.ask("ann"))
+    thought, sure = at.standing.ranking.thought(row), at.standing.ranking.sure(row)
+    stored = answer(at, "ann", row)
+    assert not stored.repeated
+    assert (stored.event.thought, stored.event.necessity) == (thought, sure)
+    assert at.store.events()[-1] == stored.event
+    assert stored.event.number == 9
+    assert at.standing.state.labels[row] == truth(at.standing.X)[row]
+    assert at.store.leases(service.clock()) == {}
+    assert row_of(at.ask("ann")) != row
+
+
+def test_an_answer_sent_twice_is_kept_once(at):
+    said = event("ann", 3, "no")
+    first = at.answer(said)
+    again = at.answer(replace(said, label="yes", made=99))
+    assert again.event == first.event
+    assert (first.repeated, again.repeated) == (False, True)
+    assert at.bring([said, said]) == [first.event] * 2
+    assert at.store.events() == [first.event]
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        (event("ann", 3, "maybe"), r"^label must be one of \['no', 'yes'\]; got 'maybe'\. Choose"),
+        (event("ann", 3, "maybe", Kind.EDIT), r"^label must be one of"),
+        (event("ann", 3, "maybe", Kind.SETTLE), r"^label must be one of"),
+        (event("ann", 3), r"^label must name a class; got None\. Choose one\.$"),
+        (event("ann", 3, "", Kind.IMPORT), r"^label must name a class; got ''\."),
+        (event("ann", None, "", Kind.CLASS), r"^label must name a class; got ''\."),
+        (event("ann", None, "no"), r"^row must be from 0 to 29; got None\."),
+        (event("ann", 99, kind=Kind.SKIP), r"^row must be from 0 to 29; got 99\."),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_nothing_is_written(at, said, error):
+    with pytest.raises(RefusedError, match=error):
+        at.answer(said)
+    with pytest.raises(RefusedError, match=error):
+        at.bring([event("ann", 4, "no"), said])
+    assert at.store.events() == []
+    assert at.standing.state.events == {}
+
+
+def test_a_class_that_was_added_may_be_named(at):
+    added = at.answer(event("ann", None, "maybe", Kind.CLASS)).event
+    assert (added.thought, added.necessity) == (None, None)
+    assert at.standing.classes == ("no", "yes", "maybe")
+    answer(at, "bob", 3, "maybe")
+    assert at.undo(undo("ann", added.key)) == added
+    assert at.standing.classes == ("no", "yes", "maybe")
+    assert at.standing.state.labels == {3: "maybe"}
+
+
+def test_a_person_may_change_their_mind(at):
+    answer(at, "ann", 3, "no")
+    at.answer(event("ann", 3, "yes", Kind.EDIT))
+    assert at.standing.state.labels == {3: "yes"}
+    assert at.question(3, "ann").mine.label == "yes"
+    assert at.question(3, "ann").source is Source.AGAIN
+    assert at.question(3, "bob").mine is None
+
+
+# ---------------------------------------------------------------- not answering
+def test_a_skipped_row_is_asked_about_again_after_a_while(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "REST", 5)
+    with desk(tmp_path, rows(12)) as at:
+        skipped = row_of(at.ask("ann"))
+        at.answer(event("ann", skipped, kind=Kind.SKIP))
+        assert row_of(at.ask("bob")) == skipped
+        at.answer(event("bob", skipped, kind=Kind.SKIP))
+        assert skipped not in walk(at, "ann", 5)
+        at.standing.rank()
+        assert skipped in at._open("ann")  # noqa: SLF001 - without waiting for its turn
+        assert skipped not in at._open("bob")  # noqa: SLF001 - who did not do enough since
+        assert skipped in walk(at, "ann", 7)
+        assert at.ask("ann") is None
+
+
+def test_skipped_rows_come_back_at_once_where_nothing_else_is_left(tmp_path):
+    with desk(tmp_path, rows(3)) as at:
+        skipped = []
+        for _ in range(2):
+            skipped.append(row_of(at.ask("ann")))
+            at.answer(event("ann", skipped[-1], kind=Kind.SKIP))
+        assert not set(walk(at, "ann", 1)) & set(skipped)
+        again = at.ask("ann")
+        assert row_of(again) in skipped
+        assert again.source is Source.AGAIN
+        assert again.mine.kind is Kind.SKIP
+        assert row_of(at.ask("ann")) == row_of(again)
+        assert walk(at, "ann", 1) == [row_of(again)]
+        assert {row_of(again), *walk(at, "ann", 1)} == set(skipped)
+        assert at.ask("ann") is None
+
+
+def test_a_row_that_one_person_is_unsure_of_goes_to_others_only(tmp_path):
+    with desk(tmp_path, rows(3)) as at:
+        row = row_of(at.ask("ann"))
+        at.answer(event("ann", row, kind=Kind.UNSURE))
+        assert row not in walk(at, "ann", 2)
+        assert at.ask("ann") is None
+        assert row_of(at.ask("bob")) == row
+
+
+def test_a_bad_row_is_dropped_for_all(tmp_path):
+    with desk(tmp_path, rows(3)) as at:
+        row = row_of(at.ask("ann"))
+        bad = at.answer(event("ann", row, kind=Kind.BAD)).event
+        assert row not in walk(at, "bob", 2)
+        assert at.ask("bob") is None
+        assert at.ask("ann") is None
+        at.undo(undo("ann", bad.key))
+        assert row_of(at.ask("ann")) == row
+
+
+# ---------------------------------------------------------------- undoing
+def test_everything_can_be_undone_one_after_the_other(at):
+    asked = walk(at, "ann", 6)
+    walk(at, "bob", 2)
+    at.answer(event("ann", asked[0], kind=Kind.BAD))
+    undone = [at.undo(undo("ann")) for _ in range(7)]
+    assert [one.row for one in undone] == [asked[0], *reversed(asked)]
+    assert at.undo(undo("ann")) is None
+    assert len(at.standing.state.labels) == 2
+    assert len(at.store.events()) == 9 + 7
+    assert sorted(walk(at, "ann", 6)) == sorted(asked)
+
+
+def test_whose_answer_was_undone_has_the_row_again(at):
+    (row,) = walk(at, "ann", 1)
+    before = row_of(at.ask("ann"))
+    assert at.undo(undo("ann")).row == row
+    others = [row_of(at.ask(f"p{n}")) for n in range(28)]
+    assert not {row, before} & set(others)
+    assert at.ask("late") is None
+    answer(at, "ann", row)
+    assert row_of(at.ask("ann")) == before
+
+
+def test_an_undone_row_that_somebody_else_has_stays_theirs(tmp_path):
+    with desk(tmp_path, rows(), people=2) as at:
+        answer(at, "ann", 5)
+        at.choose("bob", 5)
+        at.undo(undo("ann"))
+        with pytest.raises(RefusedError, match="somebody has"):
+            at.choose("ann", 5)
+        assert row_of(at.ask("bob")) == 5
+
+
+def test_only_ones_own_answers_can_be_undone(at):
+    theirs = answer(at, "bob", 3).event
+    gone = undo("bob", theirs.key)
+    with pytest.raises(
+        RefusedError, match=r"^target must be an answer of ann; got one of bob\. Undo your own\.$"
+    ):
+        at.undo(undo("ann", theirs.key))
+    assert at.undo(undo("ann")) is None
+    assert at.undo(gone) == theirs
+    with pytest.raises(RefusedError, match=r"^target must be an answer of bob"):
+        at.undo(undo("bob", gone.key))
+    assert len(at.store.events()) == 2
+
+
+def test_an_undo_sent_twice_undoes_once(at):
+    walk(at, "ann", 3)
+    taken_back = undo("ann")
+    first = at.undo(taken_back)
+    assert at.undo(taken_back) == first
+    assert len(at.standing.state.labels) == 2
+    said = at.store.events()[0]
+    assert at.undo(replace(taken_back, key=said.key)) is None
+
+
+def test_what_arrives_after_its_undo_is_undone(at):
+    late = event("ann", 3, "no")
+    assert at.undo(undo("ann", late.key)) is None
+    at.answer(late)
+    assert at.standing.state.labels == {}
+    assert row_of(at.choose("ann", 3)) == 3
+
+
+# ---------------------------------------------------------------- several people
+def test_an_answer_that_comes_late_is_kept(tmp_path, time):
+    with desk(tmp_path, rows(1)) as at:
+        assert row_of(at.ask("ann")) == 0
+        time(LEASE + 1)
+        assert row_of(at.ask("bob")) == 0
+        answer(at, "bob", 0, "no")
+        answer(at, "ann", 0, "no")
+        assert at.standing.state.verdict(0).naming.keys() == {"ann", "bob"}
+        assert at.standing.state.labels == {0: "no"}
+        answer(at, "cy", 0, "yes")
+        answer(at, "dee", 0, "yes")
+        assert at.standing.state.conflicts() == [0]
+        assert at.ask("eve") is None
+        at.answer(event("eve", 0, "yes", Kind.SETTLE))
+        assert at.standing.state.labels == {0: "yes"}
+        assert at.standing.state.conflicts() == []
+
+
+def test_so_many_people_answer_each_row(tmp_path):
+    with desk(tmp_path, rows(6), people=3) as at:
+        for who in ("ann", "bob", "cy"):
+            assert sorted(walk(at, who, 6)) == list(range(6))
+            assert at.ask(who) is None
+        assert at.ask("dee") is None
+        assert all(len(at.standing.state.verdict(row).naming) == 3 for row in range(6))
+
+
+def test_a_person_may_choose_a_row_that_nobody_has(at):
+    before = row_of(at.ask("ann"))
+    chosen = (before + 7) % 30
+    question = at.choose("ann", chosen)
+    assert row_of(question) == chosen
+    assert question.source is Source.CHOSEN
+    assert question.sentence.startswith("You picked it. Too little is known for a guess. ")
+    assert row_of(at.ask("ann")) == chosen
+    assert row_of(at.ask("bob")) == before
+    assert row_of(at.ask("ann")) == chosen
+    assert row_of(at.choose("ann", chosen)) == chosen
+    held = at.store.leases(service.clock())
+    assert {row: (one.who, one.spare) for row, one in held.items()} == {
+        chosen: ("ann", False),
+        before: ("bob", False),
+    }
+
+
+def test_a_row_that_somebody_is_at_cannot_be_chosen(at):
+    row = row_of(at.ask("ann"))
+    mine = row_of(at.ask("bob"))
+    with pytest.raises(
+        RefusedError, match=rf"^row must be free; got {row}, which somebody has\. Pick another\.$"
+    ):
+        at.choose("bob", row)
+    assert row_of(at.ask("bob")) == mine
+
+
+def test_leases_hold_when_the_desk_is_opened_again(tmp_path):
+    with desk(tmp_path, rows()) as at:
+        row = row_of(at.ask("ann"))
+        spare = {row_of(one) for one in at.reserve("ann", 3)}
+    with reopened(tmp_path) as at:
+        others = [row_of(at.ask(f"p{n}")) for n in range(26)]
+        assert not {row, *spare} & set(others)
+        assert row_of(at.ask("ann")) == row
+        assert {row_of(one) for one in at.reserve("ann", 3)} == spare
+
+
+def test_a_lease_ends_in_time_though_the_desk_was_opened_again(tmp_path, time):
+    with desk(tmp_path, rows(1)) as at:
+        at.ask("ann")
+    time(LEASE - 1)
+    with reopened(tmp_path) as at:
+        assert at.ask("bob") is None
+        time(2)
+        assert row_of(at.ask("bob")) == 0
+
+
+# ---------------------------------------------------------------- reserve
+def test_a_reserve_is_of_rows_that_differ_from_the_one_in_hand(at):
+    row = row_of(at.ask("ann"))
+    spare = [row_of(one) for one in at.reserve("ann", 5)]
+    assert len({row, *spare}) == 6
+    assert row_of(at.ask("ann")) == row
+    assert sorted(row_of(one) for one in at.reserve("ann", 5)) == sorted(spare)
+    assert len(at.reserve("ann", 2)) == 2
+    more = [row_of(one) for one in at.reserve("ann", 8)]
+    assert set(more) > set(spare)
+    assert len(set(more)) == 8
+
+
+def test_what_is_answered_from_the_reserve_is_replaced(at):
+    spare = [row_of(one) for one in at.reserve("ann", 3)]
+    answer(at, "ann", spare[0])
+    again = [row_of(one) for one in at.reserve("ann", 3)]
+    assert set(again) > set(spare[1:])
+    assert spare[0] not in again
+
+
+def test_a_reserve_never_holds_a_row_twice(tmp_path):
+    with desk(tmp_path, rows(4), check=2) as at:
+        at.ask("bob")
+        spare = [row_of(one) for one in at.reserve("ann", 10)]
+        assert len(spare) == len(set(spare)) == 3
+        assert at.reserve("cy", 10) == []
+
+
+def test_rows_in_reserve_go_to_others_only_when_nothing_else_is_left(tmp_path):
+    with desk(tmp_path, rows(8)) as at:
+        spare = {row_of(one) for one in at.reserve("ann", 4)}
+        assert not {row_of(at.ask(f"p{n}")) for n in range(4)} & spare
+        taken = row_of(at.ask("late"))
+        assert taken in spare
+        assert taken not in {row_of(one) for one in at.reserve("ann", 4)}
+        answer(at, "ann", taken)
+        assert at.standing.state.labels.keys() == {taken}
+
+
+def test_what_one_put_off_oneself_comes_before_what_others_keep_in_reserve(tmp_path):
+    with desk(tmp_path, rows(3)) as at:
+        at.reserve("bob", 2)
+        skipped = row_of(at.ask("ann"))
+        at.answer(event("ann", skipped, kind=Kind.SKIP))
+        assert row_of(at.ask("ann")) == skipped
+
+
+def test_a_reserve_lasts_as_long_as_it_is_renewed(tmp_path, time):
+    with desk(tmp_path, rows(4)) as at:
+        spare = {row_of(one) for one in at.reserve("ann", 2)}
+        for _ in range(3):
+            time(LEASE - 1)
+            at.renew("ann")
+        assert not {row_of(at.ask(who)) for who in ("bob", "cy")} & spare
+        time(LEASE + 1)
+        assert len({row_of(at.ask(f"p{n}")) for n in range(4)}) == 4
+
+
+# ---------------------------------------------------------------- check rows
+def test_a_check_row_hides_what_the_model_thinks(tmp_path):
+    with desk(tmp_path, rows(), check=6) as at:
+        walk(at, "ann", 4)
+        question = at.ask("ann")
+        row = row_of(question)
+        assert row in at.standing.check_rows
+        answer(at, "ann", row)
+        walk(at, "ann", 9)
+        other = next(r for r in at.standing.check_rows if r not in at.standing.state.labels)
+        assert at.standing.ranking.thought(other) is not None
+        for shown in (question, at.question(other, "ann"), at.choose("ann", other)):
+            assert shown.source is Source.CHECK
+            assert (shown.leaning, shown.sure, shown.near) == (None, None, ())
+            assert shown.sentence.startswith("It was drawn at random")
+        assert answer(at, "ann", other).event.thought is not None
+
+
+def test_check_rows_are_asked_about_where_nothing_else_is_left(tmp_path):
+    with desk(tmp_path, rows(8), check=4) as at:
+        assert sorted(walk(at, "ann", 8)) == list(range(8))
+
+
+# ---------------------------------------------------------------- again and again
+def test_a_journal_makes_the_same_desk_again(tmp_path):
+    with desk(tmp_path, rows(40), check=5, people=2) as at:
+        asked = walk(at, "ann", 12)
+        walk(at, "bob", 6)
+        at.answer(event("ann", asked[2], "no", Kind.EDIT))
+        at.answer(event("bob", asked[3], kind=Kind.BAD))
+        at.answer(event("ann", None, "maybe", Kind.CLASS))
+        at.undo(undo("bob"))
+        at.answer(event("cy", asked[4], "maybe", Kind.SETTLE))
+        at.answer(event("cy", 39, kind=Kind.UNSURE))
+        at.standing.rank()
+        state, ranking, task = at.standing.state, at.standing.ranking, at.standing.task()
+        following = row_of(at.ask("ann"))
+    with reopened(tmp_path) as again:
+        found = again.standing
+        assert found.state.events == state.events
+        assert found.state.verdicts == state.verdicts
+        assert found.state.labelled() == state.labelled()
+        assert list(found.state.labelled()) == list(state.labelled())
+        assert found.classes == ("no", "yes", "maybe")
+        assert found.task() == task
+        assert found.rank().order.tolist() == ranking.order.tolist()
+        assert row_of(again.ask("ann")) == following
+
+
+def test_a_crowd_answers_every_row_once(tmp_path):
+    X = rows(200)
+    with created(tmp_path, X, check=20) as store, standing(store, background=True) as at:
+        open_desk, said = Desk(at), truth(X)
+
+        def work(number):
+            mine = []
+            while (question := open_desk.ask(f"p{number}")) is not None:
+                mine.append(row_of(question))
+                open_desk.answer(event(f"p{number}", mine[-1], said[mine[-1]]))
+            return mine
+
+        with ThreadPoolExecutor(16) as threads:
+            done = [row for mine in threads.map(work, range(16)) for row in mine]
+        assert sorted(done) == list(range(200))
+        assert len(store.events()) == 200
+        assert at.state.labels == dict(enumerate(said))
+
+
+# ---------------------------------------------------------------- other processes
+@contextmanager
+def two_desks(db):
+    """Two desks at one database, as two processes have them."""
+    with (
+        Store.create(db, *campaign(rows(12))) as one,
+        Store.open(db) as other,
+        standing(one) as here,
+        standing(other) as there,
+    ):
+        yield Desk(here), Desk(there)
+
+
+def test_two_processes_never_give_out_one_row(postgresql):
+    with two_desks(postgresql) as (here, there):
+        asked = [row_of(here.ask(f"p{n}")) for n in range(6)]
+        asked += [row_of(there.ask(f"q{n}")) for n in range(6)]
+        assert sorted(asked) == list(range(12))
+        assert here.ask("late") is None
+        for number, row in enumerate(asked[6:9]):
+            answer(there, f"q{number}", row)
+        assert here.ask("late") is None
+        here.standing.catch_up()
+        assert here.standing.state.labels.keys() == set(asked[6:9])
+
+
+def test_rows_that_others_took_are_given_up_until_that_is_known(postgresql, monkeypatch):
+    monkeypatch.setattr(service, "TRIED", 1)
+    with two_desks(postgresql) as (here, there):
+        here.standing.await_ranking()
+        best = list(here.standing.order)[:3]
+        for number, row in enumerate(best):
+            there.choose(f"q{number}", row)
+        assert here.ask("ann") is None
+        assert row_of(here.ask("ann")) not in best

@@ -1,0 +1,342 @@
+"""The routes: what the page needs, what it may not have, and what is written down about it."""
+
+import csv
+import gzip
+import io
+import re
+from contextlib import closing
+from html.parser import HTMLParser
+from sqlite3 import connect
+
+import pytest
+from support.served import COOKIE, KNOWN, desk_of, gated, get, pictures, post, send, table
+
+from possibal.data.ingest import Wanted
+from possibal.labelling.create import Options
+from possibal.labelling.web.routes import STATIC, application
+
+MOST_BYTES = 100_000
+"""Of the whole page as it travels."""
+SVG = "http://www.w3.org/2000/svg"
+
+
+def key(number: int) -> str:
+    return f"{number:032x}"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A page that nobody changes anything on."""
+    folder = tmp_path_factory.mktemp("page")
+    with desk_of(Wanted(table(folder / "a.csv")), folder / "a.db") as desk:
+        yield gated(desk)
+
+
+@pytest.fixture
+def desk(tmp_path):
+    wanted = Wanted(table(tmp_path / "a.csv"), classes=("yes", "no"))
+    with desk_of(wanted, tmp_path / "a.db", Options(people=2)) as made:
+        yield made
+
+
+@pytest.fixture
+def gate(desk):
+    return gated(desk)
+
+
+# ---------------------------------------------------------------- pictures
+SECRET = b"a secret"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("pictures")
+
+
+@pytest.fixture(scope="module")
+def shades(place):
+    """A campaign about a folder of pictures, in which there is much else by now."""
+    folder = pictures(place / "shades")
+    with desk_of(Wanted(folder, classes=("dark", "light")), place / "a.db") as made:
+        (place / "outside.png").write_bytes(SECRET)
+        for name in ("page.html", "drawing.svg"):
+            (folder / name).write_bytes(SECRET)
+        for name in ("fake.jpg", "fake.WEBP"):
+            (folder / name).write_bytes(b"<script>alert(1)</script>")
+        (folder / "link.png").symlink_to(place / "outside.png")
+        (folder / "folder").symlink_to(place)
+        (folder / "circle.png").symlink_to(folder / "circle.png")
+        (folder / "disguised.png").symlink_to(folder / "page.html")
+        (folder / "inside.png").mkdir()
+        yield gated(made)
+
+
+def tamper(place, path: str | None) -> None:
+    """Let the first row have another picture, as somebody who can write to the file might."""
+    with closing(connect(place / "a.db")) as other, other:
+        other.execute("UPDATE items SET media = ? WHERE row = 0", [path])
+
+
+def test_a_row_has_its_picture(shades, place):
+    reply = get(shades, "/media/3")
+    assert (reply.status, reply.headers["content-type"]) == (200, "image/png")
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert reply.body == (place / "shades/03.png").read_bytes()
+    assert get(shades, "/api/rows/3").json()["question"]["item"]["image"] == "/media/3"
+
+
+@pytest.mark.parametrize(("ending", "kind"), [(".jpg", "image/jpeg"), (".WEBP", "image/webp")])
+def test_a_picture_is_called_what_its_ending_says_whatever_it_holds(shades, place, ending, kind):
+    tamper(place, f"fake{ending}")
+    reply = get(shades, "/media/0")
+    assert (reply.status, reply.headers["content-type"]) == (200, kind)
+    assert reply.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../../etc/passwd",
+        "../outside.png",
+        "x/../../outside.png",
+        "/etc/passwd",
+        "/etc/passwd.png",
+        "{place}/outside.png",
+        "{place}/shades/01.png",
+        "link.png",
+        "folder/outside.png",
+        "circle.png",
+        "vanished.png",
+        "page.html",
+        "drawing.svg",
+        "disguised.png",
+        "inside.png",
+        "",
+        ".",
+        "a\0.png",
+        "a" * 5000 + ".png",
+        None,
+    ],
+)
+def test_no_other_file_is_given_away(shades, place, path):
+    tamper(place, path and path.format(place=place))
+    reply = get(shades, "/media/0")
+    assert (reply.status, list(reply.json())) == (404, ["detail"])
+    assert SECRET not in reply.body
+    assert str(place).encode() not in reply.body
+
+
+def test_a_folder_that_moved_away_is_no_failure(shades, place):
+    (place / "shades").rename(place / "elsewhere")
+    assert get(shades, "/media/1").status == 404
+    assert get(shades, "/api/rows/1").status == 200
+    (place / "elsewhere").rename(place / "shades")
+    assert get(shades, "/media/1").status == 200
+
+
+def test_rows_of_a_table_have_no_picture(page):
+    assert get(page, "/media/0").json() == {"detail": "This row has no picture."}
+
+
+# ---------------------------------------------------------------- the page
+class Tags(HTMLParser):
+    """The tags of a page and what stands in scripts and styles."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags = list[tuple[str, dict[str, str | None]]]()
+        self.inline = ""
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        if self.tags and self.tags[-1][0] in {"script", "style"}:
+            self.inline += data.strip()
+
+
+def test_the_page_has_nothing_inline_and_nothing_from_elsewhere(page):
+    reply = get(page, "/")
+    assert reply.headers["content-type"] == "text/html; charset=utf-8"
+    found = Tags()
+    found.feed(reply.body.decode())
+    assert not found.inline
+    links = [given[name] for _, given in found.tags for name in ("src", "href") if name in given]
+    assert "/static/main.js" in links
+    for link in links:
+        assert re.match(r"#|/[a-z]", str(link)), link
+        assert str(link).startswith("#") or get(page, str(link)).status == 200, link
+    for tag, given in found.tags:
+        assert tag not in {"style", "base", "iframe", "object", "embed", "form"}
+        assert not [name for name in given if name == "style" or name.startswith("on")]
+
+
+def test_the_page_is_small():
+    sizes = {path.name: len(gzip.compress(path.read_bytes())) for path in STATIC.rglob("*.*")}
+    assert sum(sizes.values()) <= MOST_BYTES, sizes
+
+
+SCRIPTS = sorted(STATIC.rglob("*.js"))
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_no_script_makes_markup_or_code_of_text(path):
+    text = path.read_text(encoding="utf-8")
+    parts = (
+        r"innerHTML|outerHTML|insertAdjacentHTML|setHTML|document\.write|createContextualFragment"
+        r"|srcdoc|\beval\b|new Function|\bFunction\(|javascript:|\bstyle=|setAttribute\(.style"
+        r"|DOMParser|set(Timeout|Interval)\(\s*[\"'`]"
+    )
+    assert re.findall(parts, text) == []
+
+
+@pytest.mark.parametrize("path", sorted(STATIC.rglob("*.*")), ids=lambda path: path.name)
+def test_no_file_of_the_page_asks_elsewhere(path):
+    text = path.read_text(encoding="utf-8").replace(SVG, "")
+    assert re.findall(r"https?://|[\"'(]//|@import|wss?://", text) == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_every_script_is_served_as_one_with_what_it_imports(page, path):
+    reply = get(page, f"/static/{path.name}")
+    assert reply.headers["content-type"].startswith("text/javascript")
+    for name in re.findall(r"from \"([^\"]+)\"", path.read_text(encoding="utf-8")):
+        assert (path.parent / name).is_file()
+
+
+def test_long_replies_are_packed(page):
+    packed = send(page, "GET", "/api/map", (*KNOWN, ("Accept-Encoding", "gzip")))
+    assert packed.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(packed.body) == get(page, "/api/map").body
+
+
+# ---------------------------------------------------------------- the description
+def test_the_description_names_the_cookie(page):
+    said = get(page, "/openapi.json").json()
+    ((name, scheme),) = said["components"]["securitySchemes"].items()
+    assert scheme == {"type": "apiKey", "in": "cookie", "name": COOKIE}
+    for methods in said["paths"].values():
+        for given in methods.values():
+            assert given["security"] == [{name: []}]
+            assert {"401", "403", "422"} <= set(given["responses"])
+
+
+def test_every_route_is_described(gate, desk):
+    paths = get(gate, "/openapi.json").json()["paths"]
+    routes = {route.path for route in application(desk, COOKIE).routes}
+    assert routes - set(paths) <= {"/", "/static", "/openapi.json"}
+
+
+# ---------------------------------------------------------------- refusals
+@pytest.mark.parametrize(
+    ("verb", "body", "words"),
+    [
+        ("ask", {"who": "ann", "row": 40}, "row must be from 0 to 39; got 40."),
+        ("answer", {"row": 40, "kind": "skip"}, "row must be from 0 to 39; got 40."),
+        ("answer", {"row": 0, "kind": "label"}, "label must name a class; got None."),
+        ("answer", {"row": 0, "kind": "label", "label": "maybe"}, "label must be one of"),
+        ("answer", {"row": 0, "kind": "settle", "label": "maybe"}, "label must be one of"),
+    ],
+)
+def test_what_the_campaign_cannot_take_is_refused_in_its_sentence(gate, verb, body, words):
+    given = body if verb == "ask" else {"key": key(1), "who": "ann", "made": 1, **body}
+    reply = post(gate, verb, given)
+    assert reply.status == 409
+    assert reply.json()["detail"].startswith(words)
+    assert get(gate, "/api/history").json()["entries"] == []
+
+
+def test_a_row_that_somebody_has_is_refused(gate):
+    assert post(gate, "ask", {"who": "ann", "row": 5}).status == 200
+    reply = post(gate, "ask", {"who": "ben", "row": 5})
+    assert (reply.status, reply.json()["detail"]) == (
+        409,
+        "row must be free; got 5, which somebody has. Pick another.",
+    )
+
+
+def test_nobody_undoes_what_others_did(gate):
+    body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
+    assert post(gate, "answer", body).status == 200
+    reply = post(gate, "undo", {"key": key(2), "who": "ben", "made": 2, "target": key(1)})
+    assert (reply.status, "Undo your own." in reply.json()["detail"]) == (409, True)
+
+
+def test_a_database_that_does_not_take_an_answer_is_told(gate, tmp_path):
+    body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
+    with closing(connect(tmp_path / "a.db")) as other, other:
+        other.execute("ALTER TABLE events RENAME TO kept")
+    reply = post(gate, "answer", body)
+    assert (reply.status, list(reply.json())) == (503, ["detail"])
+    with closing(connect(tmp_path / "a.db")) as other, other:
+        other.execute("ALTER TABLE kept RENAME TO events")
+    assert post(gate, "answer", body).json()["repeated"] is False
+    assert post(gate, "answer", body).json()["repeated"] is True
+
+
+# ---------------------------------------------------------------- verbs
+def test_an_answer_brings_the_next_question_if_it_is_wanted(gate):
+    body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
+    silent = post(gate, "answer", {**body, "next": False}).json()
+    assert silent == {"question": None, "reason": None, "repeated": False}
+    again = post(gate, "answer", body).json()
+    assert again["repeated"] is True
+    assert again["question"]["item"]["row"] != 0
+
+
+@pytest.mark.parametrize("kind", ["skip", "unsure", "bad"])
+def test_a_label_beside_something_else_is_left_out(gate, kind):
+    body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": kind, "label": "yes"}
+    assert post(gate, "answer", body).status == 200
+    (entry,) = get(gate, "/api/history").json()["entries"]
+    assert (entry["kind"], entry["label"]) == (kind, None)
+
+
+def test_undo_without_anything_to_undo_says_so(gate):
+    reply = post(gate, "undo", {"key": key(1), "who": "ann", "made": 1})
+    assert reply.json() == {"target": None, "question": None}
+
+
+def test_an_undo_may_arrive_before_what_it_undoes(gate):
+    undo = {"key": key(2), "who": "ann", "made": 2, "target": key(1)}
+    assert post(gate, "undo", undo).json() == {"target": key(1), "question": None}
+    body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
+    assert post(gate, "answer", body).status == 200
+    assert get(gate, "/api/history").json()["entries"][0]["holds"] is False
+    assert get(gate, "/api/progress").json()["answered"] == 0
+
+
+def test_a_class_that_was_added_can_be_taken_back_by_its_key(gate):
+    given = {"key": key(1), "who": "ann", "made": 1, "label": "may be"}
+    assert post(gate, "classes", given).json() == {"classes": ["yes", "no", "may be"]}
+    undo = {"key": key(2), "who": "ann", "made": 2, "target": key(1)}
+    assert post(gate, "undo", undo).json() == {"target": key(1), "question": None}
+    assert get(gate, "/api/campaign").json()["classes"] == ["yes", "no"]
+
+
+# ---------------------------------------------------------------- the file of labels
+def test_labels_leave_as_a_file(gate):
+    for number, label in enumerate(["yes", "no", "yes"], start=1):
+        body = {"key": key(number), "who": "ann, müller", "made": number, "row": number}
+        post(gate, "answer", {**body, "kind": "label", "label": label})
+    reply = get(gate, "/api/labels.csv")
+    assert reply.headers["content-type"] == "text/csv; charset=utf-8"
+    assert reply.headers["content-disposition"] == 'attachment; filename="labels.csv"'
+    lines = list(csv.DictReader(io.StringIO(reply.body.decode())))
+    assert [(line["id"], line["label"], line["who"]) for line in lines] == [
+        ("2", "yes", "ann, müller"),
+        ("3", "no", "ann, müller"),
+        ("4", "yes", "ann, müller"),
+    ]
+
+
+def test_names_that_a_spreadsheet_would_run_are_marked(gate):
+    body = {"key": key(1), "who": "=1+1", "made": 1, "row": 1, "kind": "label", "label": "yes"}
+    post(gate, "answer", body)
+    (line,) = csv.DictReader(io.StringIO(get(gate, "/api/labels.csv").body.decode()))
+    assert line["who"] == "'=1+1"
+
+
+def test_before_the_first_label_the_file_has_only_its_heads(page):
+    reply = get(page, "/api/labels.csv")
+    assert (reply.status, reply.body.count(b"\n")) == (200, 1)

@@ -1,0 +1,316 @@
+"""Nobody comes in without the token, under another host name, or from another site's page."""
+
+import asyncio
+import json
+from contextlib import closing
+from sqlite3 import connect
+
+import pytest
+from support.served import COOKIE, HOST, KNOWN, TOKEN, desk_of, gated, get, pictures, post, send
+
+from possibal.data.ingest import Wanted
+from possibal.labelling.web.routes import STATIC, application
+from possibal.labelling.web.security import HEADERS, MOST_BYTES, POLICY
+
+JSON = ("Content-Type", "application/json")
+SEEN = ("Host", HOST)
+HERE = ("Cookie", f"{COOKIE}={TOKEN}")
+INTRUSIONS = {
+    "no token": (401, "", [SEEN]),
+    "wrong token": (401, "?token=another", [SEEN]),
+    "empty token": (401, "?token=", [SEEN]),
+    "token that is no text": (401, "?token=%ff%00", [SEEN]),
+    "part of the token": (401, f"?token={TOKEN[:-1]}", [SEEN]),
+    "wrong cookie": (401, "", [SEEN, ("Cookie", f"{COOKIE}=another")]),
+    "cookie of another port": (401, "", [SEEN, ("Cookie", f"possibal-1={TOKEN}")]),
+    "foreign host": (403, "", [("Host", "evil.example:8765"), HERE]),
+    "host that begins like ours": (403, "", [("Host", "127.0.0.1.evil.example"), HERE]),
+    "host that ends like ours": (403, "", [("Host", "evil-localhost:8765"), HERE]),
+    "no host": (403, "", [HERE]),
+    "empty host": (403, "", [("Host", ""), HERE]),
+    "only a port": (403, "", [("Host", ":8765"), HERE]),
+    "two hosts": (403, "", [SEEN, ("Host", "evil.example"), HERE]),
+    "foreign origin": (403, "", [*KNOWN, ("Origin", "https://evil.example")]),
+    "another port's origin": (403, "", [*KNOWN, ("Origin", "http://127.0.0.1:9999")]),
+    "hidden origin": (403, "", [*KNOWN, ("Origin", "null")]),
+    "empty origin": (403, "", [*KNOWN, ("Origin", "")]),
+    "cross-site": (403, "", [*KNOWN, ("Sec-Fetch-Site", "cross-site")]),
+    "same-site": (403, "", [*KNOWN, ("Sec-Fetch-Site", "same-site")]),
+    "in a frame": (
+        403,
+        "",
+        [
+            *KNOWN,
+            ("Sec-Fetch-Site", "cross-site"),
+            ("Sec-Fetch-Mode", "navigate"),
+            ("Sec-Fetch-Dest", "iframe"),
+        ],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("gate")
+    wanted = Wanted(pictures(folder / "shades"), classes=("dark", "light"))
+    with desk_of(wanted, folder / "a.db") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def gate(desk):
+    return gated(desk)
+
+
+def targets(desk) -> list[tuple[str, str]]:
+    """Every method and path that the application answers."""
+    found = [("GET", f"/static/{file.name}") for file in STATIC.iterdir()]
+    for route in application(desk, COOKIE).routes:
+        path = route.path.replace("{row}", "0")
+        found += [(method, path) for method in getattr(route, "methods", None) or ()]
+    return sorted(set(found))
+
+
+def is_guarded(reply) -> bool:
+    return all(reply.headers.get(name) == text for name, text in HEADERS.items())
+
+
+def test_the_table_of_targets_holds_what_the_page_needs(desk):
+    found = targets(desk)
+    for path in ("/", "/openapi.json", "/media/0", "/api/rows/0", "/static/main.js"):
+        assert ("GET", path) in found
+    assert ("POST", "/api/answer") in found
+    assert len(found) > 30
+
+
+@pytest.mark.parametrize("way", INTRUSIONS)
+def test_everything_is_closed_to(way, gate, desk):
+    status, query, headers = INTRUSIONS[way]
+    for method, path in targets(desk):
+        reply = send(gate, method, path + query, headers)
+        assert (reply.status, list(reply.json())) == (status, ["detail"]), (method, path)
+        assert is_guarded(reply)
+        assert reply.headers["cache-control"] in {"no-store", "no-cache"}
+        assert "set-cookie" not in reply.headers
+        assert TOKEN.encode() not in reply.body
+
+
+def test_everything_is_open_to_somebody_with_the_cookie(gate, desk):
+    for method, path in targets(desk):
+        reply = send(gate, method, path, KNOWN)
+        assert reply.status == (422 if method == "POST" else 200), (method, path)
+        assert is_guarded(reply)
+
+
+# ---------------------------------------------------------------- coming in
+def test_the_token_is_exchanged_for_a_cookie(gate):
+    reply = send(gate, "GET", f"/?token={TOKEN}", [SEEN])
+    assert (reply.status, reply.headers["location"], reply.body) == (303, "/", b"")
+    parts = {part.strip().lower() for part in reply.headers["set-cookie"].split(";")}
+    assert parts == {f"{COOKIE}={TOKEN}".lower(), "httponly", "path=/", "samesite=lax"}
+    assert is_guarded(reply)
+    assert reply.headers["cache-control"] == "no-store"
+
+
+LINK = (
+    ("Sec-Fetch-Site", "cross-site"),
+    ("Sec-Fetch-Mode", "navigate"),
+    ("Sec-Fetch-Dest", "document"),
+)
+
+
+def test_a_link_of_another_site_opens_the_page(gate):
+    assert send(gate, "GET", f"/?token={TOKEN}", [SEEN, *LINK]).status == 303
+    assert send(gate, "GET", "/", [*KNOWN, *LINK]).status == 200
+
+
+@pytest.mark.parametrize("target", ["/api/labels.csv", "/media/0", "/static/main.js"])
+def test_a_link_of_another_site_opens_nothing_else(gate, target):
+    assert send(gate, "GET", target, [*KNOWN, *LINK]).status == 403
+
+
+@pytest.mark.parametrize("verb", ["ask", "answer", "undo", "classes", "renew", "spare"])
+def test_a_form_of_another_site_changes_nothing(gate, verb):
+    headers = [*KNOWN, *LINK, ("Origin", "https://evil.example"), ("Content-Type", "text/plain")]
+    assert send(gate, "POST", f"/api/{verb}", headers, (b'{"who": "mallory"}',)).status == 403
+    assert send(gate, "POST", f"/?token={TOKEN}", [SEEN, *LINK]).status == 403
+
+
+@pytest.mark.parametrize("target", ["/api/campaign", "/media/0", "/static/main.js", "/x"])
+def test_the_token_counts_only_at_the_page_itself(gate, target):
+    assert send(gate, "GET", f"{target}?token={TOKEN}", [SEEN]).status == 401
+
+
+@pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "OPTIONS"])
+def test_the_token_counts_only_when_the_page_is_fetched(gate, method):
+    assert send(gate, method, f"/?token={TOKEN}", [SEEN]).status == 401
+
+
+def test_our_own_page_may_send(gate):
+    own = [*KNOWN, JSON, ("Origin", f"http://{HOST}"), ("Sec-Fetch-Site", "same-origin")]
+    reply = send(gate, "POST", "/api/renew", own, (b'{"who": "ann"}',))
+    assert (reply.status, list(reply.json())) == (200, ["seconds"])
+
+
+def test_a_proxy_that_adds_encryption_may_send(gate):
+    own = [*KNOWN, JSON, ("Origin", f"https://{HOST}")]
+    assert send(gate, "POST", "/api/renew", own, (b'{"who": "ann"}',)).status == 200
+
+
+# ---------------------------------------------------------------- hosts
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "127.0.0.1:8765", "localhost", "LocalHost:80", "[::1]", "[::1]:8765"],
+)
+def test_this_machine_has_several_names(gate, host):
+    assert send(gate, "GET", "/api/campaign", [("Host", host), HERE]).status == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["::1", "[::2]:8765", "127.0.0.2", "localhost.", "localhost:80:80", "a@localhost"]
+)
+def test_but_not_any_name(gate, host):
+    assert send(gate, "GET", "/api/campaign", [("Host", host), HERE]).status == 403
+
+
+def test_another_name_can_be_allowed(desk):
+    gate = gated(desk, "Labels.Example")
+    for host in ("labels.example", "LABELS.EXAMPLE:443"):
+        assert send(gate, "GET", "/api/campaign", [("Host", host), HERE]).status == 200
+    assert send(gate, "GET", "/api/campaign", [("Host", "other.example"), HERE]).status == 403
+
+
+def test_an_empty_name_allows_nothing(desk):
+    assert send(gated(desk, ""), "GET", "/api/campaign", [("Host", ""), HERE]).status == 403
+
+
+# ---------------------------------------------------------------- odd requests
+@pytest.mark.parametrize(
+    "others",
+    ['ui={"open": [1, 2]}', "a=b c", "=", ";;", "a", 'q="x', "ü=ä", "a[b]=c", "x=" + "y" * 9000],
+)
+def test_cookies_of_other_programs_do_not_lock_anybody_out(gate, others):
+    for text in (f"{others}; {COOKIE}={TOKEN}", f"{COOKIE}={TOKEN}; {others}"):
+        assert send(gate, "GET", "/api/campaign", [SEEN, ("Cookie", text)]).status == 200
+    assert send(gate, "GET", "/api/campaign", [SEEN, ("Cookie", others)]).status == 401
+
+
+@pytest.mark.parametrize("name", ["Host", "Cookie", "Origin", "Sec-Fetch-Site", "X"])
+def test_very_long_headers_are_no_trouble(gate, name):
+    headers = [h for h in KNOWN if h[0] != name]
+    status = {"Host": 403, "Cookie": 401, "Origin": 403}.get(name, 200)
+    assert send(gate, "GET", "/api/campaign", [*headers, (name, "ÿ" * 100_000)]).status == status
+
+
+def test_a_body_may_be_as_long_as_is_said(gate):
+    headers = [*KNOWN, JSON]
+    body = json.dumps({"who": "ann"}).encode()
+    padded = body + b" " * (MOST_BYTES - len(body))
+    parts = tuple(padded[at : at + 1000] for at in range(0, len(padded), 1000))
+    assert send(gate, "POST", "/api/renew", headers, parts).status == 200
+    assert send(gate, "POST", "/api/renew", headers, (padded + b" ",)).status == 413
+
+
+def test_a_body_in_parts_that_grows_too_long_is_refused_and_not_read_on(gate):
+    parts = tuple(b" " * 10_000 for _ in range(1000))
+    reply = send(gate, "POST", "/api/renew", KNOWN, parts)
+    assert (reply.status, is_guarded(reply)) == (413, True)
+    assert reply.json() == {"detail": f"A request must be at most {MOST_BYTES} bytes. Send less."}
+
+
+@pytest.mark.parametrize("length", ["9" * 5000, "-1", "²", "1e3", "0", "99999999"])
+def test_what_a_request_says_of_its_length_is_not_believed(gate, length):
+    headers = [*KNOWN, JSON, ("Content-Length", length)]
+    assert send(gate, "POST", "/api/renew", headers, (b'{"who": "ann"}',)).status == 200
+    assert send(gate, "POST", "/api/renew", headers, (b" " * (MOST_BYTES + 1),)).status == 413
+
+
+def test_whoever_leaves_in_the_middle_of_a_request_does_nothing(gate):
+    reply = send(gate, "POST", "/api/renew", KNOWN, ())
+    assert (reply.status, reply.error) == (0, None)
+
+
+@pytest.mark.parametrize("headers", [[SEEN], list(KNOWN)])
+def test_web_sockets_are_refused(gate, headers):
+    raw = [(name.lower().encode(), text.encode()) for name, text in headers]
+    scope = {"type": "websocket", "path": "/", "query_string": b"", "headers": raw}
+    sent = []
+
+    async def receive():
+        return {"type": "websocket.connect"}
+
+    async def note(message):
+        sent.append(message)
+
+    asyncio.run(gate(scope, receive, note))
+    assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
+def test_the_life_of_the_application_goes_through(gate):
+    waiting, sent = ["startup", "shutdown"], []
+
+    async def receive():
+        return {"type": f"lifespan.{waiting.pop(0)}"}
+
+    async def note(message):
+        sent.append(message["type"])
+
+    asyncio.run(gate({"type": "lifespan", "asgi": {"version": "3.0"}}, receive, note))
+    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+
+
+# ---------------------------------------------------------------- headers
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("HEAD", "/static/main.js", 200),
+        ("HEAD", "/", 405),
+        ("OPTIONS", "/api/answer", 405),
+        ("DELETE", "/api/answer", 405),
+        ("GET", "/api/nothing", 404),
+        ("GET", "/static/nothing.js", 404),
+        ("GET", "/static/../app.py", 404),
+        ("GET", "/static/%2e%2e/app.py", 404),
+        ("GET", "/static//etc/passwd", 404),
+        ("GET", "/media/99", 404),
+        ("GET", "/media/x", 422),
+        ("GET", "/docs", 404),
+        ("GET", "/redoc", 404),
+        ("POST", "/api/answer", 422),
+    ],
+)
+def test_replies_of_every_kind_carry_the_headers(gate, method, path, status):
+    reply = send(gate, method, path, KNOWN)
+    assert (reply.status, is_guarded(reply)) == (status, True)
+    assert "access-control-allow-origin" not in reply.headers
+    if status >= 400 and method != "HEAD":
+        assert list(reply.json()) == ["detail"]
+
+
+def test_a_failure_inside_carries_the_headers_and_tells_nothing(tmp_path):
+    wanted = Wanted(pictures(tmp_path / "shades"), classes=("dark", "light"))
+    with desk_of(wanted, tmp_path / "a.db") as desk:
+        with closing(connect(tmp_path / "a.db")) as other, other:
+            other.execute("DROP TABLE items")
+        reply = get(gated(desk), "/api/rows/0")
+    assert (reply.status, is_guarded(reply)) == (500, True)
+    assert reply.error is not None
+    assert b"items" not in reply.body
+
+
+def test_what_changes_is_never_kept_by_a_browser(gate):
+    assert get(gate, "/").headers["cache-control"] == "no-store"
+    assert get(gate, "/api/campaign").headers["cache-control"] == "no-store"
+    assert post(gate, "renew", {"who": "ann"}).headers["cache-control"] == "no-store"
+    assert get(gate, "/static/main.js").headers["cache-control"] == "no-cache"
+    assert get(gate, "/media/0").headers["cache-control"].startswith("private")
+
+
+def test_the_policy_lets_nothing_but_our_own_files_run():
+    rules = dict(rule.strip().split(" ", 1) for rule in POLICY.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert {rules[name] for name in ("script-src", "style-src", "img-src", "connect-src")} == {
+        "'self'"
+    }
+    assert {rules[n] for n in ("base-uri", "form-action", "frame-ancestors")} == {"'none'"}
+    assert "unsafe" not in POLICY

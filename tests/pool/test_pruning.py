@@ -1,0 +1,228 @@
+"""Rows that a look passes over could not have been among the best."""
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
+from support.pools import LOCAL
+
+from possibal import acquisition
+from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.scoring import Order, reading, score
+from possibal.gp import prediction
+from possibal.gp.likelihoods import LOGISTIC, PROBIT, SOFTMAX
+from possibal.gp.posterior import Data, condition
+from possibal.gp.prior import prior
+from possibal.pool.pruning import Aim, Judge, Look
+from possibal.pool.reader import Chunk, Expected
+from possibal.pool.reader import rows as rows_of
+from possibal.pool.sampling import Lot
+from possibal.pool.top_k import SLACK, Sieve
+
+KERNELS = {
+    "rbf": ConstantKernel(2.0) * RBF(0.8),
+    "sharp": ConstantKernel(2.0) * RBF(1e-4),
+    "matern": ConstantKernel(2.0) * Matern(0.8, nu=2.5),
+}
+NONE = np.empty(0, dtype=np.intp)
+
+
+@functools.cache
+def posterior(link="probit", kernel="rbf", count=1, n=20):
+    """What labels that change sign along the first column teach, under so many settings."""
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 2))
+    sides = np.where(X[:, 0] + 0.3 * rng.normal(size=n) > 0, 1.0, -1.0)[None]
+    links = {"probit": PROBIT, "logistic": LOGISTIC, "softmax": SOFTMAX}
+    if link == "softmax":
+        sides = (np.arange(3)[:, None] == rng.integers(0, 3, n)).astype(float)
+    own = KERNELS[kernel].theta
+    thetas = np.vstack([own, *(own + 0.4 * rng.normal(size=(count - 1, len(own))))])
+    data = Data(X, sides, np.ones((1, n)), links[link])
+    return condition(prior([KERNELS[kernel]], thetas), data)
+
+
+def rows(seed, m=60):
+    """A pool with rows alike, rows that have a label, and rows far away."""
+    rng = np.random.default_rng(seed)
+    X = 2.0 * rng.normal(size=(m, 2))
+    X[rng.random(m) < 0.2] = X[0]
+    X[rng.random(m) < 0.1] = posterior().data.X[0]
+    X[rng.random(m) < 0.05] *= 1e6
+    return X
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """Few rows are looked at together, so that a small pool takes many steps."""
+    monkeypatch.setattr(prediction, "FEWEST", 8)
+    monkeypatch.setattr(prediction, "CHUNK", 1)
+
+
+def best(judge, X, top, aside=NONE):
+    sieve = Sieve(top)
+    judged = judge.sift(Chunk(0, X, None), sieve, aside)
+    return sieve.best(judge.worth)[0], judged
+
+
+# ---------------------------------------------------------------- one look
+@pytest.mark.parametrize("name", LOCAL)
+@pytest.mark.parametrize(("link", "count"), [("probit", 1), ("logistic", 3), ("softmax", 1)])
+@settings(max_examples=6)
+@given(seed=st.integers(0, 10_000), share=st.floats(0, 1))
+def test_a_look_leaves_every_row_that_is_worth_the_bar(name, link, count, seed, share):
+    found, X = posterior(link, count=count), rows(seed)
+    utilities = STRATEGIES[name](found.at(X))
+    bar = float(np.quantile(utilities, share))
+    bar -= SLACK * abs(bar)
+    for look in Judge.of(found, STRATEGIES[name]).looks:
+        left = look.sift(X, bar)
+        assert set(np.flatnonzero(utilities >= bar)) <= set(left.rows.tolist())
+        assert len(left.belief) == len(left.rows) <= left.judged <= len(X)
+        assert np.all(np.diff(left.rows) > 0)
+
+
+@pytest.mark.parametrize("link", ["probit", "logistic", "softmax"])
+@pytest.mark.parametrize("bar", [-np.inf, 1e-3, 0.5])
+def test_a_look_in_double_precision_gives_the_moments_themselves(link, bar):
+    found, X = posterior(link, count=2), rows(1)
+    left = Look.through(found.outlook, acquisition.doubt).sift(X, bar)
+    belief = found.at(X).part(left.rows)
+    assert len(left.rows)
+    np.testing.assert_allclose(left.belief.mean, belief.mean, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(left.belief.variance, belief.variance, rtol=1e-9)
+
+
+def test_without_a_bar_or_an_order_every_row_is_left():
+    X, outside = rows(2), posterior().outlook
+    for one, bar in [(acquisition.doubt, -np.inf), (acquisition.bald, 0.6)]:
+        left = Look.through(outside, one).sift(X, bar)
+        assert left.rows.tolist() == list(range(len(X)))
+        assert left.judged == len(X)
+
+
+def test_few_rows_that_may_be_worth_the_bar_are_worked_out_alone():
+    look, X = Look.through(posterior().outlook, acquisition.doubt), rows(3, 200)
+    X[100:] = posterior().data.X[0]
+    prior_bounds = acquisition.doubt(look.outlook.glimpse(X).mean[0, 0], np.full(200, 2.0))
+    bar = float(np.quantile(prior_bounds, 0.9))
+    assert look.sift(X, bar).judged == (prior_bounds >= bar).sum() < 100
+    assert look.sift(X, float(prior_bounds.min()) / 2).judged == 200
+
+
+def test_a_bar_above_all_leaves_nothing():
+    left = Look.through(posterior().outlook, acquisition.doubt).sift(rows(4), 1.5)
+    assert left.rows.tolist() == []
+    assert len(left.belief) == left.judged == 0
+
+
+def test_uncertainty_of_one_latent_is_bounded_by_a_table_of_labels():
+    def look(found, one):
+        return Look.through(found.outlook, one)
+
+    for found in (posterior(), posterior(count=3), posterior("logistic", count=2)):
+        assert look(found, acquisition.uncertainty).labels is not None
+    assert look(posterior(), acquisition.doubt).labels is None  # quick as it is
+    assert look(posterior("softmax"), acquisition.uncertainty).labels is None
+    unbounded = look(posterior(kernel="matern"), acquisition.uncertainty)
+    assert unbounded.labels is None  # no largest variance
+    assert unbounded.order is Order.BY_VARIANCE
+
+
+def test_a_score_of_ones_own_is_bounded_as_it_claims():
+    @score(size=reading, order=lambda *_: Order.BY_BOTH)
+    def closeness(belief):
+        return np.sqrt(belief.variance[0]) / (1.0 + np.abs(belief.mean[0]))
+
+    X = rows(5, 100)
+    judge = Judge.of(posterior(), closeness)
+    assert len(judge.looks) == 2
+    found, _ = best(judge, X, 7)
+    expected = judge.worth(X)
+    assert found.places.tolist() == np.lexsort((np.arange(100), -expected))[:7].tolist()
+
+
+# ---------------------------------------------------------------- all looks
+@pytest.mark.parametrize(
+    ("found", "name", "looks"),
+    [
+        (posterior(), "necessity", 2),
+        (posterior("logistic"), "uncertainty", 2),
+        (posterior(count=3), "necessity", 2),
+        (posterior(count=3), "uncertainty", 2),
+        (posterior(), "latent_entropy", 1),
+        (posterior(), "bald", 1),
+        (posterior("softmax"), "necessity", 1),
+        (posterior(kernel="matern"), "necessity", 1),
+        (posterior(kernel="sharp"), "necessity", 1),
+    ],
+)
+def test_single_precision_is_looked_at_first_where_it_may_tell_something(found, name, looks):
+    judge = Judge.of(found, STRATEGIES[name])
+    assert len(judge.looks) == looks
+    assert judge.looks[-1].outlook is found.outlook
+    assert len(Judge.of(found, STRATEGIES[name], single=False).looks) == 1
+
+
+def test_rows_are_worth_what_they_are_alone():
+    judge, X = Judge.of(posterior(), acquisition.uncertainty), rows(6)
+    worth = judge.worth(X)
+    np.testing.assert_allclose(worth, acquisition.uncertainty(posterior().at(X)), rtol=1e-9)
+    order = np.random.default_rng(0).permutation(len(X))
+    np.testing.assert_array_equal(judge.worth(X[order]), worth[order])
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize("name", ["necessity", "uncertainty", "bald", "latent_entropy"])
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("top", [1, 9, 30])
+def test_a_judge_finds_the_best_of_a_chunk(name, single, top):
+    X, aside = rows(7), np.array([0, 5, 59])
+    judge = Judge.of(posterior(), STRATEGIES[name], single=single)
+    found, judged = best(judge, X, top, aside)
+    worth = judge.worth(X)
+    worth[aside] = -np.inf
+    assert judge.width == 8
+    assert judged <= 57
+    assert found.places.tolist() == np.lexsort((np.arange(60), -worth))[:top].tolist()
+    assert found.utilities.tolist() == worth[found.places].tolist()
+
+
+@pytest.mark.usefixtures("narrow")
+def test_names_and_places_go_with_their_rows():
+    X, sieve = rows(8), Sieve(4)
+    judge = Judge.of(posterior(), acquisition.doubt)
+    judge.sift(Chunk(100, X, [f"row {at}" for at in range(60)]), sieve, np.array([101]))
+    (found,) = sieve.best(judge.worth)
+    assert [f"row {place - 100}" for place in found.places] == found.names
+    np.testing.assert_array_equal(found.X, X[found.places - 100])
+    assert 101 not in found.places
+
+
+def test_a_chunk_of_which_all_is_set_aside_offers_nothing():
+    sieve = Sieve(1)
+    judge = Judge.of(posterior(), acquisition.doubt)
+    assert judge.sift(Chunk(10, rows(9, 5), None), sieve, np.arange(10, 15)) == 0
+    assert sieve.candidates() == []
+
+
+# ---------------------------------------------------------------- what is looked for
+@pytest.mark.parametrize("judge", [Judge.of(posterior(), acquisition.doubt), Lot(1, 20)])
+def test_a_part_is_counted_with_the_rows_that_were_passed_over(judge):
+    aim, aside = Aim(judge, 2), np.array([-3, 2, 9, 10, 25, 99])
+    parts, sieve = rows_of(rows(10, 30), Expected(2, None), chunk=10).parts(), aim.sieve()
+    counts = [aim.sift(part, sieve, aside) for part in parts]
+    assert [(ranked, read) for ranked, _, read in counts] == [(8, 10), (9, 10), (9, 10)]
+    assert (sum(judged for _, judged, _ in counts) > 0) == isinstance(judge, Judge)
+    (found,) = sieve.candidates()
+    assert not {*aside.tolist()} & {*found.places.tolist()}
+
+
+def test_a_sieve_begins_with_what_is_known_of_the_last_row_wanted():
+    aim = Aim(Judge.of(posterior(), acquisition.doubt), 3)
+    assert (aim.sieve().top, aim.sieve().slack, aim.sieve().bar) == (3, aim.judge.slack, -np.inf)
+    aim.bar = 0.25
+    assert aim.sieve().bar == 0.25

@@ -1,0 +1,115 @@
+"""Small campaigns on real files, and people at their desks."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from possibal.labelling.live import Ranker, Standing
+from possibal.labelling.ranker import Bench
+from possibal.labelling.service import Desk, Question, Stored
+from possibal.labelling.storage.journal import Event, Kind
+from possibal.labelling.storage.store import Contents, Item, Setup, Store
+
+CLASSES = ("no", "yes")
+CLOCK = count(1)
+FIELDS = ("place", "words")
+
+
+def rows(n: int = 30, d: int = 2, seed: int = 0) -> np.ndarray:
+    """Rows of which only the first column matters."""
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def truth(X: np.ndarray) -> list[str]:
+    """The class of each row."""
+    return [CLASSES[int(value > 0)] for value in X[:, 0]]
+
+
+def campaign(X: np.ndarray, **chosen: object) -> tuple[Setup, Contents]:
+    """A campaign of these rows."""
+    given = {"classes": CLASSES, "fields": FIELDS, **chosen}
+    items = [Item(row, f"id-{row}", (str(row), f"words of {row}")) for row in range(len(X))]
+    return Setup("small", "table", len(X), **given), Contents(items, {"X": X})
+
+
+def created(folder: Path, X: np.ndarray, **chosen: object) -> Store:
+    """A campaign of these rows in a new file of a folder."""
+    return Store.create(str(folder / "a.db"), *campaign(X, **chosen))
+
+
+def bench(store: Store) -> Bench:
+    """What ranks a campaign, in this process."""
+    setup = store.setup()
+    return Bench(store.array("X"), setup.strategy, setup.seed)
+
+
+@contextmanager
+def standing(
+    store: Store, ranker: Ranker | None = None, *, background: bool = False
+) -> Iterator[Standing]:
+    """A campaign kept up to date; it ranks when it is asked, unless in the background."""
+    made = Standing(store, ranker or bench(store), background=background)
+    try:
+        yield made
+    finally:
+        made.close()
+        until(lambda: not made._thread.is_alive())  # noqa: SLF001 - nothing may outlive a test
+
+
+@contextmanager
+def desk(folder: Path, X: np.ndarray, **chosen: object) -> Iterator[Desk]:
+    """The desk of a new campaign."""
+    with created(folder, X, **chosen) as store, standing(store) as at:
+        yield Desk(at)
+
+
+@contextmanager
+def reopened(folder: Path) -> Iterator[Desk]:
+    """The desk of the campaign in a folder, opened by another process later."""
+    with Store.open(str(folder / "a.db")) as store, standing(store) as at:
+        yield Desk(at)
+
+
+def event(
+    who: str, row: int | None, label: str | None = None, kind: Kind = Kind.LABEL, **more: object
+) -> Event:
+    """What somebody did just now."""
+    made = next(CLOCK)
+    return Event(f"{made:032x}", kind, who, made, row, label, **more)
+
+
+def undo(who: str, target: str | None = None) -> Event:
+    """That somebody takes something back."""
+    return event(who, None, kind=Kind.UNDO, target=target)
+
+
+def row_of(question: Question | None) -> int:
+    """The row of a question that there is."""
+    assert question is not None
+    return question.item.row
+
+
+def answer(at: Desk, who: str, row: int, label: str | None = None) -> Stored:
+    """A row answered, truthfully unless a label is given."""
+    return at.answer(event(who, row, label or truth(at.standing.X)[row]))
+
+
+def walk(at: Desk, who: str, steps: int) -> list[int]:
+    """The rows that a person was asked about and answered truthfully."""
+    asked = []
+    for _ in range(steps):
+        asked.append(row_of(at.ask(who)))
+        answer(at, who, asked[-1])
+    return asked
+
+
+def until(holds: Callable[[], object], seconds: float = 20.0) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.005)

@@ -1,0 +1,33 @@
+"""A labelling server under hard conditions; the long runs are in ``make reliability``."""
+
+import pytest
+from system import reliability
+
+pytest_plugins = ["support.postgres"]
+
+KILLS = 4
+"""On each database; the long run has 200."""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def db(request, tmp_path):
+    if request.param == "sqlite":
+        return str(tmp_path / "answers.db")
+    return request.getfixturevalue("postgresql")
+
+
+def test_no_acknowledged_answer_is_lost_or_doubled_however_often_the_server_is_killed(db, tmp_path):
+    figures = reliability.kills(KILLS, tmp_path, db)
+    assert figures["acknowledged"] > KILLS
+    assert figures["seconds to open the store"] < 2
+
+
+def test_many_people_at_once_never_get_the_same_row(db, tmp_path):
+    figures = reliability.crowd(tmp_path, db, people=32, rows=200)
+    assert figures["answers a second"] > 1
+
+
+def test_answers_through_the_page_teach_as_much_as_answers_in_python(tmp_path):
+    figures = reliability.question(tmp_path, rows=1000, answers=20, pace=0.4)
+    page, python = list(figures.values())[-2:]
+    assert page >= python - 0.03

@@ -1,0 +1,130 @@
+"""Requests that come twice, late, out of turn or not at all, and what holds after them."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+import httpx
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from possibal.data.ingest import Wanted, take_frame
+from possibal.labelling.create import Options, begin
+from possibal.labelling.live import Standing
+from possibal.labelling.ranker import Bench
+from possibal.labelling.service import Desk
+from possibal.labelling.web.routes import application
+
+ROWS, CLASSES, PEOPLE = 6, ("a", "b", "c"), ("Ann", "Bob")
+X = np.random.default_rng(0).normal(size=(ROWS, 2))
+KINDS = ("label", "skip", "unsure", "bad", "edit", "settle")
+
+
+class Place:
+    """A server in this process, without a gate, on a database of its own."""
+
+    def __init__(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        intake = take_frame(X, Wanted(Path(), classes=CLASSES))
+        self.store = begin(str(Path(self.folder.name) / "a.db"), intake, Options(people=2))
+        ranker = Bench(self.store.array("X"), "necessity", 0)
+        self.standing = Standing(self.store, ranker, background=False)
+        carrier = httpx.ASGITransport(application(Desk(self.standing), "cookie"))
+        self.client = httpx.AsyncClient(transport=carrier, base_url="http://localhost")
+        self.loop = asyncio.Runner()
+
+    def send(self, request: tuple[str, dict]) -> int:
+        verb, given = request
+        return self.loop.run(self.client.post(f"/api/{verb}", json=given)).status_code
+
+    def holds(self):
+        """All that people can tell of the state."""
+        state = self.standing.state
+        return (
+            state.labels,
+            state.labelled(),
+            state.verdicts,
+            state.classes(CLASSES),
+            {who: state.last(who) and state.last(who).key for who in PEOPLE},
+            [[state.may_ask(row, who, 2) for who in PEOPLE] for row in range(ROWS)],
+        )
+
+    def close(self) -> None:
+        self.loop.run(self.client.aclose())
+        self.loop.close()
+        self.store.close()
+        self.folder.cleanup()
+
+
+class Requests(RuleBasedStateMachine):
+    """Requests are made in order, and delivered to one server so, to another anyhow."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clean, self.rough = Place(), Place()
+        self.made = list[tuple[str, dict]]()
+        self.waiting = list[tuple[str, dict]]()
+
+    def _make(self, verb: str, given: dict) -> None:
+        number = len(self.made)
+        request = verb, {"key": f"{number:032x}", "made": 1000 + number, **given}
+        self.made.append(request)
+        self.waiting.append(request)
+        assert self.clean.send(request) == 200
+
+    @rule(
+        who=st.sampled_from(PEOPLE),
+        row=st.integers(0, ROWS - 1),
+        kind=st.sampled_from(KINDS),
+        label=st.sampled_from(CLASSES),
+    )
+    def answer(self, who, row, kind, label):
+        self._make("answer", {"who": who, "row": row, "kind": kind, "label": label, "next": False})
+
+    @rule(data=st.data())
+    def undo(self, data):
+        own = [one for one in self.made if one[0] == "answer"]
+        if own:
+            _, target = data.draw(st.sampled_from(own))
+            self._make("undo", {"who": target["who"], "target": target["key"]})
+
+    @rule(data=st.data(), times=st.integers(1, 3), heard=st.booleans())
+    def deliver(self, data, times, heard):
+        """Some request arrives, perhaps several times; perhaps its sender never hears of it."""
+        if self.waiting:
+            request = data.draw(st.sampled_from(self.waiting))
+            for _ in range(times):
+                assert self.rough.send(request) == 200
+            if heard:
+                self.waiting.remove(request)
+
+    @invariant()
+    def both_can_be_asked(self):
+        assert self.rough.standing.state is not None
+
+    def teardown(self):
+        for request in reversed(self.waiting):
+            assert self.rough.send(request) == 200
+        rough, clean = self.rough.holds(), self.clean.holds()
+        self.rough.close()
+        self.clean.close()
+        assert _plain(rough) == _plain(clean)
+
+
+def _plain(holds):
+    """The same without when and in which order things arrived."""
+    labels, labelled, verdicts, *others = holds
+    told = {
+        row: (
+            {who: (event.key, event.kind) for who, event in verdict.opinions.items()},
+            verdict.settled and verdict.settled.key,
+        )
+        for row, verdict in verdicts.items()
+    }
+    return labels, list(labelled.items()), told, others
+
+
+TestRequests = Requests.TestCase
+TestRequests.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)

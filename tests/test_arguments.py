@@ -1,0 +1,27 @@
+import pytest
+
+from possibal.arguments import at_least, choice
+
+
+def test_a_known_name_gives_its_entry():
+    assert choice("fruit", "apple", {"apple": 1, "pear": 2}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("aple", "Did you mean 'apple'?"),
+        ("zzz", "Choose one"),
+        (3, "Choose one of these."),
+    ],
+)
+def test_an_unknown_name_gets_one_sentence(name, remedy):
+    with pytest.raises(ValueError, match="fruit must be one of 'apple', 'pear'") as error:
+        choice("fruit", name, {"apple": 1, "pear": 2})
+    assert f"; got {name!r}. {remedy}" in str(error.value)
+
+
+def test_whole_numbers_have_a_least():
+    assert at_least("runs", 2, 2) == 2
+    with pytest.raises(ValueError, match=r"runs must be at least 2; got 1\. Use 2 or"):
+        at_least("runs", 1, 2)
