@@ -18,24 +18,24 @@ from rich.table import Table
 from skactiveml.pool import MaxHerding
 from threadpoolctl import threadpool_limits
 
-from possibal.arguments import USUAL
+from possibal.arguments import DEFAULT_STRATEGY
 from possibal.campaign.campaign import Answer, Campaign
 from possibal.experiments.datasets import load
 from possibal.experiments.spec import BINARY, ENVELOPE, HELD_OUT, TABLE_3, Experiment
-from possibal.experiments.splits import deal
+from possibal.experiments.splits import split
 
 ANSWERS, SIZES, SEED = 50, (1, 5, 25), 2027
 RANDOM, PEER = "random", "scikit-activeml's MaxHerding"
-WHO = (RANDOM, PEER, "necessity", USUAL)
+WHO = (RANDOM, PEER, "necessity", DEFAULT_STRATEGY)
 
 
 def accuracy(name: str, run: int, who: str, size: int) -> float:
     """Mean accuracy over the ends of batches, in percent."""
     data = load(name, SEED)
-    share = deal(Experiment(name, HELD_OUT, ENVELOPE, TABLE_3[name], SEED), data, run)
+    share = split(Experiment(name, HELD_OUT, ENVELOPE, TABLE_3[name], SEED), data, run)
     X, y, there = share.X[share.pool], data.y[share.pool], share.X[share.test]
     start = np.searchsorted(share.pool, share.start).tolist()
-    strategy = USUAL if who == PEER else who
+    strategy = DEFAULT_STRATEGY if who == PEER else who
     campaign = Campaign.start(X, classes=[0, 1], strategy=strategy, seed=run)
     campaign = campaign.replay(Answer(row, int(y[row])) for row in start)
     right = list[float]()

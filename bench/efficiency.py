@@ -14,7 +14,7 @@ import numpy as np
 
 from possibal.arrays import Matrix, Places, Vector
 from possibal.experiments.compare import FEWEST, RANDOM, draws, ends, in_words, reached
-from possibal.experiments.reporting.paper_tables import BEST, Cell, Column, TextTable, claimed
+from possibal.experiments.reporting.paper_tables import BEST, Cell, TableColumn, TextTable, claimed
 from possibal.experiments.reporting.rank_tests import PLACES
 from possibal.experiments.results import Results
 
@@ -156,11 +156,14 @@ def by_strategy(results: Sets, ours: str, title: str, note: str) -> TextTable:
         note: on what the results are.
     """
     columns = (
-        Column("strategy"),
-        Column("over the run, %", ("over the run",), figures=True),
+        TableColumn("strategy"),
+        TableColumn("over the run, %", ("over the run",), figures=True),
         _with_ends("ahead of random, points"),
         _with_ends(f"{ours} ahead of it, points"),
-        *(Column(f"after {at}, %", (f"after {at}",), figures=True) for at in _answers(results)),
+        *(
+            TableColumn(f"after {at}, %", (f"after {at}",), figures=True)
+            for at in _answers(results)
+        ),
         _with_ends("labels needed"),
         _with_ends("to stay"),
     )
@@ -179,9 +182,9 @@ def _answers(results: Sets) -> list[int]:
     return [at for at in ANSWERS if at <= results[0].experiment.sizes.queries]
 
 
-def _with_ends(title: str) -> Column:
+def _with_ends(title: str) -> TableColumn:
     """A column of estimates."""
-    return Column(f"{title} [95 %]", (title, f"{title}, low", f"{title}, high"), figures=True)
+    return TableColumn(f"{title} [95 %]", (title, f"{title}, low", f"{title}, high"), figures=True)
 
 
 def _strategy_row(results: Sets, name: str, ours: str) -> tuple[Cell, ...]:
@@ -219,7 +222,10 @@ def _labels(count: Estimate) -> Cell:
 def by_set(results: Sets, peers: Sequence[str], title: str, note: str) -> TextTable:
     """Accuracy over the run of every strategy on every set, the best peer of each set marked."""
     sets = [one.experiment.dataset for one in results]
-    columns = (Column("strategy"), *(Column(name, (name,), figures=True) for name in sets))
+    columns = (
+        TableColumn("strategy"),
+        *(TableColumn(name, (name,), figures=True) for name in sets),
+    )
     order = sorted(results[0].accuracy, key=lambda name: -over(results, name))
     leading = [best([one], peers) for one in results]
     rows = tuple(

@@ -38,12 +38,15 @@ def median_fixed(X: np.ndarray) -> PossibilisticGPClassifier:
 
 
 WAYS: dict[str, tuple[Way, float]] = {
-    "envelope": (lambda _: PossibilisticGPClassifier(), posterior.TRUST),
-    "evidence": (lambda _: PossibilisticGPClassifier(hyperparameters="evidence"), posterior.TRUST),
-    "fixed, median distance": (median_fixed, posterior.TRUST),
+    "envelope": (lambda _: PossibilisticGPClassifier(), posterior.TEMPERING),
+    "evidence": (
+        lambda _: PossibilisticGPClassifier(hyperparameters="evidence"),
+        posterior.TEMPERING,
+    ),
+    "fixed, median distance": (median_fixed, posterior.TEMPERING),
     "fixed, centre of the envelope": (
         lambda _: PossibilisticGPClassifier(hyperparameters="fixed"),
-        posterior.TRUST,
+        posterior.TEMPERING,
     ),
     "envelope, evidence in full": (lambda _: PossibilisticGPClassifier(), 1.0),
 }
@@ -51,7 +54,7 @@ WAYS: dict[str, tuple[Way, float]] = {
 
 def run(name: str, seed: int, way: str) -> float:
     """Mean accuracy on the test rows over the answers of one run."""
-    make, posterior.TRUST = WAYS[way]
+    make, posterior.TEMPERING = WAYS[way]
     data, rng = load(name, seed), np.random.default_rng([seed, crc32(name.encode())])
     pool, test = np.split(rng.permutation(len(data.y)), [POOLS[name]])
     spread = data.X[pool].std(axis=0)

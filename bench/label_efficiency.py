@@ -23,12 +23,19 @@ from peers import MODELS, PEERS
 from threadpoolctl import threadpool_limits
 
 from possibal.acquisition.pointwise import STRATEGIES
-from possibal.arguments import USUAL, choice
+from possibal.arguments import DEFAULT_STRATEGY, choice
 from possibal.cli.console import bar
 from possibal.experiments import referees
-from possibal.experiments.compare import RANDOM, wanted
+from possibal.experiments.compare import RANDOM, comparison_job
 from possibal.experiments.datasets import load
-from possibal.experiments.engine.runner import Begun, Progress, Wanted, begin, cores, run
+from possibal.experiments.engine.runner import (
+    ExperimentJob,
+    RunProgress,
+    StartedJob,
+    begin,
+    cores,
+    run,
+)
 from possibal.experiments.reporting.figures import as_bytes, check_drawing, curves
 from possibal.experiments.reporting.paper_tables import TextTable
 from possibal.experiments.reproduce import merged
@@ -52,18 +59,18 @@ class Measured:
     peers: list[Results]
 
 
-def planned(settings: Namespace) -> list[Wanted]:
+def planned(settings: Namespace) -> list[ExperimentJob]:
     """The experiments; each peer has a ledger of its own."""
     names = (*settings.strategies, *(f"{PREFIX}{peer}" for peer in settings.peers))
-    plan = list[Wanted]()
+    plan = list[ExperimentJob]()
     for name in settings.sets:
         size = replace(TABLE_3[name], runs=settings.runs, queries=QUESTIONS)
         data = load(name, settings.seed)
-        plan += wanted(data, names, size, ENVELOPE, settings.seed)
+        plan += comparison_job(data, names, size, ENVELOPE, settings.seed)
     return plan
 
 
-def measured(plan: Sequence[Wanted], settings: Namespace) -> Measured:
+def measured(plan: Sequence[ExperimentJob], settings: Namespace) -> Measured:
     """The results, with a bar while they come."""
     peers = [one for one in plan if one.source is not None]
     total = 2 * sum(one.trails for one in plan) + sum(one.trails for one in peers)
@@ -74,19 +81,19 @@ def measured(plan: Sequence[Wanted], settings: Namespace) -> Measured:
         stack.enter_context(threadpool_limits(1))  # small matrices lose by more threads
         show = stack.enter_context(bar(total))
 
-        def watch(progress: Progress) -> None:
+        def watch(progress: RunProgress) -> None:
             show(progress.experiment.dataset, progress.trails)
 
         begun = begin(plan, rows, spread)
-        judged = referees.by(SVM, referees.MODELS[SVM](), begun)
+        judged = referees.referee_jobs(SVM, referees.MODELS[SVM](), begun)
         own = [mine for one in begun if one.wanted.source is not None for mine in by_own_model(one)]
         return Measured(*(_named(run(some, spread, watch)) for some in (begun, judged, own)))
 
 
-def by_own_model(one: Begun) -> list[referees.Judged]:
+def by_own_model(one: StartedJob) -> list[referees.RefereeJob]:
     """The experiment of a peer, as the model that it is used with will judge it."""
     (name,) = one.wanted.strategies
-    return referees.by("own", MODELS[name.removeprefix(PREFIX)](), [one])
+    return referees.referee_jobs("own", MODELS[name.removeprefix(PREFIX)](), [one])
 
 
 def _named(results: Sequence[Results]) -> list[Results]:
@@ -152,7 +159,7 @@ def asked() -> Namespace:
     parser.add_argument("--sets", type=names, default=list(TABLE_3))
     parser.add_argument("--strategies", type=names, default=list(STRATEGIES), help="of ours")
     parser.add_argument("--peers", type=names, default=list(PEERS))
-    parser.add_argument("--default", default=USUAL, help="the one of ours to be judged")
+    parser.add_argument("--default", default=DEFAULT_STRATEGY, help="the one of ours to be judged")
     parser.add_argument("--runs", type=int, default=20, help="of each set")
     parser.add_argument("--seed", type=int, default=2028)
     parser.add_argument("--jobs", type=int, help="processes; one per core if left out")

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.gp.likelihoods import LOGISTIC
-from possibal.gp.posterior import Data, condition
+from possibal.gp.posterior import TrainingData, condition
 from possibal.gp.prediction import CHUNK
 from possibal.gp.prior import prior
 
@@ -148,7 +148,7 @@ def stacked(table: Table, n: int, m: int) -> None:
     """Steps of two labels under many settings at once, as an envelope makes them."""
     X, y, X_t = task(n, m)
     thetas = kernel().theta + 0.2 * np.random.default_rng(scores.SEED).normal(size=(STACK, 2))
-    seen = Data(X, np.where(y == 1, 1.0, -1.0)[None], np.ones((1, n)), LOGISTIC)
+    seen = TrainingData(X, np.where(y == 1, 1.0, -1.0)[None], np.ones((1, n)), LOGISTIC)
     what = f"2 labels, {STACK} settings together, n={n}, m={m}, each"
     contenders = {
         "ours": timed(lambda: condition(prior([kernel()], thetas), seen).moments(X_t), STACK),

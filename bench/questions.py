@@ -21,11 +21,11 @@ from rich.table import Table
 from possibal import acquisition
 from possibal.acquisition import coverage
 from possibal.acquisition.strategy import Strategy, View
-from possibal.data.readers import read
+from possibal.data.readers import read_table
 from possibal.experiments import compare, user_data
 from possibal.experiments.datasets import Dataset, load
-from possibal.experiments.engine.simulation import Task, follow
-from possibal.experiments.referees import MODELS, judged
+from possibal.experiments.engine.simulation import SimulationTask, simulate
+from possibal.experiments.referees import MODELS, referee_accuracies
 from possibal.experiments.spec import ENVELOPE, HELD_OUT, TABLE_3, Experiment, Sizes
 from possibal.numerics import distances
 
@@ -60,7 +60,7 @@ def dataset(name: str) -> tuple[Dataset, Sizes]:
     if name in TABLE_3:
         sizes = TABLE_3[name]
         return load(name, 0), Sizes(2, QUESTIONS, sizes.pool, sizes.test)
-    data = user_data.read(name, read(Path(name)).table.names[-1], None).dataset
+    data = user_data.read(name, read_table(Path(name)).table.names[-1], None).dataset
     return data, compare.sizes(data, 2)
 
 
@@ -68,8 +68,10 @@ def followed(name: str, run: int, variant: str) -> tuple[float, float]:
     """Mean accuracy over the answers: our own, and that of the referee."""
     data, sizes = dataset(name)
     experiment = Experiment(data.name, HELD_OUT, ENVELOPE, sizes)
-    (trail,) = follow(Task(experiment, data, {variant: VARIANTS[variant]}), [(variant, run)])
-    referee = judged(experiment, data, trail, MODELS["svm"]())
+    (trail,) = simulate(
+        SimulationTask(experiment, data, {variant: VARIANTS[variant]}), [(variant, run)]
+    )
+    referee = referee_accuracies(experiment, data, trail, MODELS["svm"]())
     return float(trail.accuracy[1:].mean()), float(referee[1:].mean())
 
 

@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from possibal import Campaign, PossibilisticGPClassifier
 from possibal.acquisition.pointwise import STRATEGIES
-from possibal.arguments import USUAL
+from possibal.arguments import DEFAULT_STRATEGY
 from possibal.campaign.answer import Answer
 from possibal.pool.ranking import rank
 
@@ -108,7 +108,7 @@ def bare(X: np.ndarray, n: int = N) -> None:
 
 def every_row(model: PossibilisticGPClassifier, X: np.ndarray, score: str) -> int:
     """The best row by working out every one in full, on both threads."""
-    outlook, chosen, size = model.posterior_.outlook, STRATEGIES[score], 50_000
+    outlook, chosen, size = model.posterior_.predictor, STRATEGIES[score], 50_000
 
     def work(start: int) -> tuple[float, int]:
         utilities = chosen(outlook.at(X[start : start + size]))
@@ -235,7 +235,7 @@ def next_questions(table: Table, m: int) -> None:
                 campaign = campaign.tell(row, y[row])
             full = seconds(lambda fitted=fitted, score=score, X=X: every_row(fitted, X, score), 1)
             took, scan = float(np.median(times)), float(np.median(scans))
-            kept = start.pool.memory.nbytes / 1e6
+            kept = start.pool.cache.nbytes / 1e6
             table.add_row(
                 f"{name}, {score}",
                 f"{1e3 * took:.0f} ms",
@@ -253,7 +253,7 @@ def usual_questions(table: Table, rows: tuple[int, ...]) -> None:
         y = labels(X)
         for n in (50, N):
             took = dict[str, float]()
-            for strategy in (USUAL, "necessity"):
+            for strategy in (DEFAULT_STRATEGY, "necessity"):
                 start = Campaign.start(X, classes=["no", "yes"], strategy=strategy, memory=BUDGET)
                 campaign, times = start.replay(Answer(row, y[row]) for row in range(n)), []
                 for _ in range(3 + QUESTIONS):  # the first fill the memory
@@ -306,12 +306,16 @@ def main() -> None:
         second.add_column(head, justify="left" if head == "pool" else "right")
     next_questions(second, m)
     console.print(second)
-    third = Table(title=f"The next question by {USUAL} beyond the fit, the classifier as it comes")
-    for head in ("pool", USUAL, "necessity", "ratio"):
+    third = Table(
+        title=f"The next question by {DEFAULT_STRATEGY} beyond the fit, the classifier as it comes"
+    )
+    for head in ("pool", DEFAULT_STRATEGY, "necessity", "ratio"):
         third.add_column(head, justify="left" if head == "pool" else "right")
     usual_questions(third, (10_000, m))
     console.print(third)
-    fourth = Table(title=f"A batch by {USUAL} beyond the fit, and how many times one question")
+    fourth = Table(
+        title=f"A batch by {DEFAULT_STRATEGY} beyond the fit, and how many times one question"
+    )
     for head in ("pool", *(f"{size} at once" for size in BATCHES)):
         fourth.add_column(head, justify="left" if head == "pool" else "right")
     usual_batches(fourth, 10_000)

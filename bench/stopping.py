@@ -21,13 +21,13 @@ from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 from possibal.acquisition.pointwise import necessity
-from possibal.arguments import USUAL
+from possibal.arguments import DEFAULT_STRATEGY
 from possibal.belief import leading_labels
 from possibal.campaign.campaign import Answer, Campaign
-from possibal.campaign.stopping import State
+from possibal.campaign.stopping import AdviceState
 from possibal.experiments.datasets import load
 from possibal.experiments.spec import ENVELOPE, HELD_OUT, TABLE_3, Experiment
-from possibal.experiments.splits import deal
+from possibal.experiments.splits import split
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 SEED = 7
@@ -47,7 +47,7 @@ class Followed:
 
     name: str
     accuracy: np.ndarray
-    advised: dict[State, int]
+    advised: dict[AdviceState, int]
     above: np.ndarray
     rows: int
 
@@ -55,13 +55,13 @@ class Followed:
 def followed(name: str, run: int, questions: int, strategy: str) -> Followed:
     """A campaign that is answered truthfully."""
     data = load(name, run)
-    share = deal(Experiment(name, HELD_OUT, ENVELOPE, TABLE_3[name], SEED), data, run)
+    share = split(Experiment(name, HELD_OUT, ENVELOPE, TABLE_3[name], SEED), data, run)
     X, y = share.X[share.pool], data.y[share.pool]
     there, truth = share.X[share.test], data.y[share.test]
     start = np.searchsorted(share.pool, share.start).tolist()
     campaign = Campaign.start(X, classes=np.unique(y), strategy=strategy, seed=run)
     campaign = campaign.replay(Answer(row, int(y[row])) for row in start)
-    accuracy, advised, above = list[float](), dict[State, int](), list[np.ndarray]()
+    accuracy, advised, above = list[float](), dict[AdviceState, int](), list[np.ndarray]()
     with threadpool_limits(1):
         for asked in range(1, min(questions, len(X) - len(start)) + 1):
             (row,) = campaign.ask()
@@ -105,7 +105,7 @@ def left_over(runs: Sequence[Followed]) -> Table:
         table.add_column(head, justify="right")
     for name in [*dict.fromkeys(run.name for run in runs), "all"]:
         some = [run for run in runs if name in {run.name, "all"}]
-        for state in (State.SETTLED, State.DONE):
+        for state in (AdviceState.SETTLED, AdviceState.DONE):
             had = [run for run in some if state in run.advised]
             if not had:
                 continue
@@ -128,7 +128,7 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(TABLE_3))
     parser.add_argument("--runs", type=int, default=6)
     parser.add_argument("--questions", type=int, default=80)
-    parser.add_argument("--strategy", default=USUAL)
+    parser.add_argument("--strategy", default=DEFAULT_STRATEGY)
     given = parser.parse_args()
     plan = [(name, run) for name in given.sets.split(",") for run in range(given.runs)]
     work = joblib.Parallel(n_jobs=-1, return_as="generator")(

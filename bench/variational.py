@@ -20,9 +20,9 @@ from possibal.acquisition.pointwise import STRATEGIES
 from possibal.arrays import Array
 from possibal.belief import Belief
 from possibal.experiments.datasets import load
-from possibal.experiments.engine.simulation import Task, campaign_seed, follow
+from possibal.experiments.engine.simulation import SimulationTask, campaign_seed, simulate
 from possibal.experiments.spec import MULTICLASS, experiment
-from possibal.experiments.splits import deal
+from possibal.experiments.splits import split
 
 ADAM_STEPS, ADAM_RATE = 500, 0.05
 
@@ -70,7 +70,7 @@ def trail(name: str, strategy: str, run: int, queries: int) -> tuple[list[float]
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore", module="gpytorch|linear_operator")
     data, plan, begun = load(name), experiment(name), perf_counter()
-    share = deal(plan, data, run)
+    share = split(plan, data, run)
     known, accuracy = list(share.start), []
     for step in range(queries + 1):
         left = np.setdiff1d(share.pool, known)
@@ -103,10 +103,10 @@ def main() -> None:
     for name in asked.sets.split(","):
         jobs = [(name, one, run, asked.queries) for one in names for run in range(asked.runs)]
         found = joblib.Parallel(n_jobs=asked.jobs)(joblib.delayed(trail)(*job) for job in jobs)
-        task = Task(experiment(name), load(name), {one: STRATEGIES[one] for one in names})
+        task = SimulationTask(experiment(name), load(name), {one: STRATEGIES[one] for one in names})
         begun = perf_counter()
         with threadpool_limits(1):
-            ours = follow(task, [(one, run) for _, one, run, _ in jobs])
+            ours = simulate(task, [(one, run) for _, one, run, _ in jobs])
         pace = 1e3 * (perf_counter() - begun) / len(ours) / task.experiment.sizes.queries
         for one in names:
             theirs = [f for job, f in zip(jobs, found, strict=True) if job[1] == one]

@@ -32,7 +32,7 @@ from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Matrix, Vector
 from possibal.experiments import splits
 from possibal.experiments.datasets import load
-from possibal.experiments.engine.simulation import Task, follow
+from possibal.experiments.engine.simulation import SimulationTask, simulate
 from possibal.experiments.reporting.paper_results import TABLE_1
 from possibal.experiments.spec import BINARY_STRATEGIES, MULTICLASS, experiment
 
@@ -110,8 +110,8 @@ def medians(
     splits.scaled = SCALINGS[scaling]
     names = settings.strategies.split(",")
     chosen = {one: OTHERS[one][0] if one in OTHERS else STRATEGIES[one] for one in names}
-    task = Task(experiment(name).with_runs(settings.runs), load(name), chosen, theta)
-    trails = follow(task, [(one, run) for run in range(settings.runs) for one in chosen])
+    task = SimulationTask(experiment(name).with_runs(settings.runs), load(name), chosen, theta)
+    trails = simulate(task, [(one, run) for run in range(settings.runs) for one in chosen])
     return {
         one: float(np.median([t.accuracy[-1] for t in trails if t.strategy == one]))
         for one in chosen
@@ -129,8 +129,8 @@ def margins(runs: int) -> None:
     chosen["largest"] = largest_margin
     sys.stdout.write(",".join(["set", *chosen]) + "\n")
     for name in MULTICLASS:
-        trails = follow(
-            Task(experiment(name), load(name), chosen),
+        trails = simulate(
+            SimulationTask(experiment(name), load(name), chosen),
             [(one, run) for run in range(runs) for one in chosen],
         )
         last = {one: [t.accuracy[-1] for t in trails if t.strategy == one] for one in chosen}

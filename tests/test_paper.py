@@ -40,13 +40,31 @@ def public_members(module):
 
 
 # Not formulas: what is carried from one formula to the next, and how parts of it are taken.
-CARRIERS = {"SoftmaxAverages", "Rule", "Factor", "Slopes", "Seen", "Place", "Step", "Column"}
-CARRIERS |= {"Facing", "Kernel", "Chart", "Data", "Beforehand", "Problem"}
+CARRIERS = {
+    "SoftmaxAverages",
+    "Rule",
+    "Factor",
+    "LikelihoodDerivatives",
+    "Observations",
+    "NewtonState",
+    "NewtonStep",
+    "KernelColumn",
+}
+CARRIERS |= {
+    "CrossCovariance",
+    "RBFCrossCovariance",
+    "KernelCrossCovariance",
+    "Kernel",
+    "ScaledInputs",
+    "TrainingData",
+    "Hyperprior",
+    "InferenceProblem",
+}
 HANDLES = {"part", "with_part", "name", "settings", "jitter", "leading", "finite", "single"}
 HANDLES |= {"largest"}
 PLUMBING = {
     "gp.hyperparameters.problem",
-    "gp.hyperparameters.Problem.repeats",
+    "gp.hyperparameters.InferenceProblem.part",
     "acquisition.expectations.Rule.nodes",
 }
 PLUMBING |= {
@@ -55,7 +73,11 @@ PLUMBING |= {
     "gp.kernels.Kernel.hyperparameters",
 }
 PLUMBING |= {"gp.kernels.Kernel.clone_with_theta", "gp.kernels.Kernel.diag"}
-PLUMBING |= {"gp.posterior.Data.seen", "gp.posterior.Data.followed_by", "gp.posterior.Data.stacked"}
+PLUMBING |= {
+    "gp.posterior.TrainingData.observations",
+    "gp.posterior.TrainingData.followed_by",
+    "gp.posterior.TrainingData.stacked",
+}
 
 
 @pytest.mark.parametrize("name", MATHS)

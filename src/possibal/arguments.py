@@ -9,7 +9,7 @@ import numpy as np
 
 Entry = TypeVar("Entry")
 
-USUAL = "herding"
+DEFAULT_STRATEGY = "herding"
 """The strategy of those who choose none."""
 
 
@@ -39,7 +39,7 @@ def whole(argument: str, value: object, least: int) -> int:
     return at_least(argument, int(value), least)
 
 
-def plain(value: Hashable) -> Hashable:
+def as_python(value: Hashable) -> Hashable:
     """A value of Python's own, where it is one of NumPy's."""
     return cast("Hashable", value.item()) if isinstance(value, np.generic) else value
 

@@ -12,10 +12,10 @@ from support.pools import LOCAL, CountingPosterior
 
 from possibal import PossibilisticGPClassifier
 from possibal.acquisition import coverage, lookahead
-from possibal.acquisition.lookahead import Latents
+from possibal.acquisition.lookahead import LatentMoments
 from possibal.acquisition.pointwise import STRATEGIES
 from possibal.acquisition.strategy import View
-from possibal.gp.pending import Foreseen
+from possibal.gp.pending import PendingPosterior
 from possibal.numerics import distances
 
 WIDE = {name: s for name, s in STRATEGIES.items() if name not in {*LOCAL, "random"}}
@@ -50,14 +50,14 @@ def alike(x, z, X, reach=0.0):
 @pytest.mark.parametrize("m", [5, 12])  # the nearest far from each other, or near
 @pytest.mark.parametrize(("n", "coming"), [(8, 0), (8, 3), (14, 0), (14, 3)])
 def test_herding_is_what_a_row_adds_to_the_coverage_and_its_own_doubt(labels, m, n, coming):
-    source, X, picked = Foreseen(posterior(labels, n)), rows(m, 5), rows(coming, 6)
+    source, X, picked = PendingPosterior(posterior(labels, n)), rows(m, 5), rows(coming, 6)
     for x in picked:
-        source = source.with_pick(x)
+        source = source.with_pending(x)
     found, seen = coverage.herding(View(source, X)), [*rows(n), *picked]
     nearest = [min(np.linalg.norm(x - z) for z in X if (x != z).any()) for x in X]
     reach = 0.6 * np.median(nearest)
     assert (reach > 0.2 * distances.usual_distance(X)) == (m == 5)
-    latents = Latents.of(source, X)
+    latents = LatentMoments.of(source, X)
     p, rival = latents.probability, lookahead.doubted(latents)
     doubt = (1 - (p**2).sum(axis=1)) ** (2 * min(n / 10, 1))
     for at, x in enumerate(X):
@@ -77,11 +77,13 @@ def test_looking_ahead_is_the_gain_that_counts_rows_of_crowds_less(labels):
     now = view(labels)
     X, source = now.candidates, posterior(labels)
     weight = np.array([sum(alike(z, one, X) for one in X) ** -0.5 for z in X])
-    before = weight @ lookahead.squared(Latents.of(source, X)) ** 2
+    before = weight @ lookahead.expected_brier(LatentMoments.of(source, X)) ** 2
     found = coverage.look_ahead(now) * weight.sum()
     for at in range(len(X)):
-        (some,) = lookahead.answers(source, X[[at]], X)
-        after = sum(one.chance[0] * weight @ lookahead.squared(one.latents)[0] ** 2 for one in some)
+        (some,) = lookahead.one_step_posteriors(source, X[[at]], X)
+        after = sum(
+            one.chance[0] * weight @ lookahead.expected_brier(one.latents)[0] ** 2 for one in some
+        )
         assert found[at] == pytest.approx(before - after, rel=1e-7)
 
 
@@ -89,8 +91,14 @@ def test_looking_ahead_is_the_gain_that_counts_rows_of_crowds_less(labels):
 @pytest.mark.parametrize(
     ("strategy", "slow"),
     [
-        (coverage.mocu, functools.partial(lookahead.gain, loss=lookahead.error)),
-        (coverage.bemps, functools.partial(lookahead.gain, loss=lookahead.squared)),
+        (
+            coverage.mocu,
+            functools.partial(lookahead.expected_loss_reduction, loss=lookahead.expected_error),
+        ),
+        (
+            coverage.bemps,
+            functools.partial(lookahead.expected_loss_reduction, loss=lookahead.expected_brier),
+        ),
     ],
 )
 def test_the_others_are_gains_over_all_rows_alike(labels, strategy, slow):
@@ -102,7 +110,9 @@ def test_the_others_are_gains_over_all_rows_alike(labels, strategy, slow):
 @each_kind
 def test_what_a_label_tells_about_the_others_is_never_negative(labels):
     now = view(labels)
-    expected = lookahead.information(posterior(labels), now.candidates, now.candidates)
+    expected = lookahead.expected_information_gain(
+        posterior(labels), now.candidates, now.candidates
+    )
     np.testing.assert_allclose(coverage.epig(now), expected / 12, rtol=1e-12)
     assert coverage.epig(now).min() >= 0
 
@@ -133,7 +143,7 @@ def test_a_row_whose_label_is_on_its_way_is_worth_less(strategy, labels, common)
     strategy, known = WIDE[strategy], posterior(labels, common=common)
     now = view(labels, source=known)
     first = strategy(now).argmax()
-    after = Foreseen(known).with_pick(now.candidates[first])
+    after = PendingPosterior(known).with_pending(now.candidates[first])
     later = strategy(view(labels, source=after))
     assert later.argmax() != first
     assert later[first] < strategy(now)[first]
@@ -168,7 +178,7 @@ def test_a_posterior_that_knows_no_covariances_is_refused(strategy):
 
 
 @each_kind
-@pytest.mark.parametrize("strategy", coverage.WHOLE)
+@pytest.mark.parametrize("strategy", coverage.REWEIGHED_BY_PENDING)
 @given(seed=st.integers(0, 99))
 def test_no_row_is_worth_more_for_the_others_of_its_batch(strategy, labels, seed):
     X, reference = rows(9, seed), rows(12, seed + 1)
@@ -192,6 +202,6 @@ def test_herding_covers_first_and_doubts_later():
 def test_a_crowd_counts_less_than_its_rows():
     crowd, few = np.zeros((50, 2)), np.array([[4.0, 0.0], [4.1, 0.0]])
     X = np.vstack([crowd, few])
-    among, near = cdist(X, X), distances.near(X)
+    among, near = cdist(X, X), distances.near_duplicate_width(X)
     counts = coverage._rarity(among, near)  # noqa: SLF001 - what is to be seen
     assert counts[:50].sum() == pytest.approx(np.sqrt(50), rel=1e-6)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_ndtr, log_softmax, ndtr, softmax
 
-from possibal.acquisition.label_update import probit_step, softmax_step
+from possibal.acquisition.label_update import probit_update, softmax_update
 from possibal.acquisition.suprema import probit_excess, softmax_excess
 
 means = st.floats(-30.0, 30.0)
@@ -25,7 +25,7 @@ def joint_of(rng, m, classes, log_variance):
 def test_a_probit_step_ends_where_nothing_pulls_any_more(rows):
     mean, log_variance = np.array(rows).T
     variance = 10.0**log_variance
-    step = probit_step(mean, variance)
+    step = probit_update(mean, variance)
     assert step.pull.shape == (2, len(mean), 1)
     assert step.bend.shape == (2, len(mean), 1, 1)
     for pull, bend, sign in zip(step.pull[..., 0], step.bend[..., 0, 0], (-1.0, 1.0), strict=True):
@@ -40,7 +40,7 @@ def test_a_probit_step_ends_where_nothing_pulls_any_more(rows):
 @pytest.mark.parametrize("variance", [1e-3, 0.5, 12.0, 400.0])
 @pytest.mark.parametrize("mean", [-6.0, -0.5, 0.0, 2.0])
 def test_a_probit_step_is_what_a_slow_search_finds(mean, variance):
-    step = probit_step(np.array([mean]), np.array([variance]))
+    step = probit_update(np.array([mean]), np.array([variance]))
     for pull, bend, sign in zip(
         step.pull[:, 0, 0], step.bend[:, 0, 0, 0], (-1.0, 1.0), strict=True
     ):
@@ -59,7 +59,7 @@ def test_a_probit_step_is_what_a_slow_search_finds(mean, variance):
 
 def test_the_supremum_is_attained_at_the_end_of_a_probit_step():
     mean, variance = np.array([-1.0, 0.3, 2.5]), np.array([0.4, 3.0, 9.0])
-    step = probit_step(mean, variance)
+    step = probit_update(mean, variance)
     rival, leader = probit_excess(mean, variance)
     excess = np.where(mean > 0, [rival, leader], [leader, rival])
     for label, sign in enumerate((-1.0, 1.0)):
@@ -73,7 +73,7 @@ def test_the_supremum_is_attained_at_the_end_of_a_probit_step():
 def test_a_softmax_step_ends_where_nothing_pulls_any_more(classes, seed, spread, log_variance):
     rng = np.random.default_rng(seed)
     mean, joint = spread * rng.normal(size=(8, classes)), joint_of(rng, 8, classes, log_variance)
-    step = softmax_step(mean, joint)
+    step = softmax_update(mean, joint)
     assert step.pull.shape == (classes, 8, classes)
     for label in range(classes):
         pull, own = step.pull[label], np.arange(classes) == label
@@ -89,7 +89,7 @@ def test_a_softmax_step_ends_where_nothing_pulls_any_more(classes, seed, spread,
 def test_a_softmax_step_is_what_a_slow_search_finds():
     rng = np.random.default_rng(1)
     mean, joint = 2.0 * rng.normal(size=(4, 3)), joint_of(rng, 4, 3, 0.5)
-    step = softmax_step(mean, joint)
+    step = softmax_update(mean, joint)
     for label in range(3):
         for at in range(4):
             inverse = np.linalg.inv(joint[at])
@@ -108,7 +108,7 @@ def test_the_supremum_is_attained_at_the_end_of_a_softmax_step():
     rng = np.random.default_rng(3)
     mean, variance = 2.0 * rng.normal(size=(30, 3)), 10.0 ** rng.uniform(-2, 2, (30, 3))
     joint = np.einsum("mi,ij->mij", variance, np.eye(3))
-    step, excess = softmax_step(mean, joint), softmax_excess(mean, variance)
+    step, excess = softmax_update(mean, joint), softmax_excess(mean, variance)
     for label in range(3):
         move = variance * step.pull[label]
         possible = np.exp(-0.5 * (move * move / variance).sum(axis=1))
@@ -119,6 +119,6 @@ def test_the_supremum_is_attained_at_the_end_of_a_softmax_step():
 
 def test_two_classes_of_a_softmax_move_apart_alike_and_what_they_share_stays():
     joint = np.array([[[3.0, 1.0], [1.0, 3.0]]])
-    step = softmax_step(np.zeros((1, 2)), joint)
+    step = softmax_update(np.zeros((1, 2)), joint)
     np.testing.assert_allclose(step.pull.sum(axis=2), 0.0, atol=1e-12)
     np.testing.assert_allclose(step.pull[0, 0], -step.pull[1, 0], atol=1e-9)

@@ -10,22 +10,27 @@ from hypothesis import strategies as st
 from possibal import PossibilisticGPClassifier, acquisition
 from possibal.acquisition import lookahead
 from possibal.acquisition.lookahead import (
-    Latents,
-    answers,
-    chances,
+    LatentMoments,
+    average_probabilities,
     doubted,
-    error,
-    gain,
-    information,
-    squared,
-    surprise,
+    expected_brier,
+    expected_entropy,
+    expected_error,
+    expected_information_gain,
+    expected_loss_reduction,
+    one_step_posteriors,
 )
 from possibal.belief import Belief
-from possibal.gp.pending import Foreseen
-from possibal.gp.posterior import TRUST
+from possibal.gp.pending import PendingPosterior
+from possibal.gp.posterior import TEMPERING
 from possibal.numerics.distances import usual_distance
 
-LOSSES = {"error": error, "squared": squared, "surprise": surprise, "doubted": doubted}
+LOSSES = {
+    "error": expected_error,
+    "squared": expected_brier,
+    "surprise": expected_entropy,
+    "doubted": doubted,
+}
 each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 each_kind = pytest.mark.parametrize("kind", ["two", "logistic", "three"])
 
@@ -57,7 +62,7 @@ def after(kind, x, label, n=12):
 @each_kind
 def test_answers_are_as_probable_as_the_model_says(kind):
     X, Z = rows(7, 1), rows(5, 2)
-    (some,) = answers(posterior(kind), X, Z)
+    (some,) = one_step_posteriors(posterior(kind), X, Z)
     assert len(some) == (3 if kind == "three" else 2)
     chance = np.array([one.chance for one in some])
     np.testing.assert_allclose(chance.sum(axis=0), 1.0, atol=1e-12)
@@ -70,12 +75,12 @@ def test_answers_are_as_probable_as_the_model_says(kind):
 @pytest.mark.parametrize(("kind", "share"), [("two", 0.3), ("logistic", 0.3), ("three", 0.3)])
 def test_what_is_foreseen_is_close_to_what_is_learnt(kind, share):
     X, Z = rows(6, 1), rows(40, 2)
-    now = Latents.of(posterior(kind), Z).probability
-    (some,) = answers(posterior(kind), X, Z)
+    now = LatentMoments.of(posterior(kind), Z).probability
+    (some,) = one_step_posteriors(posterior(kind), X, Z)
     off, moved = [], []
     for label, one in enumerate(some):
         for at, foreseen in enumerate(one.latents.probability):
-            learnt = Latents.of(after(kind, X[at], label), Z).probability
+            learnt = LatentMoments.of(after(kind, X[at], label), Z).probability
             off.append(one.chance[at] * np.abs(foreseen - learnt).mean())
             moved.append(one.chance[at] * np.abs(now - learnt).mean())
     assert sum(off) < share * sum(moved)
@@ -84,8 +89,8 @@ def test_what_is_foreseen_is_close_to_what_is_learnt(kind, share):
 @each_kind
 def test_a_candidate_itself_moves_by_its_own_step_and_no_variance_grows(kind):
     X = rows(4, 3)
-    before = Latents.of(posterior(kind), X)
-    (some,) = answers(posterior(kind), X, X)
+    before = LatentMoments.of(posterior(kind), X)
+    (some,) = one_step_posteriors(posterior(kind), X, X)
     for one in some:
         assert np.all(one.latents.variance <= before.variance[:, None] * (1 + 1e-9))
         assert np.all(one.latents.variance > 0)
@@ -97,12 +102,12 @@ def test_a_candidate_itself_moves_by_its_own_step_and_no_variance_grows(kind):
 
 def test_an_answer_tells_settings_apart():
     X = rows(5, 4)
-    (some,) = answers(posterior(), X, X[:2])
+    (some,) = one_step_posteriors(posterior(), X, X[:2])
     belief = posterior().at(X)
-    here = Latents.of(posterior(), X)
+    here = LatentMoments.of(posterior(), X)
     for label, one in enumerate(some):
-        each = chances(here.mean, here.variance)[:, :, label]
-        expected = belief.credibility[:, None] * each**TRUST
+        each = average_probabilities(here.mean, here.variance)[:, :, label]
+        expected = belief.credibility[:, None] * each**TEMPERING
         np.testing.assert_allclose(
             one.latents.credibility, expected / expected.max(axis=0), rtol=1e-12
         )
@@ -119,14 +124,16 @@ def test_losses_of_a_belief_are_those_of_the_scores(seed, hypotheses, latents):
     mean = 3 * rng.normal(size=shape)
     belief = Belief(mean, 10 ** rng.uniform(-2, 2, shape), credibility)
     more = (..., None) if latents == 1 else ...
-    found = Latents(belief.mean[more], belief.variance[more], belief.credibility)
+    found = LatentMoments(belief.mean[more], belief.variance[more], belief.credibility)
     np.testing.assert_allclose(doubted(found), acquisition.doubt(belief), rtol=1e-9, atol=1e-300)
     if latents == 1:
-        np.testing.assert_allclose(error(found), acquisition.least_confidence(belief), atol=1e-12)
-        np.testing.assert_allclose(surprise(found), acquisition.entropy(belief), atol=1e-9)
+        np.testing.assert_allclose(
+            expected_error(found), acquisition.least_confidence(belief), atol=1e-12
+        )
+        np.testing.assert_allclose(expected_entropy(found), acquisition.entropy(belief), atol=1e-9)
     p = found.probability
     np.testing.assert_allclose(p.sum(axis=-1), 1.0)
-    np.testing.assert_allclose(squared(found), 1 - (p**2).sum(axis=-1))
+    np.testing.assert_allclose(expected_brier(found), 1 - (p**2).sum(axis=-1))
 
 
 # ---------------------------------------------------------------- gains
@@ -134,10 +141,10 @@ def test_losses_of_a_belief_are_those_of_the_scores(seed, hypotheses, latents):
 @each_loss
 def test_a_gain_is_the_loss_now_less_that_after_the_answers(kind, loss):
     X, Z = rows(5, 5), rows(9, 6)
-    found = gain(posterior(kind), X, Z, loss)
-    now = loss(Latents.of(posterior(kind), Z)).mean()
+    found = expected_loss_reduction(posterior(kind), X, Z, loss)
+    now = loss(LatentMoments.of(posterior(kind), Z)).mean()
     for at in range(5):
-        (some,) = answers(posterior(kind), X[[at]], Z)
+        (some,) = one_step_posteriors(posterior(kind), X[[at]], Z)
         then = sum(one.chance[0] * loss(one.latents)[0].mean() for one in some)
         assert found[at] == pytest.approx(now - then, rel=1e-9, abs=1e-9)
 
@@ -149,33 +156,48 @@ def test_a_row_that_is_known_well_gains_little_and_tells_little(kind):
     link = "logistic" if kind == "logistic" else "probit"
     known = PossibilisticGPClassifier(link=link).fit(X, y, often).posterior_
     candidates, Z = np.vstack([X[:1], rows(30, 7)]), rows(30, 8)
-    for found in (gain(known, candidates, Z, squared), information(known, candidates, Z)):
+    for found in (
+        expected_loss_reduction(known, candidates, Z, expected_brier),
+        expected_information_gain(known, candidates, Z),
+    ):
         assert found[0] < 0.2 * found.max()
 
 
 @each_kind
 def test_candidates_may_be_many_or_none(kind, monkeypatch):
     X, Z = rows(11, 9), rows(4, 10)
-    there = gain(posterior(kind), X, Z, squared), information(posterior(kind), X, Z)
+    there = (
+        expected_loss_reduction(posterior(kind), X, Z, expected_brier),
+        expected_information_gain(posterior(kind), X, Z),
+    )
     monkeypatch.setattr(lookahead, "CHUNK", 30)
-    np.testing.assert_allclose(gain(posterior(kind), X, Z, squared), there[0], rtol=1e-9)
-    np.testing.assert_allclose(information(posterior(kind), X, Z), there[1], rtol=1e-9, atol=1e-15)
-    for none in (gain(posterior(kind), X[:0], Z, squared), information(posterior(kind), X[:0], Z)):
+    np.testing.assert_allclose(
+        expected_loss_reduction(posterior(kind), X, Z, expected_brier), there[0], rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        expected_information_gain(posterior(kind), X, Z), there[1], rtol=1e-9, atol=1e-15
+    )
+    for none in (
+        expected_loss_reduction(posterior(kind), X[:0], Z, expected_brier),
+        expected_information_gain(posterior(kind), X[:0], Z),
+    ):
         assert none.shape == (0,)
 
 
 def test_information_is_that_of_the_joint_table_of_labels():
     X, Z = rows(3, 11), rows(1, 12)
-    (some,) = answers(posterior(), X, Z)
+    (some,) = one_step_posteriors(posterior(), X, Z)
     joint = np.stack([one.chance[:, None] * one.latents.probability[:, 0] for one in some], axis=1)
     apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=2, keepdims=True)
     mutual = (joint * np.log(joint / apart)).sum(axis=(1, 2))
-    np.testing.assert_allclose(information(posterior(), X, Z), mutual, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(
+        expected_information_gain(posterior(), X, Z), mutual, rtol=1e-6, atol=1e-12
+    )
 
 
 def test_rows_whose_labels_are_on_their_way_count_as_known():
     X = rows(20, 13)
-    first = int(gain(posterior(), X, X, error).argmax())
-    foreseen = Foreseen(posterior()).with_pick(X[first])
-    later = gain(foreseen, X, X, squared)
-    assert later[first] < 0.5 * gain(posterior(), X, X, squared)[first]
+    first = int(expected_loss_reduction(posterior(), X, X, expected_error).argmax())
+    foreseen = PendingPosterior(posterior()).with_pending(X[first])
+    later = expected_loss_reduction(foreseen, X, X, expected_brier)
+    assert later[first] < 0.5 * expected_loss_reduction(posterior(), X, X, expected_brier)[first]

@@ -9,7 +9,7 @@ from support.pools import LOCAL, random_moments
 from possibal import Belief, acquisition
 from possibal.acquisition import scoring
 from possibal.acquisition.pointwise import STRATEGIES
-from possibal.acquisition.scoring import Order
+from possibal.acquisition.scoring import Monotonicity
 
 
 @pytest.mark.parametrize("score", LOCAL.values(), ids=LOCAL)
@@ -40,7 +40,7 @@ def test_a_score_keeps_its_name_and_its_words():
     assert acquisition.doubt.__doc__.startswith("Asks")
 
 
-@pytest.mark.parametrize("size", [scoring.reading, scoring.climbing])
+@pytest.mark.parametrize("size", [scoring.one_per_latent, scoring.one_per_pair])
 def test_more_latents_need_more_room(size):
     assert size(1) == 1
     assert size(2) < size(3) < size(10)
@@ -64,7 +64,7 @@ def test_the_scores_of_the_paper_read_a_belief_row_by_row():
 
 
 def test_only_a_score_is_known_to_be_local():
-    @scoring.score(size=scoring.reading)
+    @scoring.score(size=scoring.one_per_latent)
     def spread(belief):
         return belief.variance[0]
 
@@ -98,23 +98,28 @@ def test_a_local_score_says_the_same_of_pools_joined(score, shape):
     ],
 )
 def test_a_score_says_in_which_order_it_is(name, alone, several, classes):
-    order = STRATEGIES[name].order
+    order = STRATEGIES[name].monotonicity
     assert (order(1, 1), order(3, 1), order(1, 3), order(3, 3)) == (
-        Order(alone),
-        Order(several),
-        Order(classes),
-        Order(classes),
+        Monotonicity(alone),
+        Monotonicity(several),
+        Monotonicity(classes),
+        Monotonicity(classes),
     )
 
 
 def test_nothing_is_known_of_a_score_that_does_not_say():
-    @scoring.score(size=scoring.reading)
+    @scoring.score(size=scoring.one_per_latent)
     def spread(belief):
         return belief.variance[0]
 
-    assert spread.order(1, 1) is Order.UNKNOWN
-    assert spread.size is scoring.reading
-    assert Order.UNKNOWN < Order.BY_VARIANCE < Order.BY_BOTH < Order.BY_LABELS
+    assert spread.monotonicity(1, 1) is Monotonicity.UNKNOWN
+    assert spread.size is scoring.one_per_latent
+    assert (
+        Monotonicity.UNKNOWN
+        < Monotonicity.BY_VARIANCE
+        < Monotonicity.BY_BOTH
+        < Monotonicity.BY_LABELS
+    )
 
 
 def claimed(*orders):
@@ -124,7 +129,7 @@ def claimed(*orders):
         for name, score in LOCAL.items()
         for hypotheses in (1, 2, 4)
         for latents in (1, 3)
-        if score.order(hypotheses, latents) in orders
+        if score.monotonicity(hypotheses, latents) in orders
     ]
 
 
@@ -144,7 +149,9 @@ def assert_not_lowered(score, before, after):
     assert np.all(is_now >= was - 1e-9 * np.abs(was))
 
 
-@pytest.mark.parametrize("case", claimed(Order.BY_VARIANCE, Order.BY_BOTH, Order.BY_LABELS))
+@pytest.mark.parametrize(
+    "case", claimed(Monotonicity.BY_VARIANCE, Monotonicity.BY_BOTH, Monotonicity.BY_LABELS)
+)
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), log_factor=st.floats(0, 6), share=st.floats(0, 1))
 def test_larger_variances_never_lower_a_score_in_order(case, seed, log_factor, share):
@@ -156,7 +163,7 @@ def test_larger_variances_never_lower_a_score_in_order(case, seed, log_factor, s
     assert_not_lowered(score, belief, after)
 
 
-@pytest.mark.parametrize("case", claimed(Order.BY_BOTH))
+@pytest.mark.parametrize("case", claimed(Monotonicity.BY_BOTH))
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10_000), log_off=st.floats(-9, 2), is_common=st.booleans())
 def test_means_closer_to_zero_never_lower_a_score_in_order_by_both(case, seed, log_off, is_common):

@@ -9,7 +9,7 @@ from possibal import acquisition
 from possibal.acquisition.pointwise import STRATEGIES
 from possibal.acquisition.strategy import View
 from possibal.campaign.campaign import Answer, Campaign
-from possibal.gp.pending import Foreseen
+from possibal.gp.pending import PendingPosterior
 
 
 @few
@@ -23,17 +23,17 @@ def test_a_batch_begins_with_the_single_question(seed, told, strategy):
 def row_by_row(campaign, X, n):
     """A batch picked from nothing but the rows left, each time anew."""
     posterior, left, asked = campaign.classifier.posterior_, list(campaign.left), []
-    foreseen, reference = Foreseen(posterior), X[left]
+    foreseen, reference = PendingPosterior(posterior), X[left]
     while len(asked) < n:
         Z, fresh = X[left], np.ones(len(left), dtype=bool)
         if asked:
-            told = foreseen.foretold(Z)
+            told = foreseen.foretold_share(Z)
             fresh = told <= max(told.min(), 0.5 + 0.5 * told.min())
         view = View(foreseen, Z[fresh], np.random.default_rng([0, len(campaign)]), reference)
         best = np.array(left)[fresh][campaign.strategy(view).argmax()]
         asked.append(int(best))
         left.remove(best)
-        foreseen = foreseen.with_pick(X[best])
+        foreseen = foreseen.with_pending(X[best])
     return tuple(asked)
 
 

@@ -19,10 +19,10 @@ from possibal.acquisition.pointwise import STRATEGIES
 from possibal.acquisition.registry import pick
 from possibal.acquisition.strategy import View
 from possibal.campaign.campaign import Answer, Campaign
-from possibal.campaign.stopping import State
+from possibal.campaign.stopping import AdviceState
 from possibal.errors import AlreadyAnsweredError, PossibalError
 from possibal.estimators.classifier import PossibilisticGPClassifier
-from possibal.gp.pending import Foreseen
+from possibal.gp.pending import PendingPosterior
 from possibal.pool import ranking, sampling
 
 # ---------------------------------------------------------------- ask and tell
@@ -150,18 +150,22 @@ def test_the_first_questions_speak_for_most_rows(classes):
 
 
 def test_a_first_batch_asks_the_deputies_of_a_pool_and_then_others(monkeypatch):
-    monkeypatch.setattr(ranking, "REFERENCE", 4)
+    monkeypatch.setattr(ranking, "COLD_START_SAMPLE", 4)
     campaign = Campaign.start(rows(m=12), classes=[0, 1])
     asked = campaign.ask(9)
-    assert set(asked[:4]) == set(campaign.pool.deputies.tolist())
+    assert set(asked[:4]) == set(campaign.pool.representatives.tolist())
     assert len(set(asked)) == 9
     assert asked[:6] == campaign.ask(6)
     posterior, X = campaign.classifier.posterior_, campaign.pool.X
-    foreseen = functools.reduce(Foreseen.with_pick, X[list(asked[:4])], Foreseen(posterior))
+    foreseen = functools.reduce(
+        PendingPosterior.with_pending, X[list(asked[:4])], PendingPosterior(posterior)
+    )
     others = np.setdiff1d(np.arange(12), asked[:4])
-    told = foreseen.foretold(X[others])
+    told = foreseen.foretold_share(X[others])
     fresh = others[told <= max(told.min(), 0.5 + 0.5 * told.min())]
-    assert asked[4] == fresh[foreseen.worth(X[fresh], campaign.pool.reference).argmax()]
+    assert (
+        asked[4] == fresh[foreseen.variance_reduction(X[fresh], campaign.pool.reference).argmax()]
+    )
 
 
 @few
@@ -196,7 +200,7 @@ def test_the_strategy_rules_once_two_labels_are_known():
 
 
 def test_a_large_pool_has_a_reference_that_its_order_does_not_change(monkeypatch):
-    monkeypatch.setattr("possibal.pool.ranking.REFERENCE", 8)
+    monkeypatch.setattr("possibal.pool.ranking.COLD_START_SAMPLE", 8)
     X, order = rows(), np.random.default_rng(1).permutation(12)
     one, other = (Campaign.start(some).pool.reference for some in (X, X[order]))
     assert one.shape == (8, 2)
@@ -244,15 +248,15 @@ def test_a_strategy_of_ones_own_may_be_any_callable():
 @pytest.fixture
 def few_weighed(monkeypatch):
     """Twenty rows are looked at together, of forty that are drawn."""
-    monkeypatch.setattr(sampling, "WEIGHED", 20)
-    monkeypatch.setattr(sampling, "DRAWN", 40)
+    monkeypatch.setattr(sampling, "JOINT_CANDIDATES", 20)
+    monkeypatch.setattr(sampling, "SAMPLE_SIZE", 40)
     monkeypatch.setattr(sampling, "COVERED", 20)
 
 
 @pytest.fixture(params=[10**6, 50], ids=["small", "large"])
 def any_size(request, monkeypatch):
     """Whether a pool of 90 rows counts as large."""
-    monkeypatch.setattr(ranking, "LARGE", request.param)
+    monkeypatch.setattr(ranking, "LARGE_POOL", request.param)
 
 
 @pytest.mark.usefixtures("few_weighed", "any_size")
@@ -266,7 +270,7 @@ def test_of_many_rows_some_are_drawn_and_of_those_the_most_doubtful_seen():
     X = rows(m=90)
     campaign = begun(X, [0, 1, 2, 3], strategy=last)
     (row,) = campaign.ask()
-    (candidates, reference), keys = seen[0], sampling.Lot(0, 4).keys(0, 90)
+    (candidates, reference), keys = seen[0], sampling.HashedSampler(0, 4).keys(0, 90)
     drawn = 4 + np.argsort(-keys[4:])[:40]
     doubt = acquisition.doubt(campaign.classifier.posterior_.at(X[drawn]))
     shown = np.union1d(drawn[:10], drawn[np.argsort(-doubt)[:10]])
@@ -386,11 +390,11 @@ def test_advice_goes_with_the_answers():
         states.append(campaign.advice.state)
         campaign = walked(campaign, labels, 1)
     states.append(campaign.advice.state)
-    assert states[0] is State.GO_ON
-    first = states.index(State.SETTLED)
+    assert states[0] is AdviceState.GO_ON
+    first = states.index(AdviceState.SETTLED)
     assert 10 <= first < 40
-    assert set(states[:first]) == {State.GO_ON}
-    assert states[-1] is State.DONE
+    assert set(states[:first]) == {AdviceState.GO_ON}
+    assert states[-1] is AdviceState.DONE
     assert campaign.advice.reason == "Every row has an answer."
 
 
@@ -399,10 +403,10 @@ def test_nobody_may_stop_before_two_classes_were_seen():
     campaign = Campaign.start(X, classes=["a", "b"], classifier=FIXED)
     campaign = walked(campaign, ["a"] * 40, 39)
     assert acquisition.necessity(campaign.classifier.posterior_.at(X)).min() > 0.9
-    assert campaign.advice.state is State.GO_ON
+    assert campaign.advice.state is AdviceState.GO_ON
     assert campaign.advice.reason == "The answers so far name fewer than two classes."
     assert campaign.advice.changed is None
-    assert walked(campaign, ["a"] * 40, 1).advice.state is State.DONE
+    assert walked(campaign, ["a"] * 40, 1).advice.state is AdviceState.DONE
 
 
 def test_a_class_that_is_new_cannot_be_compared():

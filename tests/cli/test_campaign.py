@@ -171,7 +171,7 @@ def test_predictions_are_written_to_a_file(capsys, db, ending):
     run(capsys, "model", db)
     shown = run(capsys, "predict", "model", "things.csv", "--to", f"out{ending}")
     assert shown == f"Wrote predictions for 30 rows to out{ending}\n"
-    sheet = writers.read(Path(f"out{ending}"))
+    sheet = writers.read_sheet(Path(f"out{ending}"))
     assert sheet.names == ("id", "label", "probability", "necessity")
     assert [cells[0] for _, cells in sheet.rows] == [str(row + 1) for row in range(30)]
 

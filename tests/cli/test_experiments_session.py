@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from possibal.cli import experiments_session
-from possibal.cli.experiments_session import Comparison, Pace, Settings, Workplace
+from possibal.cli.experiments_session import CompareRequest, ReproduceRequest, RunOptions, Timing
 from possibal.errors import MissingPackageError, MistakeError
 from possibal.experiments.datasets import DATASETS, load
-from possibal.experiments.engine.runner import Progress
+from possibal.experiments.engine.runner import RunProgress
 from possibal.experiments.spec import BINARY_STRATEGIES, ENVELOPE, PAPER, experiment
 from possibal.files import alone, part_of
 
@@ -44,31 +44,31 @@ def files(place: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
 
 
-def reproduced(out: Path, settings: Settings, dask: str | None = None) -> str:
+def reproduced(out: Path, settings: ReproduceRequest, dask: str | None = None) -> str:
     """What a reproduction prints."""
     with redirect_stdout(StringIO()) as shown:
-        experiments_session.reproduce(settings, Workplace(out, 1, dask))
+        experiments_session.reproduce(settings, RunOptions(out, 1, dask))
     return shown.getvalue()
 
 
-def comparison(data: str, **other) -> Comparison:
+def comparison(data: str, **other) -> CompareRequest:
     """A small comparison."""
     usual = {"label": None, "strategies": ("necessity",), "runs": 2, "questions": 3}
-    return Comparison(
+    return CompareRequest(
         data,
         **{**usual, "hyperparameters": ENVELOPE, "seed": 0, **other},
     )
 
 
-def compared(out: Path, asked: Comparison) -> str:
+def compared(out: Path, asked: CompareRequest) -> str:
     """What a comparison prints, without the breaks of lines."""
     with redirect_stdout(StringIO()) as shown:
-        experiments_session.compare(asked, Workplace(out, 1))
+        experiments_session.compare(asked, RunOptions(out, 1))
     return shown.getvalue()
 
 
 # ---------------------------------------------------------------- everything
-FEW = Settings("all", ("wine",), runs=2)
+FEW = ReproduceRequest("all", ("wine",), runs=2)
 
 
 @pytest.fixture(scope="module", name="full")
@@ -151,7 +151,7 @@ def test_the_same_again_finds_all_rows_and_writes_the_same_tables(full):
 
 def test_a_cluster_writes_the_rows_of_one_process(full, tmp_path):
     out, _ = full
-    shown = reproduced(tmp_path, Settings("table1", ("wine",), runs=2), "local")
+    shown = reproduced(tmp_path, ReproduceRequest("table1", ("wine",), runs=2), "local")
     assert files(tmp_path / "rows") == files(out / "rows")
     assert set(files(tmp_path)) == {"table1.md", "table1.csv"}
     assert "necessity" in shown
@@ -159,7 +159,7 @@ def test_a_cluster_writes_the_rows_of_one_process(full, tmp_path):
 
 @pytest.mark.parametrize("what", ["table3", "cost"])
 def test_what_needs_no_run_runs_nothing(what, tmp_path):
-    shown = reproduced(tmp_path, Settings(what))
+    shown = reproduced(tmp_path, ReproduceRequest(what))
     assert set(files(tmp_path)) == {f"{what}.md", f"{what}.csv"}
     assert len(list(tmp_path.iterdir())) == 2
     assert "Time: a step" not in shown
@@ -180,7 +180,7 @@ def test_one_table_or_figure_is_written_alone(what, written, full, tmp_path):
     (tmp_path / "rows").mkdir()
     for name, content in files(full[0] / "rows").items():
         (tmp_path / "rows" / name).write_bytes(content)
-    reproduced(tmp_path, Settings(what, ("wine",), runs=2))
+    reproduced(tmp_path, ReproduceRequest(what, ("wine",), runs=2))
     assert set(files(tmp_path)) == written
 
 
@@ -307,14 +307,14 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
 # ---------------------------------------------------------------- places
 def test_no_worker_means_no_folder(tmp_path):
     with pytest.raises(MistakeError, match=r"^jobs must be at least 1; got 0\."):
-        experiments_session.reproduce(FEW, Workplace(tmp_path / "out", 0))
+        experiments_session.reproduce(FEW, RunOptions(tmp_path / "out", 0))
     assert not (tmp_path / "out").exists()
 
 
 def test_missing_matplotlib_is_told_before_anything_is_run(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'possibal\[plot\]'"):
-        experiments_session.reproduce(FEW, Workplace(tmp_path, 1))
+        experiments_session.reproduce(FEW, RunOptions(tmp_path, 1))
     assert files(tmp_path) == {}
 
 
@@ -322,7 +322,7 @@ def test_missing_matplotlib_is_told_before_anything_is_run(tmp_path, monkeypatch
 def test_rows_at_which_another_process_works_are_refused_and_left_alone(full, tmp_path):
     rows = tmp_path / "rows"
     rows.mkdir()
-    settings = Settings("table1", ("wine",), runs=2)
+    settings = ReproduceRequest("table1", ("wine",), runs=2)
     with (
         alone(rows, "out"),
         pytest.raises(MistakeError, match=r"^out must not be in use; got '.*rows', where another"),
@@ -340,7 +340,7 @@ def test_rows_at_which_another_process_works_are_refused_and_left_alone(full, tm
 @pytest.mark.parametrize(
     ("work", "asked", "written"),
     [
-        (experiments_session.reproduce, Settings("table3"), {"table3.md", "table3.csv"}),
+        (experiments_session.reproduce, ReproduceRequest("table3"), {"table3.md", "table3.csv"}),
         (experiments_session.compare, comparison("wine", hyperparameters=PAPER), COMPARED),
     ],
 )
@@ -350,7 +350,7 @@ def test_files_are_there_even_if_nothing_can_be_printed(work, asked, written, tm
         Path("/dev/full").open("w") as nowhere,
         redirect_stdout(nowhere),
     ):
-        work(asked, Workplace(tmp_path, 1))
+        work(asked, RunOptions(tmp_path, 1))
     assert set(files(tmp_path)) == written
 
 
@@ -358,7 +358,7 @@ def test_files_are_there_even_if_nothing_can_be_printed(work, asked, written, tm
 def test_a_disk_that_fills_up_while_tables_are_written_names_the_table(tmp_path):
     part_of(tmp_path / "table3.md").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left on device") as e:
-        reproduced(tmp_path, Settings("table3"))
+        reproduced(tmp_path, ReproduceRequest("table3"))
     assert e.value.filename == str(tmp_path / "table3.md")
     assert files(tmp_path) == {}
 
@@ -366,7 +366,7 @@ def test_a_disk_that_fills_up_while_tables_are_written_names_the_table(tmp_path)
 def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     asked = comparison("wine", hyperparameters=PAPER, referees=("svm",))
-    experiments_session.compare(asked, Workplace(tmp_path, 1))
+    experiments_session.compare(asked, RunOptions(tmp_path, 1))
     told = capsys.readouterr().err
     for part in ("hyperparameters in advance", "wine", "wine, by referees", "100%"):
         assert part in told
@@ -374,9 +374,9 @@ def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path, monkeypatch, capsys
 
 # ---------------------------------------------------------------- values
 def test_the_pace_is_work_by_steps_and_rows_that_were_there_do_not_count():
-    pace, one = Pace(), experiment("wine")
+    pace, one = Timing(), experiment("wine")
     for trails, seconds in ((100, 0.0), (4, 1.0), (6, 2.0)):
-        pace.tell(Progress(one, trails, seconds))
+        pace.tell(RunProgress(one, trails, seconds))
     assert pace.steps == {"wine": 10 * 45}
     assert pace.seconds == {"wine": 3.0}
     assert pace.milliseconds == pytest.approx({"wine": 3000 / 450})

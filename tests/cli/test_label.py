@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.served import pictures, run, table, visited
 
-from possibal.arguments import USUAL
+from possibal.arguments import DEFAULT_STRATEGY
 from possibal.cli import label, main
 from possibal.labelling.storage.store import Setup, Store
 
@@ -29,7 +29,7 @@ def begun(*arguments: str) -> Setup:
 
 def test_the_usual_settings_need_no_option():
     setup = begun(str(table(Path("a.csv"))))
-    assert (setup.strategy, setup.seed, setup.people, setup.check) == (USUAL, 0, 1, 0)
+    assert (setup.strategy, setup.seed, setup.people, setup.check) == (DEFAULT_STRATEGY, 0, 1, 0)
     assert (setup.name, setup.kind, setup.rows, setup.classes) == ("a", "table", 40, ())
 
 

@@ -14,7 +14,7 @@ from support.served import run
 
 from possibal.cli import console, main, rank
 from possibal.data import writers
-from possibal.pool.rank_files import Wanted, screened
+from possibal.pool.rank_files import RankRequest, rank_files
 
 X = np.random.default_rng(1).normal(size=(40, 2))
 POOL = pl.DataFrame({"name": [f"r{row}" for row in range(40)], "x": X[:, 0], "y": 9 * X[:, 1]})
@@ -35,7 +35,7 @@ def _in_a_folder_with_files(tmp_path, monkeypatch):
 
 def expected(**changes):
     given = {"pool": "pool.parquet", "labels": Path("labels.csv"), "id": "name", "top": 5}
-    return screened(Wanted(**given | changes), lambda *_: None, jobs=1)
+    return rank_files(RankRequest(**given | changes), lambda *_: None, jobs=1)
 
 
 def rows(text: str) -> list[dict[str, str]]:
@@ -74,7 +74,7 @@ def test_rows_are_written_to_a_file(capsys, ending):
     shown, told = capsys.readouterr()
     assert shown == ""
     assert told.startswith("Ranked 40 rows in ")
-    sheet = writers.read(out)
+    sheet = writers.read_sheet(out)
     found = expected()
     assert list(sheet.names) == HEADS
     assert [cells[0] for _, cells in sheet.rows] == list(found.shortlist.ids)

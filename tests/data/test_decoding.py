@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from possibal.data.decoding import check_folder, opened, paced, reason, silent, text_of
+from possibal.data.decoding import check_folder, decode, no_progress, read_file, reason, throttled
 
 
 def text(path, encoding=None):
     """The text of a file."""
-    return text_of(opened(path, encoding, silent))
+    return decode(read_file(path, encoding, no_progress))
 
 
 def put(folder, name, content):
@@ -155,7 +155,7 @@ def test_binary_content_is_refused_with_its_place(tmp_path):
 # ---------------------------------------------------------------- progress
 def test_progress_is_told_in_steps_of_a_hundredth_and_the_end_once():
     told = []
-    tell = paced(told.append)
+    tell = throttled(told.append)
     for share in (0, 0.004, 0.02, 0.021, 0.5, 0.3, 0.996, 1.0, 1.0):
         tell(share)
     assert told == [0.02, 0.5, 0.996, 1.0]

@@ -8,81 +8,90 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from possibal.data import encoders
-from possibal.data.encoders import Encoder, classes, distinct, encode, fitted, mapped, named, typed
+from possibal.data.encoders import (
+    Encoder,
+    encode,
+    encode_classes,
+    find_column,
+    fit_encoder,
+    infer_type,
+    mapped,
+    unique_names,
+)
 
 WORDS = [f"w{i:02d}" for i in range(21)]
 
 
 # ---------------------------------------------------------------- names
 def test_names_that_are_blank_or_taken_are_numbered():
-    assert distinct(["a", " ", "a", "b ", "a"]) == ("a", "unnamed 2", "a (2)", "b", "a (3)")
+    assert unique_names(["a", " ", "a", "b ", "a"]) == ("a", "unnamed 2", "a (2)", "b", "a (3)")
 
 
 @given(st.lists(st.sampled_from(["a", "a (2)", "", "b", "unnamed 1"])))
 def test_names_are_always_different(names):
-    found = distinct(names)
+    found = unique_names(names)
     assert len(set(found)) == len(found) == len(names)
     assert "" not in found
 
 
 # ---------------------------------------------------------------- text
 def test_text_becomes_numbers_if_every_cell_that_is_there_is_one():
-    assert typed([" 1", "-2.5e3", "", "NA"]) == [1.0, -2500.0, None, None]
+    assert infer_type([" 1", "-2.5e3", "", "NA"]) == [1.0, -2500.0, None, None]
 
 
 def test_one_word_among_numbers_makes_all_of_them_words():
-    assert typed(["1", "red", "?"]) == ["1", "red", None]
+    assert infer_type(["1", "red", "?"]) == ["1", "red", None]
 
 
 def test_the_word_none_is_not_a_missing_cell():
-    assert typed(["None", "mild", "null"]) == ["None", "mild", None]
+    assert infer_type(["None", "mild", "null"]) == ["None", "mild", None]
 
 
 def test_a_code_with_an_underscore_is_a_word():
-    assert typed(["1_2", "3"]) == ["1_2", "3"]
+    assert infer_type(["1_2", "3"]) == ["1_2", "3"]
 
 
 def test_a_comma_may_separate_decimals():
-    assert typed(["1,5", "2.5"], ",") == [1.5, 2.5]
-    assert typed(["1,5", "2.5"]) == ["1,5", "2.5"]
+    assert infer_type(["1,5", "2.5"], ",") == [1.5, 2.5]
+    assert infer_type(["1,5", "2.5"]) == ["1,5", "2.5"]
 
 
 @pytest.mark.parametrize("words", [["007", "012", "345"], ["01234", "99999", ""]])
 def test_digits_of_one_width_that_begin_with_zero_are_codes(words):
-    assert typed(words) == [word or None for word in words]
+    assert infer_type(words) == [word or None for word in words]
 
 
 @pytest.mark.parametrize("words", [["0", "1"], ["01", "12"], ["010", "9"], ["0.5", "1.5"]])
 def test_other_digits_that_begin_with_zero_are_numbers(words):
-    assert typed(words) == [float(word) for word in words]
+    assert infer_type(words) == [float(word) for word in words]
 
 
 def test_whole_numbers_too_long_for_a_float_are_codes():
     long = ["12345678901234567", "12345678901234568"]
-    assert typed(long) == long
-    assert typed(["0.12345678901234567", "2"]) == [0.12345678901234567, 2]
+    assert infer_type(long) == long
+    assert infer_type(["0.12345678901234567", "2"]) == [0.12345678901234567, 2]
 
 
 def test_infinite_numbers_of_both_signs_are_still_numbers():
-    assert typed(["inf", "-inf", "1"]) == [np.inf, -np.inf, 1]
+    assert infer_type(["inf", "-inf", "1"]) == [np.inf, -np.inf, 1]
 
 
 @given(st.lists(st.sampled_from(["1", " 2.5", "", "nan", "NA", "1e3"])))
 def test_gaps_stay_in_their_places(words):
     gaps = [word.strip() in encoders.MISSING for word in words]
-    assert [cell is None for cell in typed(words)] == gaps
-    assert all(isinstance(cell, float) for cell in typed(words) if cell is not None)
+    assert [cell is None for cell in infer_type(words)] == gaps
+    assert all(isinstance(cell, float) for cell in infer_type(words) if cell is not None)
 
 
 def test_a_column_is_found_by_its_name():
-    assert named("label", "kind", ("age", "kind")) == 1
+    assert find_column("label", "kind", ("age", "kind")) == 1
 
 
 def test_a_column_that_is_not_there_gets_the_nearest_or_the_last_offered():
     with pytest.raises(ValueError, match=r"^id must be .*; got 'Kinds'\. The nearest .* 'kind'\.$"):
-        named("id", "Kinds", ("age", "kind"))
+        find_column("id", "Kinds", ("age", "kind"))
     with pytest.raises(ValueError, match=r"The last columns are 'b', 'c', 'd'\.$"):
-        named("id", "zzz", tuple("abcd"))
+        find_column("id", "zzz", tuple("abcd"))
 
 
 @given(st.lists(st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["a", "1"])))
@@ -232,7 +241,7 @@ CELLS = st.lists(
 
 @given(CELLS, CELLS)
 def test_an_encoder_that_was_written_and_restored_does_the_same(cells, new):
-    encoder = fitted("a", cells)
+    encoder = fit_encoder("a", cells)
     again = Encoder.restored(json.loads(json.dumps(encoder.document())))
     assert again == encoder
     assert again.apply(new).tolist() == encoder.apply(new).tolist()
@@ -242,44 +251,46 @@ def test_an_encoder_that_was_written_and_restored_does_the_same(cells, new):
 
 @given(CELLS)
 def test_the_rows_learnt_from_are_encoded_as_new_ones_are(cells):
-    assert fitted("a", cells).apply(cells).tolist() == encode("a", cells).X.tolist()
+    assert fit_encoder("a", cells).apply(cells).tolist() == encode("a", cells).X.tolist()
 
 
 def test_new_numbers_stay_and_new_gaps_get_the_old_median():
-    encoder = fitted("age", [1, 2, 10])
+    encoder = fit_encoder("age", [1, 2, 10])
     assert encoder.apply([7, None, np.nan]).ravel().tolist() == [7, 2, 2]
     assert encoder.note == ""
 
 
 def test_new_words_where_numbers_are_meant_are_read_as_numbers_or_missing():
-    assert fitted("age", [1, 2, 10]).apply([" 7 ", "old", "1_2"]).ravel().tolist() == [7, 2, 2]
+    assert fit_encoder("age", [1, 2, 10]).apply([" 7 ", "old", "1_2"]).ravel().tolist() == [7, 2, 2]
 
 
 def test_a_word_never_seen_is_zero_everywhere():
-    encoder = fitted("colour", ["red", "blue", "red"])
+    encoder = fit_encoder("colour", ["red", "blue", "red"])
     assert encoder.apply(["green", "blue", None]).tolist() == [[0, 0], [1, 0], [0, 0]]
 
 
 def test_a_gap_among_new_words_is_a_word_if_it_was_one():
-    encoder = fitted("colour", ["red", None, "red"])
+    encoder = fit_encoder("colour", ["red", None, "red"])
     assert encoder.apply([None, "red", "blue"]).tolist() == [[1, 0], [0, 1], [0, 0]]
 
 
 def test_new_rows_that_are_all_numbers_still_find_their_words():
-    encoder = fitted("size", ["1", "2.50", "big", "big"])
+    encoder = fit_encoder("size", ["1", "2.50", "big", "big"])
     assert encoder.features == ("size = 1", "size = 2.50", "size = big")
     assert encoder.apply([1.0, 2.5, 3.0]).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
 
 
 @pytest.mark.parametrize("cells", [[True, False], ["true", "FALSE"]])
 def test_truths_are_read_in_either_way(cells):
-    encoder = fitted("smokes", cells)
+    encoder = fit_encoder("smokes", cells)
     assert encoder.kind == "truths"
     assert encoder.apply([True, "false", None, "maybe"]).ravel().tolist() == [1, 0, 0.5, 0.5]
 
 
 def test_whole_numbers_are_written_without_a_point():
-    written = [encoders.written(cell) for cell in (2.0, -0.0, 1.5, 10**20, True, "2.0", Decimal(3))]
+    written = [
+        encoders.cell_text(cell) for cell in (2.0, -0.0, 1.5, 10**20, True, "2.0", Decimal(3))
+    ]
     assert written == ["2", "0", "1.5", str(10**20), "True", "2.0", "3"]
 
 
@@ -288,23 +299,23 @@ def test_whole_numbers_are_written_without_a_point():
 
 # ---------------------------------------------------------------- labels
 def test_words_as_labels_are_sorted_by_spelling():
-    labels, y = classes("kind", ["pear", "apple", "pear"])
+    labels, y = encode_classes("kind", ["pear", "apple", "pear"])
     assert labels == ("apple", "pear")
     assert y.tolist() == [1, 0, 1]
 
 
 def test_numbers_as_labels_are_sorted_by_size():
-    labels, y = classes("kind", [10.0, 2, 1.5, -0.0, 10, 0])
+    labels, y = encode_classes("kind", [10.0, 2, 1.5, -0.0, 10, 0])
     assert labels == ("0", "1.5", "2", "10")
     assert y.tolist() == [3, 2, 1, 0, 3, 0]
 
 
 def test_booleans_as_labels_are_words():
-    assert classes("kind", [True, False, True])[0] == ("False", "True")
+    assert encode_classes("kind", [True, False, True])[0] == ("False", "True")
 
 
 def test_a_label_of_a_single_row_is_kept():
-    assert classes("kind", ["a", "a", "b"])[0] == ("a", "b")
+    assert encode_classes("kind", ["a", "a", "b"])[0] == ("a", "b")
 
 
 @pytest.mark.parametrize("cells", [["a"] * 12, [1.0] * 12])
@@ -312,21 +323,21 @@ def test_one_label_is_too_few(cells):
     with pytest.raises(
         ValueError, match=r"^label must .* at least 2 different labels; got 'kind' with 1\. Name an"
     ):
-        classes("kind", cells)
+        encode_classes("kind", cells)
 
 
 def test_many_different_numbers_look_like_something_to_predict():
     prices = list(range(21)) * 9
     with pytest.raises(ValueError, match=r"'price' with 21 different numbers, which looks like a"):
-        classes("price", prices)
+        encode_classes("price", prices)
 
 
 def test_numbers_are_labels_if_each_is_had_by_ten_rows_or_if_they_are_few():
-    assert len(classes("digit", list(range(21)) * 10)[0]) == 21
-    assert len(classes("digit", [*range(20), 0])[0]) == 20
+    assert len(encode_classes("digit", list(range(21)) * 10)[0]) == 21
+    assert len(encode_classes("digit", [*range(20), 0])[0]) == 20
 
 
 @pytest.mark.parametrize("cells", [WORDS, list(range(12))])
 def test_labels_that_never_recur_are_refused(cells):
     with pytest.raises(ValueError, match=r"in which labels recur; got 'name' with other (wor|num)"):
-        classes("name", cells)
+        encode_classes("name", cells)

@@ -9,7 +9,14 @@ from PIL import Image
 
 from possibal.data import features
 from possibal.data.encoders import Table
-from possibal.data.features import Pictures, Recipe, of_file, of_images, of_table, of_texts
+from possibal.data.features import (
+    FeatureRecipe,
+    ImageFiles,
+    given_features,
+    image_features,
+    table_features,
+    text_features,
+)
 
 CELLS = st.one_of(
     st.lists(st.none() | st.floats() | st.integers(-9, 9), min_size=6, max_size=6),
@@ -32,7 +39,7 @@ def again(recipe):
     np.savez(file, **recipe.arrays())
     file.seek(0)
     with np.load(file, allow_pickle=False) as arrays:
-        return Recipe.restored(json.loads(json.dumps(recipe.document())), dict(arrays))
+        return FeatureRecipe.restored(json.loads(json.dumps(recipe.document())), dict(arrays))
 
 
 def table(**cells):
@@ -47,7 +54,7 @@ def distance(X, one, other):
 
 # ---------------------------------------------------------------- tables
 def test_numbers_count_in_standard_deviations():
-    made = of_table(table(age=[20, 30, 70, 41], price=[0.001, 0.002, 0.004, 0.0015]))
+    made = table_features(table(age=[20, 30, 70, 41], price=[0.001, 0.002, 0.004, 0.0015]))
     np.testing.assert_allclose(made.X.mean(axis=0), 0, atol=1e-15)
     np.testing.assert_allclose(made.X.std(axis=0), 1)
     assert made.recipe.features == ("age", "price")
@@ -57,20 +64,20 @@ def test_numbers_count_in_standard_deviations():
 
 def test_two_categories_are_as_far_apart_as_two_rows_in_a_number():
     rng = np.random.default_rng(0)
-    made = of_table(table(number=rng.normal(size=400).tolist(), word=["red", "blue"] * 200))
+    made = table_features(table(number=rng.normal(size=400).tolist(), word=["red", "blue"] * 200))
     squares = (made.X[:, :1] - made.X[:, :1].T) ** 2
     assert distance(made.X[:, 1:], 0, 1) ** 2 == pytest.approx(squares.mean(), rel=0.01)
 
 
 @pytest.mark.parametrize("share", [2, 50])
 def test_a_rare_truth_weighs_as_much_as_a_category(share):
-    made = of_table(table(smokes=[i % share == 0 for i in range(100)]))
+    made = table_features(table(smokes=[i % share == 0 for i in range(100)]))
     assert distance(made.X, 0, 1) == pytest.approx(2**0.5)
     assert made.X.mean() == pytest.approx(0)
 
 
 def test_gaps_constants_and_words_are_said():
-    made = of_table(
+    made = table_features(
         table(site=["x"] * 4, age=[1, None, 2, 3], colour=["r", "b", "r", None], when=["12:30"] * 4)
     )
     assert made.recipe.features == ("age", "colour = b", "colour = missing", "colour = r")
@@ -84,20 +91,20 @@ def test_gaps_constants_and_words_are_said():
 
 
 def test_names_of_features_are_different_even_if_columns_conspire():
-    made = of_table(Table(("a", "a = x"), (["x", "y", "x", "y"], [1, 2, 3, 4])))
+    made = table_features(Table(("a", "a = x"), (["x", "y", "x", "y"], [1, 2, 3, 4])))
     assert len(set(made.recipe.features)) == 3
 
 
 @pytest.mark.parametrize("columns", [{"site": [1, 1]}, {"name": ["x", "y", "z"]}, {}])
 def test_a_table_without_a_column_that_helps_is_refused(columns):
     with pytest.raises(ValueError, match=r"^file must have a column that helps .*; got none, for"):
-        of_table(table(**columns))
+        table_features(table(**columns))
 
 
 @given(CELLS, CELLS, CELLS)
 def test_a_table_taken_again_gives_the_same_numbers(one, two, three):
     pool = table(one=one, two=two, three=three, sure=[1, 2, 3, 4, 5, 7])
-    made = of_table(pool)
+    made = table_features(pool)
     assert np.isfinite(made.X).all()
     assert made.X.shape == (6, len(made.recipe.features))
     assert len(made.recipe.owners) == len(made.recipe.features)
@@ -108,7 +115,9 @@ def test_a_table_taken_again_gives_the_same_numbers(one, two, three):
 
 @given(CELLS)
 def test_new_rows_are_finite_whatever_their_cells(cells):
-    made = of_table(table(a=[1e-300, 2e-300, 4e-300], b=["x", "y", "x"], c=[True, False, True]))
+    made = table_features(
+        table(a=[1e-300, 2e-300, 4e-300], b=["x", "y", "x"], c=[True, False, True])
+    )
     X = made.recipe.apply(table(a=cells, b=cells, c=cells))
     assert X.shape == (6, 4)
     assert np.isfinite(X).all()
@@ -116,34 +125,34 @@ def test_new_rows_are_finite_whatever_their_cells(cells):
 
 @given(st.floats(-1e149, 1e149), st.floats(-1e149, 1e149))
 def test_numbers_of_any_size_are_brought_to_one_scale(one, other):
-    made = of_table(table(a=[one, other, one], b=[1, 2, 3]))
+    made = table_features(table(a=[one, other, one], b=[1, 2, 3]))
     assert np.isfinite(made.X).all()
     assert np.abs(made.X).max() < 2
 
 
 def test_a_missing_column_in_new_rows_is_named():
-    made = of_table(table(age=[1, 2], site=["x", "x"]))
+    made = table_features(table(age=[1, 2], site=["x", "x"]))
     assert made.recipe.apply(table(age=[2])).tolist() == [made.X[1].tolist()]
     with pytest.raises(ValueError, match=r"^rows must be a column of the data; got 'age'\. The"):
         made.recipe.apply(table(Ages=[2]))
 
 
 def test_progress_ends_at_one():
-    made, shares = of_table(table(age=[1, 2], site=["x", "x"])), []
+    made, shares = table_features(table(age=[1, 2], site=["x", "x"])), []
     made.recipe.apply(table(age=[1, 2]), shares.append)
     assert shares == [0.5, 1]
 
 
 # ---------------------------------------------------------------- texts
 def test_texts_about_one_thing_are_nearer_than_others():
-    X = of_texts(SPICES, "review").X
+    X = text_features(SPICES, "review").X
     np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1)
     assert distance(X, 2, 3) < distance(X, 2, 1)
     assert distance(X, 1, 4) < distance(X, 1, 3)
 
 
 def test_texts_taken_again_give_the_same_numbers_in_any_company():
-    made = of_texts(SPICES, "review")
+    made = text_features(SPICES, "review")
     restored = again(made.recipe)
     assert restored.column == "review"
     assert restored.apply(SPICES).tolist() == made.X.tolist()
@@ -158,9 +167,9 @@ def test_texts_taken_again_give_the_same_numbers_in_any_company():
 def test_whatever_the_texts_they_are_finite_or_refused_in_one_sentence(texts, new):
     if len({(text or "").strip() for text in texts}) == 1:
         with pytest.raises(ValueError, match=r"^text must be a column whose texts differ; got 't'"):
-            of_texts(texts, "t")
+            text_features(texts, "t")
         return
-    made = of_texts(texts, "t")
+    made = text_features(texts, "t")
     X = again(made.recipe).apply([*texts, *new])
     assert X[: len(texts)].tolist() == made.X.tolist()
     assert np.isfinite(X).all()
@@ -171,23 +180,23 @@ def test_dimensions_are_few_and_fewer_in_a_small_pool():
     rng = np.random.default_rng(0)
     words = [f"word{i}" for i in range(300)]
     texts = [" ".join(rng.choice(words, 12)) for _ in range(150)]
-    assert of_texts(texts, "t").X.shape == (150, 50)
-    assert of_texts(texts[:7], "t").X.shape[1] <= 7
+    assert text_features(texts, "t").X.shape == (150, 50)
+    assert text_features(texts[:7], "t").X.shape[1] <= 7
 
 
 def test_repeated_texts_add_no_dimension():
-    assert of_texts(["salty soup", "soft bed", "soft bed"] * 9, "t").X.shape == (27, 2)
+    assert text_features(["salty soup", "soft bed", "soft bed"] * 9, "t").X.shape == (27, 2)
 
 
 def test_words_of_a_single_row_count_in_a_small_pool_only():
     texts = [f"{SPICES[i % 6]} once{i}" for i in range(120)]
-    assert "once7" in of_texts(texts[:12], "t").recipe.terms
-    assert "once7" not in of_texts(texts, "t").recipe.terms
-    assert "soft bed" in of_texts(texts, "t").recipe.terms
+    assert "once7" in text_features(texts[:12], "t").recipe.terms
+    assert "once7" not in text_features(texts, "t").recipe.terms
+    assert "soft bed" in text_features(texts, "t").recipe.terms
 
 
 def test_texts_that_share_no_word_are_compared_by_letters():
-    made = of_texts([f"sample{i}x" for i in range(9)] + [f"blank{i}y" for i in range(9)], "t")
+    made = text_features([f"sample{i}x" for i in range(9)] + [f"blank{i}y" for i in range(9)], "t")
     assert made.recipe.letters == "char_wb"
     assert made.notes == (
         "the texts of column t share few words and were compared by their letters.",
@@ -197,37 +206,41 @@ def test_texts_that_share_no_word_are_compared_by_letters():
 
 
 def test_languages_without_blanks_are_compared_by_letters():
-    made = of_texts(["我喜欢这部电影", "我不喜欢这部电影", "今天天气很好", "今天天气不好"], "t")
+    made = text_features(
+        ["我喜欢这部电影", "我不喜欢这部电影", "今天天气很好", "今天天气不好"], "t"
+    )
     assert distance(made.X, 0, 1) < distance(made.X, 0, 2)
     assert distance(made.X, 2, 3) < distance(made.X, 1, 3)
 
 
 def test_texts_without_a_letter_still_work():
-    assert np.isfinite(of_texts(["!!", "?!"], "t").X).all()
+    assert np.isfinite(text_features(["!!", "?!"], "t").X).all()
 
 
 def test_rows_without_a_text_are_zeros_and_said():
-    made = of_texts([*SPICES, None, "  "], "review")
+    made = text_features([*SPICES, None, "  "], "review")
     assert not made.X[-2:].any()
     assert made.notes == ("2 rows have no text in column review.",)
-    assert of_texts([*SPICES, None], "review").notes == ("1 row has no text in column review.",)
+    assert text_features([*SPICES, None], "review").notes == (
+        "1 row has no text in column review.",
+    )
 
 
 def test_a_new_text_of_unknown_words_is_zeros():
-    assert not of_texts(SPICES, "review").recipe.apply(["zzz qqq"]).any()
+    assert not text_features(SPICES, "review").recipe.apply(["zzz qqq"]).any()
 
 
 @pytest.mark.parametrize("texts", [["same"] * 5, [None, "", " "]])
 def test_texts_that_are_all_the_same_are_refused(texts):
     with pytest.raises(ValueError, match=r"^text must be .* differ; got 'review' with the same"):
-        of_texts(texts, "review")
+        text_features(texts, "review")
 
 
 def test_terms_are_learnt_from_a_part_of_a_large_pool(monkeypatch):
     monkeypatch.setattr(features, "STUDIED", 3)
     monkeypatch.setattr(features, "BLOCK", 4)
     shares = []
-    made = of_texts(SPICES, "review", shares.append)
+    made = text_features(SPICES, "review", shares.append)
     assert "slept" not in made.recipe.terms  # it is in the last row, and every second one counts
     assert "salty" in made.recipe.terms
     assert len(made.X) == 6
@@ -236,7 +249,7 @@ def test_terms_are_learnt_from_a_part_of_a_large_pool(monkeypatch):
 
 def test_only_the_beginning_of_a_very_long_text_counts():
     long = "soup " * features.LONGEST
-    made = of_texts([long + "bed", "soup", "bed soup"], "t")
+    made = text_features([long + "bed", "soup", "bed soup"], "t")
     np.testing.assert_allclose(made.X[0], again(made.recipe).apply([long])[0])
 
 
@@ -249,12 +262,12 @@ def pictures(tmp_path):
         points[:, :, i % 2] = 200
         points += rng.integers(0, 40, points.shape, dtype=np.uint8)
         Image.fromarray(points).save(tmp_path / f"{i}.png")
-    return Pictures(tmp_path, tuple(f"{i}.png" for i in range(8)))
+    return ImageFiles(tmp_path, tuple(f"{i}.png" for i in range(8)))
 
 
 def test_pictures_that_look_alike_are_near(pictures):
     shares = []
-    made = of_images(pictures, "photo", shares.append)
+    made = image_features(pictures, "photo", shares.append)
     assert made.X.shape == (8, 7)
     assert made.recipe.features[:2] == ("picture 1", "picture 2")
     assert made.recipe.column == "photo"
@@ -263,23 +276,23 @@ def test_pictures_that_look_alike_are_near(pictures):
 
 
 def test_pictures_taken_again_give_the_same_numbers(pictures):
-    made = of_images(pictures)
+    made = image_features(pictures)
     restored = again(made.recipe)
     assert restored.apply(pictures).tolist() == made.X.tolist()
-    few = Pictures(pictures.folder, pictures.names[3:5])
+    few = ImageFiles(pictures.folder, pictures.names[3:5])
     np.testing.assert_allclose(restored.apply(few), made.X[3:5], atol=1e-12)
 
 
 def test_few_dimensions_keep_the_distances_of_pictures(pictures):
-    found = features.images.described(pictures.folder, pictures.names, features.silent)
-    X = of_images(pictures).X
+    found = features.images.describe(pictures.folder, pictures.names, features.silent)
+    X = image_features(pictures).X
     np.testing.assert_allclose(distance(X, 0, 5), distance(found, 0, 5), rtol=1e-9)
 
 
 def test_the_same_picture_everywhere_is_refused(pictures):
-    same = Pictures(pictures.folder, ("1.png",) * 4)
+    same = ImageFiles(pictures.folder, ("1.png",) * 4)
     with pytest.raises(ValueError, match=r"^file must have pictures that differ; got 4 that"):
-        of_images(same)
+        image_features(same)
 
 
 # ---------------------------------------------------------------- own numbers
@@ -293,7 +306,7 @@ def saved(folder, array, name="own.npy"):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.bool_])
 def test_own_numbers_are_taken_as_they_are(tmp_path, dtype):
     array = np.array([[1, 0], [0, 3], [1, 1]]).astype(dtype)
-    made = of_file(saved(tmp_path, array), 3)
+    made = given_features(saved(tmp_path, array), 3)
     assert made.X.dtype == float
     assert made.X.tolist() == array.tolist()
     assert made.recipe.features == ("feature 1", "feature 2")
@@ -323,7 +336,7 @@ def test_own_numbers_are_taken_as_they_are(tmp_path, dtype):
 )
 def test_other_arrays_are_refused_in_one_sentence(tmp_path, array):
     with pytest.raises(ValueError, match=r"^features must [^\n]*; got [^\n]*\.$"):
-        of_file(saved(tmp_path, array), 3)
+        given_features(saved(tmp_path, array), 3)
 
 
 @pytest.mark.parametrize("header", [b"{'descr': '<f8', (", b"{'descr': 1}", b"((((", b"[1]"])
@@ -332,7 +345,7 @@ def test_a_broken_header_is_refused_in_one_sentence(tmp_path, header):
     path = tmp_path / "own.npy"
     path.write_bytes(b"\x93NUMPY\x01\x00" + len(line).to_bytes(2, "little") + line + bytes(48))
     with pytest.raises(ValueError, match=r"^features must be a \.npy file [^\n]*; got [^\n]*\.$"):
-        of_file(path, 3)
+        given_features(path, 3)
 
 
 @given(st.binary(max_size=60), st.booleans())
@@ -340,7 +353,7 @@ def test_files_that_are_no_arrays_are_refused_in_one_sentence(tmp_path_factory, 
     path = tmp_path_factory.mktemp("own") / "own.npy"
     path.write_bytes((b"\x93NUMPY\x01\x00" if header else b"") + content)
     with pytest.raises(ValueError, match=r"^features must be a \.npy file [^\n]*; got [^\n]*\.$"):
-        of_file(path, 3)
+        given_features(path, 3)
 
 
 def test_a_file_that_claims_to_be_huge_is_refused_at_once(tmp_path):
@@ -348,21 +361,21 @@ def test_a_file_that_claims_to_be_huge_is_refused_at_once(tmp_path):
     huge = b"(3, 999999999999), }"
     path.write_bytes(path.read_bytes().replace(b"(3, 2), }".ljust(len(huge)), huge))
     with pytest.raises(ValueError, match=r"^features must be a \.npy file"):
-        of_file(path, 3)
+        given_features(path, 3)
 
 
 def test_a_file_that_is_missing_or_a_folder_or_holds_several_arrays_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"^features must be a file that exists; got"):
-        of_file(tmp_path / "none.npy", 3)
+        given_features(tmp_path / "none.npy", 3)
     with pytest.raises(ValueError, match=r"^features must be a \.npy file"):
-        of_file(tmp_path, 3)
+        given_features(tmp_path, 3)
     np.savez(tmp_path / "two.npz", a=np.zeros((3, 2)))
     with pytest.raises(ValueError, match=r"^features must be a matrix .*; got none\. Save one"):
-        of_file(tmp_path / "two.npz", 3)
+        given_features(tmp_path / "two.npz", 3)
 
 
 def test_new_rows_must_have_as_many_numbers_as_the_pool(tmp_path):
-    recipe = of_file(saved(tmp_path, np.zeros((3, 2))), 3).recipe
+    recipe = given_features(saved(tmp_path, np.zeros((3, 2))), 3).recipe
     with pytest.raises(ValueError, match=r"^features must have 2 columns, as the pool; got 3\."):
         recipe.apply(np.zeros((1, 3)))
 
@@ -370,4 +383,4 @@ def test_new_rows_must_have_as_many_numbers_as_the_pool(tmp_path):
 # ---------------------------------------------------------------- what is written
 def test_a_kind_that_is_none_is_refused():
     with pytest.raises(ValueError, match=r"^kind must be one of 'table', 'text'.*; got 'sound'"):
-        Recipe("sound", ()).apply([])
+        FeatureRecipe("sound", ()).apply([])

@@ -32,7 +32,7 @@ def noise(seed=0, shape=(40, 30, 3)):
 
 def described(folder, *names):
     """The numbers of pictures."""
-    return images.described(folder, names, silent)
+    return images.describe(folder, names, silent)
 
 
 # ---------------------------------------------------------------- folders
@@ -42,8 +42,8 @@ def test_a_folder_lists_its_pictures_in_order_and_counts_the_rest(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.touch()
     (tmp_path / "notes.txt").touch()
-    found = images.listed(tmp_path)
-    assert found == images.Folder(("a.webp", "b.PNG", "sub/a.jpg"), others=1, leaving=0)
+    found = images.list_images(tmp_path)
+    assert found == images.ImageFolder(("a.webp", "b.PNG", "sub/a.jpg"), others=1, leaving=0)
 
 
 def test_links_out_of_the_folder_are_left_out_and_links_inside_stay(tmp_path):
@@ -54,19 +54,19 @@ def test_links_out_of_the_folder_are_left_out_and_links_inside_stay(tmp_path):
     (folder / "same.png").symlink_to(folder / "a.png")
     (folder / "circle.png").symlink_to(folder / "circle.png")
     (folder / "nowhere.png").symlink_to(folder / "none.png")
-    assert images.listed(folder) == images.Folder(("a.png", "same.png"), 0, 3)
+    assert images.list_images(folder) == images.ImageFolder(("a.png", "same.png"), 0, 3)
 
 
 def test_a_picture_in_the_folder_is_found(tmp_path):
     drawn(tmp_path, "sub/a.png", noise())
-    assert images.inside(tmp_path, "sub/../sub/a.png") == (tmp_path / "sub/a.png").resolve()
+    assert images.resolve_image(tmp_path, "sub/../sub/a.png") == (tmp_path / "sub/a.png").resolve()
 
 
 @pytest.mark.parametrize("name", ["../a.png", "sub/../../a.png", "/etc/passwd", "/a.png"])
 def test_a_path_that_leads_out_of_the_folder_is_refused(tmp_path, name):
     drawn(tmp_path, "a.png", noise())
     with pytest.raises(ValueError, match=SENTENCE) as e:
-        images.inside(tmp_path / "in", name, "row 3")
+        images.resolve_image(tmp_path / "in", name, "row 3")
     assert "must be a path inside the folder 'in'" in str(e.value)
     assert f"{name!r} in row 3" in str(e.value)
 
@@ -76,20 +76,20 @@ def test_a_link_that_leads_out_of_the_folder_is_refused(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in/a.png").symlink_to(tmp_path / "secret.png")
     with pytest.raises(ValueError, match=r"^image must be a path inside the folder"):
-        images.inside(tmp_path / "in", "a.png")
+        images.resolve_image(tmp_path / "in", "a.png")
 
 
 @pytest.mark.parametrize("name", ["none.png", "sub.png", "a\0.png", "x" * 5000 + ".png", ""])
 def test_what_is_no_file_is_refused(tmp_path, name):
     (tmp_path / "sub.png").mkdir()
     with pytest.raises(ValueError, match=r"^image must be a file in the folder .*which is none"):
-        images.inside(tmp_path, name)
+        images.resolve_image(tmp_path, name)
 
 
 def test_links_in_circles_are_refused(tmp_path):
     (tmp_path / "a.png").symlink_to(tmp_path / "a.png")
     with pytest.raises(ValueError, match=r"which is none"):
-        images.inside(tmp_path, "a.png")
+        images.resolve_image(tmp_path, "a.png")
 
 
 def test_a_file_that_is_no_picture_by_its_ending_is_refused_even_behind_a_link(tmp_path):
@@ -97,7 +97,7 @@ def test_a_file_that_is_no_picture_by_its_ending_is_refused_even_behind_a_link(t
     (tmp_path / "b.png").symlink_to(tmp_path / "a.svg")
     for name in ("a.svg", "b.png"):
         with pytest.raises(ValueError, match=r"^image must be a file that ends in .png, .jpg"):
-            images.inside(tmp_path, name)
+            images.resolve_image(tmp_path, name)
 
 
 # ---------------------------------------------------------------- numbers
@@ -106,7 +106,7 @@ def test_pictures_of_every_kind_have_a_line_of_numbers_each(tmp_path, ending):
     drawn(tmp_path, f"a{ending}", noise(0))
     drawn(tmp_path, f"b{ending}", noise(1))
     shares = []
-    found = images.described(tmp_path, [f"a{ending}", f"b{ending}", f"a{ending}"], shares.append)
+    found = images.describe(tmp_path, [f"a{ending}", f"b{ending}", f"a{ending}"], shares.append)
     assert found.shape == (3, sum(images.BLOCKS))
     assert np.isfinite(found).all()
     assert found[0].tolist() == found[2].tolist() != found[1].tolist()

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from possibal.data import ingest
-from possibal.data.features import Recipe
-from possibal.data.ingest import Wanted, digest, take_in, take_new
+from possibal.data.features import FeatureRecipe
+from possibal.data.ingest import SourceSpec, digest, ingest_file, ingest_new_rows
 
 PLAIN = "id,age,colour,label\na,31,red,yes\nb,45.5,,\nc,,blue,no\nd,1234567,red,\n"
 REVIEWS = (
@@ -36,7 +36,7 @@ def put(folder, name, content):
 
 def taken(path, **wanted):
     """What a file holds."""
-    return take_in(Wanted(path, **wanted), silent)
+    return ingest_file(SourceSpec(path, **wanted), silent)
 
 
 def complaint(path, **wanted):
@@ -58,7 +58,7 @@ def pictures(folder, *names):
 
 def restored(recipe):
     """The recipe after a journey through JSON."""
-    return Recipe.restored(json.loads(json.dumps(recipe.document())), recipe.arrays())
+    return FeatureRecipe.restored(json.loads(json.dumps(recipe.document())), recipe.arrays())
 
 
 # ---------------------------------------------------------------- tables
@@ -185,7 +185,7 @@ def test_a_file_may_be_in_another_encoding(tmp_path):
 
 def test_progress_goes_from_zero_to_one(tmp_path):
     told = []
-    take_in(Wanted(put(tmp_path, "a.csv", PLAIN)), lambda *now: told.append(now))
+    ingest_file(SourceSpec(put(tmp_path, "a.csv", PLAIN)), lambda *now: told.append(now))
     shares = [share for _, share in told]
     assert shares == sorted(shares)
     assert told[-1] == ("done", 1.0)
@@ -389,7 +389,7 @@ def test_a_pool_is_consistent_and_taken_again_is_the_same(tmp_path, rows):
     assert {len(cells) for cells in got.cells} == {len(got.fields)}
     assert got.X.shape == (len(rows), len(got.recipe.features))
     assert {label for label in got.labels if label is not None} == set(got.classes)
-    again = take_new(restored(got.recipe), Wanted(path), silent)
+    again = ingest_new_rows(restored(got.recipe), SourceSpec(path), silent)
     assert again.X.tolist() == got.X.tolist()
     assert again.ids == got.ids
 
@@ -398,53 +398,58 @@ def test_a_pool_is_consistent_and_taken_again_is_the_same(tmp_path, rows):
 def test_new_rows_of_a_table_need_no_label_and_may_be_one(tmp_path):
     pool = taken(put(tmp_path, "a.csv", PLAIN))
     new = put(tmp_path, "b.csv", "colour,code,age\ngreen,z,45.5\n")
-    got = take_new(restored(pool.recipe), Wanted(new, id="code"), silent)
+    got = ingest_new_rows(restored(pool.recipe), SourceSpec(new, id="code"), silent)
     assert got.ids == ("z",)
     assert got.X.tolist() == [[pool.X[1, 0], 0, 0, 0]]
-    assert take_new(pool.recipe, Wanted(new), silent).ids == ("1",)
+    assert ingest_new_rows(pool.recipe, SourceSpec(new), silent).ids == ("1",)
 
 
 def test_new_rows_without_a_column_of_the_pool_are_refused(tmp_path):
     pool = taken(put(tmp_path, "a.csv", PLAIN))
     new = put(tmp_path, "b.csv", "Age,colour\n1,red\n")
     with pytest.raises(ValueError, match=r"^rows must be a column .*; got 'age'\. .* 'Age'\.$"):
-        take_new(pool.recipe, Wanted(new), silent)
+        ingest_new_rows(pool.recipe, SourceSpec(new), silent)
 
 
 def test_new_texts_are_told_by_their_column(tmp_path):
     pool = taken(put(tmp_path, "a.csv", REVIEWS))
     new = put(tmp_path, "b.csv", "review\nthe soup was far too salty\n")
     told = []
-    got = take_new(restored(pool.recipe), Wanted(new), lambda *now: told.append(now))
+    got = ingest_new_rows(restored(pool.recipe), SourceSpec(new), lambda *now: told.append(now))
     assert got.X.tolist() == pool.X[:1].tolist()
     assert told[-1] == ("making features", 1.0)
     with pytest.raises(ValueError, match=r"^text must be a column of the data; got 'review'"):
-        take_new(pool.recipe, Wanted(put(tmp_path, "c.csv", "a\n1\n")), silent)
+        ingest_new_rows(pool.recipe, SourceSpec(put(tmp_path, "c.csv", "a\n1\n")), silent)
 
 
 def test_new_pictures_come_as_the_pool_did(tmp_path):
     folder = pictures(tmp_path / "photos", "a.png", "b.png", "c.png")
     path = put(folder, "a.csv", "photo\na.png\nb.png\nc.png\n")
     of_folder, of_file = taken(folder), taken(path, image="photo")
-    got = take_new(restored(of_folder.recipe), Wanted(folder), silent)
+    got = ingest_new_rows(restored(of_folder.recipe), SourceSpec(folder), silent)
     assert got.ids == ("a.png", "b.png", "c.png")
     assert got.X.tolist() == of_folder.X.tolist()
-    assert take_new(of_file.recipe, Wanted(path), silent).X.tolist() == of_file.X.tolist()
+    assert (
+        ingest_new_rows(of_file.recipe, SourceSpec(path), silent).X.tolist() == of_file.X.tolist()
+    )
     with pytest.raises(ValueError, match=r"^file must be a table, as for the pool; got"):
-        take_new(of_file.recipe, Wanted(folder), silent)
+        ingest_new_rows(of_file.recipe, SourceSpec(folder), silent)
     with pytest.raises(ValueError, match=r"^file must be a folder of pictures, as for the pool; "):
-        take_new(of_folder.recipe, Wanted(path), silent)
+        ingest_new_rows(of_folder.recipe, SourceSpec(path), silent)
 
 
 def test_new_rows_have_own_numbers_if_the_pool_had(tmp_path):
     np.save(tmp_path / "own.npy", np.eye(4))
     path, own = put(tmp_path, "a.csv", PLAIN), tmp_path / "own.npy"
     pool = taken(path, features=own)
-    assert take_new(pool.recipe, Wanted(path, features=own), silent).X.tolist() == pool.X.tolist()
+    assert (
+        ingest_new_rows(pool.recipe, SourceSpec(path, features=own), silent).X.tolist()
+        == pool.X.tolist()
+    )
     with pytest.raises(ValueError, match=r"^features must be given, as for the pool; got None\."):
-        take_new(pool.recipe, Wanted(path), silent)
+        ingest_new_rows(pool.recipe, SourceSpec(path), silent)
     with pytest.raises(ValueError, match=r"^features must be left out, .*; got 'own.npy'\."):
-        take_new(taken(path).recipe, Wanted(path, features=own), silent)
+        ingest_new_rows(taken(path).recipe, SourceSpec(path, features=own), silent)
 
 
 @given(st.lists(st.floats(-1e18, 1e18) | st.integers(-(10**7), 10**7).map(float), min_size=1))

@@ -15,14 +15,14 @@ from possibal.data.readers import READERS
 
 def table_of(path, **more):
     """The table of a file, as a dict."""
-    found = readers.read(Path(path), **more).table
+    found = readers.read_table(Path(path), **more).table
     return dict(zip(found.names, found.columns, strict=True))
 
 
 def refusal(path, **more):
     """The one line that is said of a file that is no table."""
     with pytest.raises(ValueError, match=r"^(file|encoding) must [^\n]*; got [^\n]*\.$") as e:
-        readers.read(Path(path), **more)
+        readers.read_table(Path(path), **more)
     assert len(str(e.value)) < 400 + len(path)
     return str(e.value)
 
@@ -31,7 +31,7 @@ def test_a_table_has_numbers_where_all_cells_are_numbers_and_else_words(tmp_path
     path = put(tmp_path, "a.csv", "a,b, c ,\n1,x,0.5,\nNA,2, ,7\n")
     expected = {"a": [1, None], "b": ["x", "2"], "c": [0.5, None], "unnamed 4": [None, 7]}
     assert table_of(path) == expected
-    assert readers.read(Path(path)).notes == ()
+    assert readers.read_table(Path(path)).notes == ()
 
 
 @given(
@@ -41,7 +41,7 @@ def test_a_table_has_numbers_where_all_cells_are_numbers_and_else_words(tmp_path
     decimal=st.sampled_from([".", ","]),
 )
 def test_the_short_way_to_numbers_gives_what_the_long_one_gives(words, decimal):
-    assert repr(readers._typed(words, decimal)) == repr(encoders.typed(words, decimal))  # noqa: SLF001
+    assert repr(readers._typed(words, decimal)) == repr(encoders.infer_type(words, decimal))  # noqa: SLF001
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_progress_grows_to_one_in_many_steps(tmp_path, ending):
         ".arff": lambda: arff(frame),
     }.get(ending, lambda: frame.write_csv().encode())()
     told = []
-    readers.read(Path(put(tmp_path, f"a{ending}", content)), progress=told.append)
+    readers.read_table(Path(put(tmp_path, f"a{ending}", content)), progress=told.append)
     assert 40 <= len(told) <= 101
     assert told == sorted(set(told))
     assert 0 < told[0] < 0.1

@@ -3,7 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from possibal.data.encoders import Table
-from possibal.data.schema import Roles, assigned, check_classes, clean, ids, labels, texts
+from possibal.data.schema import (
+    ColumnRoles,
+    check_classes,
+    clean,
+    infer_roles,
+    row_ids,
+    row_labels,
+    text_cells,
+)
 
 NONE = dict.fromkeys(("label", "id", "text", "image"))
 PROSE = ["the soup was far too salty", "a quiet room and soft beds", "we will surely come again"]
@@ -16,13 +24,13 @@ def table(**cells):
 
 def roles(given, **wanted):
     """The roles of a table's columns."""
-    return assigned(given, {**NONE, **wanted})
+    return infer_roles(given, {**NONE, **wanted})
 
 
 # ---------------------------------------------------------------- text
 def test_cells_as_text_have_no_blanks_around_them():
     cells = [" a ", "", "  ", None, 2.0, -0.0, 1.5, True, float("nan")]
-    assert texts(cells) == ("a", None, None, None, "2", "0", "1.5", "True", None)
+    assert text_cells(cells) == ("a", None, None, None, "2", "0", "1.5", "True", None)
 
 
 def test_halves_of_characters_and_null_characters_are_replaced():
@@ -41,13 +49,13 @@ def test_sound_text_stays_and_all_text_can_be_written(text):
 
 # ---------------------------------------------------------------- roles
 def test_columns_without_usual_names_have_no_roles():
-    assert roles(table(age=[1, 2], kind=["x", "y"])) == Roles(None, None, None, None, ())
+    assert roles(table(age=[1, 2], kind=["x", "y"])) == ColumnRoles(None, None, None, None, ())
 
 
 def test_what_is_wanted_is_given():
     given = table(kind=["x", None], name=["a", "b"], words=["p", "q"], id=[1, 1])
     found = roles(given, label="kind", id="name", text="words")
-    assert found == Roles(0, 1, 2, None, ())
+    assert found == ColumnRoles(0, 1, 2, None, ())
 
 
 def test_a_column_called_label_is_taken_and_said():
@@ -141,68 +149,68 @@ def test_a_text_column_must_hold_words(cells):
 
 # ---------------------------------------------------------------- names of rows
 def test_rows_without_names_are_numbered_from_one():
-    assert ids(table(a=[5, 6, 7]), None) == ("1", "2", "3")
+    assert row_ids(table(a=[5, 6, 7]), None) == ("1", "2", "3")
 
 
 def test_names_of_rows_come_from_their_column():
-    assert ids(table(a=[5.0, 6.5, "x"]), 0) == ("5", "6.5", "x")
+    assert row_ids(table(a=[5.0, 6.5, "x"]), 0) == ("5", "6.5", "x")
 
 
 def test_two_rows_of_one_name_are_both_named():
     with pytest.raises(
         ValueError, match=r"^id must .* once; got '7' in rows 1 and 3 of column 'a'"
     ):
-        ids(table(a=[7, 8, "7"]), 0)
+        row_ids(table(a=[7, 8, "7"]), 0)
 
 
 def test_a_row_without_a_name_is_named():
     with pytest.raises(ValueError, match=r"^id must .* gaps; got none in row 2 of column 'a'"):
-        ids(table(a=[7, None]), 0)
+        row_ids(table(a=[7, None]), 0)
 
 
 @given(st.lists(st.none() | st.text(max_size=2) | st.integers(0, 9) | st.floats(0, 2), min_size=1))
 def test_names_are_unique_or_refused_in_one_sentence(cells):
     given = table(a=cells)
-    found = texts(cells)
+    found = text_cells(cells)
     if None in found or len(set(found)) < len(found):
         with pytest.raises(ValueError, match=r"^id must [^\n]*; got [^\n]*\.$"):
-            ids(given, 0)
+            row_ids(given, 0)
     else:
-        assert ids(given, 0) == found
+        assert row_ids(given, 0) == found
 
 
 # ---------------------------------------------------------------- labels
 def test_without_a_label_column_no_row_has_a_label():
-    assert labels(table(a=[1, 2]), None, ("x", "y")) == ((None, None), ("x", "y"))
+    assert row_labels(table(a=[1, 2]), None, ("x", "y")) == ((None, None), ("x", "y"))
 
 
 def test_rows_without_a_label_are_not_labelled_yet():
-    assert labels(table(a=["x", None, ""]), 0, ()) == (("x", None, None), ("x",))
+    assert row_labels(table(a=["x", None, ""]), 0, ()) == (("x", None, None), ("x",))
 
 
 def test_numbers_are_ordered_by_size_and_words_by_spelling():
-    assert labels(table(a=[10.0, 2.0, None, 1.5, -1]), 0, ())[1] == ("-1", "1.5", "2", "10")
-    assert labels(table(a=["10", "2", None]), 0, ())[1] == ("10", "2")
-    assert labels(table(a=[True, False]), 0, ())[1] == ("False", "True")
+    assert row_labels(table(a=[10.0, 2.0, None, 1.5, -1]), 0, ())[1] == ("-1", "1.5", "2", "10")
+    assert row_labels(table(a=["10", "2", None]), 0, ())[1] == ("10", "2")
+    assert row_labels(table(a=[True, False]), 0, ())[1] == ("False", "True")
 
 
 def test_labels_that_are_named_keep_their_order_and_must_be_all():
     given = table(a=[2.0, None, 1.0])
-    assert labels(given, 0, ("2", "1", "3")) == (("2", None, "1"), ("2", "1", "3"))
+    assert row_labels(given, 0, ("2", "1", "3")) == (("2", None, "1"), ("2", "1", "3"))
     with pytest.raises(ValueError, match=r"^classes must have every .*; got '1' in row 3\. Add it"):
-        labels(given, 0, ("2", "3"))
+        row_labels(given, 0, ("2", "3"))
 
 
 def test_fifty_labels_are_allowed_and_one_more_is_refused():
-    assert len(labels(table(a=list(range(50))), 0, ())[1]) == 50
+    assert len(row_labels(table(a=list(range(50))), 0, ())[1]) == 50
     with pytest.raises(ValueError, match=r"^label must .* at most 50 .*; got 'a' with 51\. Name"):
-        labels(table(a=list(range(51))), 0, ())
+        row_labels(table(a=list(range(51))), 0, ())
 
 
 def test_a_label_that_is_too_long_is_refused_with_its_row():
-    assert labels(table(a=["x" * 200]), 0, ())[1] == ("x" * 200,)
+    assert row_labels(table(a=["x" * 200]), 0, ())[1] == ("x" * 200,)
     with pytest.raises(ValueError, match=r"at most 200 characters; got 201 in row 2 of column 'a'"):
-        labels(table(a=["x", "x" * 201]), 0, ())
+        row_labels(table(a=["x", "x" * 201]), 0, ())
 
 
 @pytest.mark.parametrize("classes", [(), ("a", "b"), tuple(f"{i}" for i in range(50))])

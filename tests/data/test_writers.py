@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from possibal.data import writers
 from possibal.data.decoding import CONTROL
-from possibal.data.writers import Column
+from possibal.data.writers import SheetColumn
 from possibal.errors import MissingPackageError
 
 TEXT = st.text(st.characters(blacklist_categories=["Cs"]), max_size=12)
@@ -20,62 +20,65 @@ ENDINGS = list(writers.WRITERS)
 
 def cells(path):
     """What is read of a file, row by row."""
-    return [list(row) for _, row in writers.read(path).rows]
+    return [list(row) for _, row in writers.read_sheet(path).rows]
 
 
 # ---------------------------------------------------------------- formulas
 @pytest.mark.parametrize("text", FORMULAS)
 def test_what_may_be_a_formula_is_marked(text):
-    assert writers.safe(text) == f"'{text}"
+    assert writers.escape_formula(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["", "x", "1=2", "-1", "+1.5", "-.5", "-2.", "-1e-7", "-1E+7"])
 def test_plain_numbers_and_words_are_not_marked(text):
-    assert writers.safe(text) == text
+    assert writers.escape_formula(text) == text
 
 
 @pytest.mark.parametrize("text", ["-1 ", "-1\n", "-", "+-1", "-1e", "-\u0661"])
 def test_what_is_almost_a_number_is_marked(text):
-    assert writers.safe(text) == f"'{text}"
+    assert writers.escape_formula(text) == f"'{text}"
 
 
 @given(st.one_of(st.text(), st.text("'=+-@\t\r\n1.e"), st.text("'=", max_size=3)))
 def test_any_text_survives_the_mark(text):
-    assert writers.unmarked(writers.safe(text)) == text
+    assert writers.unescape_formula(writers.escape_formula(text)) == text
 
 
 @given(st.text())
 def test_no_marked_text_begins_like_a_formula(text):
-    first = writers.safe(text)[:1]
+    first = writers.escape_formula(text)[:1]
     assert first not in set("=+-@\t\r\n") or writers.NUMBER.fullmatch(text)
 
 
 def test_an_apostrophe_that_somebody_else_wrote_stays():
-    assert writers.unmarked("'tis") == "'tis"
+    assert writers.unescape_formula("'tis") == "'tis"
 
 
 # ---------------------------------------------------------------- CSV
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=5))
 def test_csv_is_what_others_read_too(pairs):
-    columns = [Column("a", [a for a, _ in pairs]), Column("b", [b for _, b in pairs])]
-    text = writers.written(columns, ".csv").decode()
+    columns = [SheetColumn("a", [a for a, _ in pairs]), SheetColumn("b", [b for _, b in pairs])]
+    text = writers.write_sheet(columns, ".csv").decode()
     rows = list(csv.reader(StringIO(text, newline=""), strict=True))
-    assert rows == [["a", "b"], *([writers.safe(a), writers.safe(b)] for a, b in pairs)]
+    assert rows == [
+        ["a", "b"],
+        *([writers.escape_formula(a), writers.escape_formula(b)] for a, b in pairs),
+    ]
 
 
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5))
 def test_text_comes_back_from_csv_as_it_was(tmp_path_factory, pairs):
     pairs = [(CONTROL.sub("?", a), CONTROL.sub("?", b)) for a, b in pairs]
     path = tmp_path_factory.mktemp("csv") / "a.csv"
-    columns = [Column("a", [a for a, _ in pairs]), Column("b", [b for _, b in pairs])]
-    path.write_bytes(writers.written(columns, ".csv"))
-    assert writers.read(path).names == ("a", "b")
+    columns = [SheetColumn("a", [a for a, _ in pairs]), SheetColumn("b", [b for _, b in pairs])]
+    path.write_bytes(writers.write_sheet(columns, ".csv"))
+    assert writers.read_sheet(path).names == ("a", "b")
     assert cells(path) == [list(pair) for pair in pairs]
 
 
 def test_numbers_have_all_their_digits_and_what_is_missing_is_empty():
-    columns = [Column("x", [0.1 + 0.2, None], is_number=True), Column("=y", [None, "z"])]
-    assert writers.written(columns, ".csv") == b"x,'=y\n0.30000000000000004,\n,z\n"
+    columns = [SheetColumn("x", [0.1 + 0.2, None], is_number=True), SheetColumn("=y", [None, "z"])]
+    assert writers.write_sheet(columns, ".csv") == b"x,'=y\n0.30000000000000004,\n,z\n"
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -83,7 +86,7 @@ def test_the_separator_is_that_of_the_first_line(tmp_path, separator):
     path = tmp_path / "a.csv"
     lines = ["", "id,label", "", 'a,"x', 'y"', "", "b,z"]
     path.write_text("\r\n".join(lines).replace(",", separator), newline="")
-    sheet = writers.read(path)
+    sheet = writers.read_sheet(path)
     assert sheet.names == ("id", "label")
     assert sheet.rows == [("line 4", ["a", "x\r\ny"]), ("line 7", ["b", "z"])]
 
@@ -91,7 +94,7 @@ def test_the_separator_is_that_of_the_first_line(tmp_path, separator):
 def test_csv_may_be_of_another_encoding(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes("id\nß\n".encode("cp1252"))
-    assert writers.read(path, "cp1252").rows == [("line 2", ["ß"])]
+    assert writers.read_sheet(path, "cp1252").rows == [("line 2", ["ß"])]
 
 
 @pytest.mark.parametrize(
@@ -106,13 +109,13 @@ def test_csv_that_is_not_sound_is_refused(tmp_path, text, sentence):
     path = tmp_path / "a.csv"
     path.write_text(text)
     with pytest.raises(ValueError, match=f"^file must {sentence} in "):
-        writers.read(path)
+        writers.read_sheet(path)
 
 
 # ---------------------------------------------------------------- the others
 def test_json_lines_hold_numbers_and_nulls():
-    columns = [Column("x", [0.5, None], is_number=True), Column("y", ["=ü\n", None])]
-    lines = writers.written(columns, ".jsonl").decode().split("\n")
+    columns = [SheetColumn("x", [0.5, None], is_number=True), SheetColumn("y", ["=ü\n", None])]
+    lines = writers.write_sheet(columns, ".jsonl").decode().split("\n")
     assert lines[0] == '{"x": 0.5, "y": "=ü\\n"}'
     assert json.loads(lines[1]) == {"x": None, "y": None}
     assert lines[2:] == [""]
@@ -121,7 +124,9 @@ def test_json_lines_hold_numbers_and_nulls():
 def test_parquet_has_its_types_even_where_all_is_missing(tmp_path):
     path = tmp_path / "a.parquet"
     path.write_bytes(
-        writers.written([Column("x", [None], is_number=True), Column("y", [None])], ".parquet")
+        writers.write_sheet(
+            [SheetColumn("x", [None], is_number=True), SheetColumn("y", [None])], ".parquet"
+        )
     )
     assert pl.read_parquet(path).schema == {"x": pl.Float64, "y": pl.String}
 
@@ -129,9 +134,12 @@ def test_parquet_has_its_types_even_where_all_is_missing(tmp_path):
 @pytest.mark.parametrize("ending", [".parquet", ".jsonl"])
 def test_numbers_and_words_of_other_forms_become_text(tmp_path, ending):
     path = tmp_path / f"a{ending}"
-    columns = [Column("x", [1.0, 0.1, None], is_number=True), Column("y", ["007", "NA", None])]
-    path.write_bytes(writers.written(columns, ending))
-    assert writers.read(path).rows == [
+    columns = [
+        SheetColumn("x", [1.0, 0.1, None], is_number=True),
+        SheetColumn("y", ["007", "NA", None]),
+    ]
+    path.write_bytes(writers.write_sheet(columns, ending))
+    assert writers.read_sheet(path).rows == [
         ("row 1", ("1", "007")),
         ("row 2", ("0.1", "NA")),
         ("row 3", (None, None)),
@@ -140,14 +148,14 @@ def test_numbers_and_words_of_other_forms_become_text(tmp_path, ending):
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_no_rows_are_a_file_too(ending):
-    written = writers.written([Column("x", [])], ending)
+    written = writers.write_sheet([SheetColumn("x", [])], ending)
     assert written == {".csv": b"x\n", ".jsonl": b""}.get(ending, written)
 
 
 def test_parquet_without_polars_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(MissingPackageError, match=r"^Writing Parquet needs polars.*experiments"):
-        writers.written([Column("x", [])], ".parquet")
+        writers.write_sheet([SheetColumn("x", [])], ".parquet")
 
 
 def test_other_endings_are_refused(tmp_path):
@@ -155,5 +163,5 @@ def test_other_endings_are_refused(tmp_path):
     with pytest.raises(ValueError, match=sentence):
         writers.ending_of(tmp_path / "a.txt", "to")
     with pytest.raises(ValueError, match=r"^ending must be one of"):
-        writers.written([], ".txt")
+        writers.write_sheet([], ".txt")
     assert writers.ending_of(tmp_path / "A.CSV", "to") == ".csv"

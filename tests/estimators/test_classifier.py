@@ -25,7 +25,7 @@ from possibal.estimators.classifier import PossibilisticGPClassifier, Possibilis
 from possibal.gp import laplace
 from possibal.gp.hyperparameters import LEAST_CREDIBLE, problem
 from possibal.gp.likelihoods import PROBIT
-from possibal.gp.posterior import Data
+from possibal.gp.posterior import TrainingData
 
 KERNEL = ConstantKernel(2.0) * RBF(0.8)
 WAYS = ["envelope", "evidence", "fixed"]
@@ -489,7 +489,9 @@ def test_an_envelope_of_one_setting_is_that_setting(classes):
 
 def test_a_wider_envelope_never_raises_necessity():
     X, y = labelled()
-    made = problem((KERNEL,), Data(X, np.where(y == 1, 1.0, -1.0)[None], np.ones((1, 20)), PROBIT))
+    made = problem(
+        (KERNEL,), TrainingData(X, np.where(y == 1, 1.0, -1.0)[None], np.ones((1, 20)), PROBIT)
+    )
     rng = np.random.default_rng(0)
     thetas = made.given + 0.7 * rng.normal(size=(8, 2))
     ranked = thetas[np.argsort(-made.at(thetas).credibility)]

@@ -8,10 +8,10 @@ from sklearn.gaussian_process.kernels import RBF
 
 from possibal import Campaign, PossibilisticGPClassifier
 from possibal.acquisition.pointwise import doubt
-from possibal.estimators.subset import MOST, SOME, drawn, shortened
+from possibal.estimators.subset import MAX_LABELS, SCORED_ROWS, drawn, subset_of_data
 from possibal.gp.hyperparameters import problem
 from possibal.gp.likelihoods import PROBIT
-from possibal.gp.posterior import Data
+from possibal.gp.posterior import TrainingData
 
 
 def rows(n, seed=0):
@@ -25,19 +25,19 @@ def truth(X):
 def made(n, **more):
     X = rows(n)
     y = np.where(truth(X) == "yes", 1.0, -1.0)[None]
-    return problem(None, Data(X, y, np.arange(1.0, n + 1)[None], PROBIT), **more)
+    return problem(None, TrainingData(X, y, np.arange(1.0, n + 1)[None], PROBIT), **more)
 
 
 def test_few_labels_are_all_learnt_from():
     whole = made(40)
-    assert shortened(whole, 40) is whole
-    assert shortened(whole) is whole
-    assert MOST == 5000  # the number the documentation names
+    assert subset_of_data(whole, 40) is whole
+    assert subset_of_data(whole) is whole
+    assert MAX_LABELS == 5000  # the number the documentation names
 
 
 def test_half_is_drawn_and_half_is_what_a_fit_to_it_doubts():
     whole = made(200)
-    part = shortened(whole, 60)
+    part = subset_of_data(whole, 60)
     y = whole.data.y[0]
     first = drawn((y > 0).astype(int), 30)
     there = {x.tobytes(): at for at, x in enumerate(whole.data.X)}
@@ -48,7 +48,7 @@ def test_half_is_drawn_and_half_is_what_a_fit_to_it_doubts():
     np.testing.assert_array_equal(part.data.weight[0], whole.data.weight[0, kept])
     assert part.distance == whole.distance
     rest, others = np.setdiff1d(np.arange(200), first), np.setdiff1d(kept, first)
-    fit = whole.part(first).under(whole.belief.centre[None])
+    fit = whole.part(first).under(whole.hyperprior.centre[None])
     worth = dict(zip(rest.tolist(), doubt(fit.at(whole.data.X[rest])), strict=True))
     least = min(worth[at] for at in others)
     assert all(worth[at] <= least for at in rest if at not in set(others.tolist()))
@@ -60,9 +60,9 @@ def test_the_lot_leaves_some_of_every_class(counts, share):
     wanted = round(share * len(codes))
     found = drawn(codes, wanted)
     assert len(np.unique(found)) == len(found) == wanted
-    if wanted >= sum(min(count, SOME) for count in counts):
+    if wanted >= sum(min(count, SCORED_ROWS) for count in counts):
         left = np.bincount(codes[found], minlength=len(counts))
-        assert np.all(left >= np.minimum(counts, SOME))
+        assert np.all(left >= np.minimum(counts, SCORED_ROWS))
 
 
 def test_the_classifier_leaves_out_what_is_too_much_and_says_so():

@@ -6,20 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from possibal.acquisition.pointwise import STRATEGIES
-from possibal.arguments import USUAL
+from possibal.arguments import DEFAULT_STRATEGY
 from possibal.experiments.compare import (
     FEWEST,
     GAINED,
     MOST_ROWS,
     RANDOM,
-    Saving,
+    LabelSaving,
+    comparison_job,
     few_enough,
     reached,
     saving,
     sizes,
     table,
     verdict,
-    wanted,
 )
 from possibal.experiments.datasets import SOURCES, Dataset, load
 from possibal.experiments.results import Results
@@ -136,14 +136,14 @@ def test_counts_that_compare_nothing_are_refused(runs, questions, words):
     ("data", "usual"), [(WINE, BINARY_STRATEGIES), (IRIS, MULTICLASS_STRATEGIES)]
 )
 def test_strategies_are_the_usual_one_and_the_papers_if_none_is_named(data, usual):
-    (one,) = wanted(data, (), sizes(data))
-    assert list(one.strategies) == ["random", USUAL, *list(usual)[1:]]
+    (one,) = comparison_job(data, (), sizes(data))
+    assert list(one.strategies) == ["random", DEFAULT_STRATEGY, *list(usual)[1:]]
     assert one.experiment == Experiment(data.name, HELD_OUT, ENVELOPE, sizes(data), 0)
 
 
 def test_random_is_always_there_and_nothing_twice():
     size = sizes(WINE)
-    (one,) = wanted(WINE, ("margin", "random", "margin"), size, EVIDENCE, 3)
+    (one,) = comparison_job(WINE, ("margin", "random", "margin"), size, EVIDENCE, 3)
     assert one.strategies == {name: STRATEGIES[name] for name in ("random", "margin")}
     assert (one.experiment.hyperparameters, one.experiment.seed) == (EVIDENCE, 3)
 
@@ -154,7 +154,7 @@ def test_own_strategies_get_ledgers_of_their_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     names = ("mine_to_compare:first", "margin", "mine_to_compare:last")
-    ours, *own = wanted(WINE, names, sizes(WINE))
+    ours, *own = comparison_job(WINE, names, sizes(WINE))
     assert list(ours.strategies) == ["random", "margin"]
     assert ours.source is None
     assert [list(one.strategies) for one in own] == [[names[0]], [names[2]]]
@@ -164,7 +164,7 @@ def test_own_strategies_get_ledgers_of_their_own(tmp_path, monkeypatch):
 
 def test_an_unknown_strategy_is_refused():
     with pytest.raises(ValueError, match=r"^strategy must be one of .*Did you mean 'margin'\?$"):
-        wanted(WINE, ("margn",), sizes(WINE))
+        comparison_job(WINE, ("margn",), sizes(WINE))
 
 
 # ---------------------------------------------------------------- labels saved
@@ -202,7 +202,7 @@ def test_runs_are_drawn_in_pairs():
     height = rng.normal(scale=10, size=(FEWEST, 1))
     slow, fast = (learning(rng, FEWEST, ahead=k) + height for k in (0, 5))
     one = saving(made_up(random=slow, fast=fast), "fast")
-    assert one == Saving(START + THERE - 5, 5, (5, 5))
+    assert one == LabelSaving(START + THERE - 5, 5, (5, 5))
     assert one.is_sure
 
 
@@ -210,7 +210,7 @@ def test_runs_are_drawn_in_pairs():
     ("interval", "sure"), [(None, False), ((0.0, 3.0), False), ((-2.0, 1.0), False), ((1, 1), True)]
 )
 def test_labels_are_surely_saved_if_the_whole_interval_says_so(interval, sure):
-    assert Saving(5, 3, interval).is_sure == sure
+    assert LabelSaving(5, 3, interval).is_sure == sure
 
 
 @pytest.mark.parametrize("runs", [FEWEST - 1, FEWEST])
@@ -235,16 +235,16 @@ def test_the_last_bit_of_what_random_gains_is_not_waited_for():
     short = np.tile([0.5, 0.68, 0.68, 0.689], (3, 1))
     results = made_up(random=slow, same=slow, near=slow - 0.002, short=short)
     assert GAINED == 0.95  # so that 0.69 is to be reached
-    assert saving(results, "same") == saving(results, "near") == Saving(START + 2, 0, None)
-    assert saving(results, "short") == Saving(None, -2, None)
+    assert saving(results, "same") == saving(results, "near") == LabelSaving(START + 2, 0, None)
+    assert saving(results, "short") == LabelSaving(None, -2, None)
     assert "has gained 95% of what random gains in all, to stay there." in table(results).note
 
 
 def test_random_gets_there_even_if_it_loses():
     slow = np.tile([0.7, 0.65, 0.6, 0.6], (3, 1))
     results = made_up(random=slow, same=slow, ahead=slow + 0.01, behind=slow - 0.01)
-    assert saving(results, "same") == saving(results, "ahead") == Saving(START, 0, None)
-    assert saving(results, "behind") == Saving(None, -4, None)
+    assert saving(results, "same") == saving(results, "ahead") == LabelSaving(START, 0, None)
+    assert saving(results, "behind") == LabelSaving(None, -4, None)
     cells = {row[0].text: row[4].text for row in table(results).rows}
     assert cells[RANDOM] == str(START)
 

@@ -9,11 +9,11 @@ from support.tasks import prepared
 
 from possibal.acquisition.pointwise import STRATEGIES
 from possibal.experiments.datasets import load
-from possibal.experiments.engine.runner import Wanted, begin, cores, run
-from possibal.experiments.engine.simulation import follow
-from possibal.experiments.referees import MODELS, by, judged
+from possibal.experiments.engine.runner import ExperimentJob, begin, cores, run
+from possibal.experiments.engine.simulation import simulate
+from possibal.experiments.referees import MODELS, referee_accuracies, referee_jobs
 from possibal.experiments.spec import ENVELOPE, HELD_OUT, REFEREES, Experiment, Sizes
-from possibal.experiments.splits import deal
+from possibal.experiments.splits import split
 
 WINE, IRIS = load("wine"), load("iris")
 SIZES = Sizes(runs=2, queries=4, pool=30, test=40)
@@ -28,7 +28,7 @@ def experiment_on(data):
 
 def trail_on(data, run=1):
     """What random asked for."""
-    (one,) = follow(prepared(experiment_on(data), data, OURS), [("random", run)])
+    (one,) = simulate(prepared(experiment_on(data), data, OURS), [("random", run)])
     return one
 
 
@@ -48,8 +48,8 @@ def test_every_referee_that_is_named_has_its_model():
 @each_set
 def test_a_referee_learns_from_the_start_and_the_rows_asked_about(data):
     one = trail_on(data)
-    share = deal(experiment_on(data), data, one.run)
-    accuracy = judged(experiment_on(data), data, one, KNeighborsClassifier(1))
+    share = split(experiment_on(data), data, one.run)
+    accuracy = referee_accuracies(experiment_on(data), data, one, KNeighborsClassifier(1))
     assert accuracy.shape == (SIZES.queries + 1,)
     for answers, found in enumerate(accuracy):
         known = [*share.start, *one.rows[:answers]]
@@ -62,7 +62,7 @@ def test_a_referee_learns_from_the_start_and_the_rows_asked_about(data):
 @pytest.mark.parametrize("name", MODELS)
 def test_every_referee_judges_a_trail_and_judges_it_the_same_again(name, data):
     one, model = trail_on(data), MODELS[name]()
-    first, again = (judged(experiment_on(data), data, one, model) for _ in range(2))
+    first, again = (referee_accuracies(experiment_on(data), data, one, model) for _ in range(2))
     assert (first > 0).all()
     assert (first <= 1).all()
     np.testing.assert_array_equal(first, again)
@@ -74,21 +74,21 @@ def test_every_referee_judges_a_trail_and_judges_it_the_same_again(name, data):
 def _begun(tmp_path):
     """Two experiments, not run yet; one is a user's own, with a ledger of its own."""
     one = experiment_on(WINE)
-    own = Wanted(one, WINE, {"mine:own": STRATEGIES["bald"]}, "source")
+    own = ExperimentJob(one, WINE, {"mine:own": STRATEGIES["bald"]}, "source")
     with cores(1) as spread:
-        yield begin([Wanted(one, WINE, OURS), own], tmp_path, spread), spread
+        yield begin([ExperimentJob(one, WINE, OURS), own], tmp_path, spread), spread
 
 
 def test_the_trails_of_experiments_are_judged_run_by_run(begun):
     experiments, spread = begun
-    referees, seen = by("svm", MODELS["svm"](), experiments), []
+    referees, seen = referee_jobs("svm", MODELS["svm"](), experiments), []
     run(experiments, spread, lambda _: None)
     results = run(referees, spread, seen.append)
     assert [list(one.accuracy) for one in results] == [["random", "margin"], ["mine:own"]]
     for one, result in zip(experiments, results, strict=True):
         assert result.start == 2
         for (name, number), trail in one.ledger.trails.items():
-            expected = judged(result.experiment, WINE, trail, MODELS["svm"]())
+            expected = referee_accuracies(result.experiment, WINE, trail, MODELS["svm"]())
             np.testing.assert_array_equal(result.accuracy[name][number], expected)
     assert sum(progress.trails for progress in seen) == 6
 
@@ -96,12 +96,12 @@ def test_the_trails_of_experiments_are_judged_run_by_run(begun):
 def test_judgements_are_kept_beside_the_rows_and_taken_up(begun, tmp_path):
     experiments, spread = begun
     run(experiments, spread, lambda _: None)
-    first = run(by("svm", MODELS["svm"](), experiments), spread, lambda _: None)
+    first = run(referee_jobs("svm", MODELS["svm"](), experiments), spread, lambda _: None)
     files = sorted(path.name for path in tmp_path.iterdir())
     stem = "wine-held-out-envelope"
     both = (stem, f"{stem}-mine-own")
     assert files == sorted(f"{one}{end}.csv" for one in both for end in ("", "-by-svm"))
-    again, seen = by("svm", MODELS["svm"](), experiments), []
+    again, seen = referee_jobs("svm", MODELS["svm"](), experiments), []
     assert [one.missing for one in again] == [[], []]
     for one, other in zip(first, run(again, spread, seen.append), strict=True):
         for name, lines in one.accuracy.items():
@@ -112,9 +112,9 @@ def test_judgements_are_kept_beside_the_rows_and_taken_up(begun, tmp_path):
 def test_judgements_of_another_model_or_strategy_are_not_taken_for_these(begun):
     experiments, spread = begun
     run(experiments, spread, lambda _: None)
-    run(by("judge", MODELS["svm"](), experiments), spread, lambda _: None)
+    run(referee_jobs("judge", MODELS["svm"](), experiments), spread, lambda _: None)
     with pytest.raises(ValueError, match=r"^out must be new or hold rows of the same making; "):
-        by("judge", DummyClassifier(), experiments)
+        referee_jobs("judge", DummyClassifier(), experiments)
     changed = replace(experiments[1], wanted=replace(experiments[1].wanted, source="other"))
     with pytest.raises(ValueError, match=r"^out must be new or hold rows of the same making; "):
-        by("judge", MODELS["svm"](), [changed])
+        referee_jobs("judge", MODELS["svm"](), [changed])

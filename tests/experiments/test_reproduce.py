@@ -5,7 +5,13 @@ import pytest
 
 from possibal.acquisition.pointwise import STRATEGIES
 from possibal.experiments.reporting.timing import SCORES, Cost
-from possibal.experiments.reproduce import SETS, Findings, Settings, merged, wanted
+from possibal.experiments.reproduce import (
+    SETS,
+    ReproduceRequest,
+    Reproduction,
+    merged,
+    reproduction_jobs,
+)
 from possibal.experiments.results import Results
 from possibal.experiments.spec import (
     BINARY,
@@ -36,7 +42,7 @@ RESULTS = [drawn("wine"), drawn("fri"), drawn("iris")]
 def found(what, results=RESULTS, pace=None):
     """What there is to write of some results."""
     costs = COSTS if what in {"cost", "all"} else None
-    return Findings(Settings(what), results, pace or {}, costs)
+    return Reproduction(ReproduceRequest(what), results, pace or {}, costs)
 
 
 # ---------------------------------------------------------------- settings
@@ -54,26 +60,26 @@ def found(what, results=RESULTS, pace=None):
 )
 def test_what_cannot_be_run_is_refused(given, words):
     with pytest.raises(ValueError, match=f"^{words}"):
-        Settings(**given)
+        ReproduceRequest(**given)
 
 
 @pytest.mark.parametrize("what", WHAT)
 def test_sets_are_those_of_the_table_or_figure(what):
     expected = {"table2": set(BINARY), "table3": set(), "cost": set()}.get(what, set(TABLE_3))
-    sets = Settings(what).sets
+    sets = ReproduceRequest(what).sets
     assert set(sets) == expected
     assert len(sets) == len(expected)
 
 
 def test_all_sets_are_run_if_none_is_named_and_each_once():
     assert sorted(SETS) == sorted(TABLE_3)
-    assert Settings("table1", ("iris", "wine", "iris")).sets == ("wine", "iris")
-    assert Settings("cost", ("wine",)).sets == ()
+    assert ReproduceRequest("table1", ("iris", "wine", "iris")).sets == ("wine", "iris")
+    assert ReproduceRequest("cost", ("wine",)).sets == ()
 
 
 # ---------------------------------------------------------------- experiments
 def test_experiments_are_of_the_papers_sizes_and_strategies():
-    one, two = wanted(Settings("table1", ("wine", "iris"), seed=2))
+    one, two = reproduction_jobs(ReproduceRequest("table1", ("wine", "iris"), seed=2))
     assert one.experiment == experiment("wine", seed=2)
     assert two.experiment == experiment("iris", seed=2)
     for each in (one, two):
@@ -84,23 +90,31 @@ def test_experiments_are_of_the_papers_sizes_and_strategies():
 
 
 def test_protocol_hyperparameters_and_runs_are_as_asked_for():
-    (one,) = wanted(Settings("table1", ("wine",), HELD_OUT, EVIDENCE, 7, quick=True))
+    (one,) = reproduction_jobs(
+        ReproduceRequest("table1", ("wine",), HELD_OUT, EVIDENCE, 7, quick=True)
+    )
     assert one.experiment == experiment("wine", HELD_OUT, EVIDENCE).with_runs(7)
 
 
 def test_quick_takes_a_few_runs():
-    runs = [one.experiment.sizes.runs for one in wanted(Settings("all", quick=True))]
+    runs = [
+        one.experiment.sizes.runs for one in reproduction_jobs(ReproduceRequest("all", quick=True))
+    ]
     assert sorted(set(runs)) == [2, 5]
     assert runs.count(2) == 3
 
 
 def test_the_seed_draws_the_sets_that_are_drawn():
-    first, other = (wanted(Settings("table1", ("fri",), seed=s))[0].data.X for s in (0, 1))
+    first, other = (
+        reproduction_jobs(ReproduceRequest("table1", ("fri",), seed=s))[0].data.X for s in (0, 1)
+    )
     assert not np.array_equal(first, other)
 
 
 def test_other_strategies_get_ledgers_of_their_own_and_the_papers_are_not_run_twice():
-    usual, own = wanted(Settings("table1", ("wine",), own=("margin", "bald", "margin")))
+    usual, own = reproduction_jobs(
+        ReproduceRequest("table1", ("wine",), own=("margin", "bald", "margin"))
+    )
     assert list(usual.strategies) == list(BINARY_STRATEGIES)
     assert own.strategies == {"margin": STRATEGIES["margin"]}
     assert own.source is not None
@@ -110,7 +124,7 @@ def test_other_strategies_get_ledgers_of_their_own_and_the_papers_are_not_run_tw
 
 def test_an_unknown_strategy_is_refused():
     with pytest.raises(ValueError, match=r"^strategy must be one of .*; got 'margn'"):
-        wanted(Settings("table1", ("wine",), own=("margn",)))
+        reproduction_jobs(ReproduceRequest("table1", ("wine",), own=("margn",)))
 
 
 def test_results_of_one_experiment_are_put_together():

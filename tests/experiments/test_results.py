@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.integrate import trapezoid
 
-from possibal.experiments.results import Results, Trail
+from possibal.experiments.results import Results, Run
 from possibal.experiments.spec import Experiment, Sizes
 
 EXPERIMENT = Experiment("mine", "paper", "paper", Sizes(runs=3, queries=2, pool=10, test=5))
@@ -18,7 +18,7 @@ LINES = {
 
 
 def trail(key):
-    return Trail(*key, np.array([3, 4]), np.array(LINES[key]))
+    return Run(*key, np.array([3, 4]), np.array(LINES[key]))
 
 
 def results(keys=tuple(LINES)):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from possibal.experiments.datasets import SOURCES, Dataset, load
 from possibal.experiments.spec import PROTOCOLS, TABLE_3, Experiment, Sizes, experiment
-from possibal.experiments.splits import check, deal, scaled
+from possibal.experiments.splits import check, scaled, split
 
 each_set = pytest.mark.parametrize("name", TABLE_3)
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -33,7 +33,7 @@ def sized(queries=3, pool=10, test=5, protocol="paper", seed=0):
 @each_protocol
 def test_a_share_of_every_set_is_what_table_3_says(name, protocol):
     data, one = load(name), experiment(name, protocol)
-    share = deal(one, data, 1)
+    share = split(one, data, 1)
     assert len(share.pool) == TABLE_3[name].pool
     others = len(data.y) - (len(share.pool) if protocol == "held-out" else 0)
     assert len(share.test) == min(TABLE_3[name].test, others)
@@ -52,7 +52,7 @@ def test_pool_start_and_test_keep_their_promises(run, counts, room, test, protoc
     codes = np.append(np.repeat(np.arange(len(counts)), counts), [0, 0])
     data, rows, labels = own(codes), len(codes), len(counts)
     pool = min(labels + room, rows - 1)
-    share = deal(sized(1, pool, test, protocol), data, run)
+    share = split(sized(1, pool, test, protocol), data, run)
     assert share.pool.tolist() == sorted(set(share.pool.tolist()))
     assert len(share.pool) == pool
     assert data.y[share.start].tolist() == list(range(labels))
@@ -66,29 +66,29 @@ def test_pool_start_and_test_keep_their_promises(run, counts, room, test, protoc
 
 def test_the_same_seed_and_run_give_the_same_share_again():
     one, data = experiment("sonar"), load("sonar")
-    first, again = deal(one, data, 7), deal(one, data, 7)
+    first, again = split(one, data, 7), split(one, data, 7)
     for name in ("X", "pool", "start", "test"):
         np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
 
 
 def test_other_runs_and_other_seeds_give_other_shares():
     one, data = experiment("sonar"), load("sonar")
-    shares = [deal(one, data, run) for run in range(4)]
-    shares += [deal(replace(one, seed=seed), data, 0) for seed in (1, 2)]
+    shares = [split(one, data, run) for run in range(4)]
+    shares += [split(replace(one, seed=seed), data, 0) for seed in (1, 2)]
     for name in ("pool", "start", "test"):
         assert len({getattr(share, name).tobytes() for share in shares}) == 6
 
 
 def test_the_start_is_drawn_by_run_and_by_seed():
     data = own(np.arange(60) % 2)  # every pool is the whole set
-    starts = {tuple(deal(sized(1, 60, seed=s), data, r).start) for s in range(3) for r in range(3)}
+    starts = {tuple(split(sized(1, 60, seed=s), data, r).start) for s in range(3) for r in range(3)}
     assert len(starts) > 6
 
 
 def test_hyperparameters_and_the_number_of_runs_change_no_share():
     data = load("iris")
-    one = deal(experiment("iris"), data, 3)
-    other = deal(experiment("iris", hyperparameters="envelope").with_runs(2), data, 3)
+    one = split(experiment("iris"), data, 3)
+    other = split(experiment("iris", hyperparameters="envelope").with_runs(2), data, 3)
     for name in ("X", "pool", "start", "test"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
@@ -96,15 +96,15 @@ def test_hyperparameters_and_the_number_of_runs_change_no_share():
 @each_protocol
 def test_the_pool_does_not_depend_on_the_protocol(protocol):
     data = load("iris")
-    expected = deal(experiment("iris"), data, 3)
-    found = deal(experiment("iris", protocol), data, 3)
+    expected = split(experiment("iris"), data, 3)
+    found = split(experiment("iris", protocol), data, 3)
     np.testing.assert_array_equal(found.pool, expected.pool)
     np.testing.assert_array_equal(found.start, expected.start)
 
 
 def test_every_row_comes_into_some_pool_and_some_test():
     data, one = own(np.arange(12) % 2), sized(1, 5, 4)
-    shares = [deal(one, data, run) for run in range(60)]
+    shares = [split(one, data, run) for run in range(60)]
     assert set(np.concatenate([share.pool for share in shares])) == set(range(12))
     assert set(np.concatenate([share.start for share in shares])) == set(range(12))
     assert set(np.concatenate([share.test for share in shares])) == set(range(12))
@@ -116,50 +116,50 @@ def test_every_row_comes_into_some_pool_and_some_test():
 def test_the_paper_tests_on_rows_of_the_pool_too():
     # 160 of the 178 rows of wine are tested on, and 120 are in the pool.
     for run in range(5):
-        share = deal(experiment("wine"), load("wine"), run)
+        share = split(experiment("wine"), load("wine"), run)
         assert len(np.intersect1d(share.test, share.pool)) >= 120 + 160 - 178
 
 
 def test_the_paper_scales_columns_by_the_whole_set():
     data = load("wine")
-    share = deal(experiment("wine"), data, 0)
+    share = split(experiment("wine"), data, 0)
     np.testing.assert_allclose(share.X.mean(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(share.X.std(axis=0), 1.0, rtol=1e-12)
-    np.testing.assert_array_equal(share.X, deal(experiment("wine"), data, 1).X)
+    np.testing.assert_array_equal(share.X, split(experiment("wine"), data, 1).X)
 
 
 @pytest.mark.parametrize("name", ["wine", "iris", "block-center"])
 def test_held_out_no_test_row_is_in_the_pool(name):
     data = load(name)
     for run in range(5):
-        share = deal(experiment(name, "held-out"), data, run)
+        share = split(experiment(name, "held-out"), data, run)
         assert not np.isin(share.test, share.pool).any()
 
 
 def test_held_out_columns_are_scaled_by_the_pool():
-    share = deal(experiment("wine", "held-out"), load("wine"), 0)
+    share = split(experiment("wine", "held-out"), load("wine"), 0)
     np.testing.assert_allclose(share.X[share.pool].mean(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(share.X[share.pool].std(axis=0), 1.0, rtol=1e-12)
 
 
 def test_held_out_the_pool_does_not_see_the_other_rows():
     data, one = load("wine"), experiment("wine", "held-out")
-    share = deal(one, data, 0)
+    share = split(one, data, 0)
     others = np.setdiff1d(np.arange(len(data.y)), share.pool)
     X = data.X.copy()
     X[others] = 1e3 * X[others] - 7.0
-    again = deal(one, replace(data, X=X), 0)
+    again = split(one, replace(data, X=X), 0)
     np.testing.assert_array_equal(again.X[share.pool], share.X[share.pool])
     assert not np.array_equal(again.X[others], share.X[others])
 
 
 def test_under_the_papers_protocol_the_pool_does_see_them():
     data, one = load("wine"), experiment("wine")
-    share = deal(one, data, 0)
+    share = split(one, data, 0)
     others = np.setdiff1d(np.arange(len(data.y)), share.pool)
     X = data.X.copy()
     X[others] = 1e3 * X[others]
-    assert not np.allclose(deal(one, replace(data, X=X), 0).X[share.pool], share.X[share.pool])
+    assert not np.allclose(split(one, replace(data, X=X), 0).X[share.pool], share.X[share.pool])
 
 
 @each_protocol
@@ -167,14 +167,14 @@ def test_under_the_papers_protocol_the_pool_does_see_them():
 def test_rows_of_a_block_are_asked_about_but_never_tested_on(name, protocol):
     data = load(name)
     for run in range(3):
-        share = deal(experiment(name, protocol), data, run)
+        share = split(experiment(name, protocol), data, run)
         assert np.isin(share.pool, data.block).any()
         assert not np.isin(share.test, data.block).any()
         assert len(share.test) == 200
 
 
 def test_held_out_all_other_rows_are_tested_on_where_they_are_fewer():
-    share = deal(experiment("vehicle", "held-out"), load("vehicle"), 0)
+    share = split(experiment("vehicle", "held-out"), load("vehicle"), 0)
     assert len(share.test) == 846 - 300
     np.testing.assert_array_equal(np.union1d(share.pool, share.test), np.arange(846))
 
@@ -186,7 +186,7 @@ def test_held_out_all_other_rows_are_tested_on_where_they_are_fewer():
 def test_a_label_that_a_single_row_carries_gets_into_the_pool(run):
     codes = np.zeros(3000, dtype=int)
     codes[1234] = 1
-    share = deal(sized(3, 5), own(codes), run)
+    share = split(sized(3, 5), own(codes), run)
     assert 1234 in share.pool
     assert share.start[1] == 1234
     assert len(set(share.pool.tolist())) == 5
@@ -196,7 +196,7 @@ def test_a_pool_that_lacks_a_label_is_drawn_again():
     # A pool of 3 of 12 rows lacks the label of 2 rows more often than not.
     data = own(np.repeat([0, 1], [10, 2]))
     for run in range(20):
-        share = deal(sized(1, 3), data, run)
+        share = split(sized(1, 3), data, run)
         assert set(data.y[share.pool]) == {0, 1}
 
 

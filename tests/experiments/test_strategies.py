@@ -7,7 +7,7 @@ import pytest
 
 from possibal import acquisition
 from possibal.acquisition.pointwise import STRATEGIES
-from possibal.experiments.strategies import source, strategy
+from possibal.experiments.strategies import resolve_strategy, strategy_source
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def folder(tmp_path, monkeypatch):
 
 def refusal(name):
     with pytest.raises(ValueError, match=r"^strategy must ") as e:
-        strategy(name)
+        resolve_strategy(name)
     return str(e.value)
 
 
@@ -32,7 +32,7 @@ def refusal(name):
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_one_of_ours_is_found_by_its_name(name):
-    assert strategy(name) is STRATEGIES[name]
+    assert resolve_strategy(name) is STRATEGIES[name]
 
 
 def test_a_name_that_is_not_ours_is_refused_and_the_nearest_offered():
@@ -43,21 +43,21 @@ def test_a_name_that_is_not_ours_is_refused_and_the_nearest_offered():
 
 def test_a_function_is_found_in_a_module_of_the_folder_we_are_in(folder):
     (folder / "mine_here.py").write_text("def first(view):\n    return -view.candidates[:, 0]\n")
-    found = strategy("mine_here:first")
+    found = resolve_strategy("mine_here:first")
     assert found.__name__ == "first"
-    assert strategy("mine_here:first") is found
+    assert resolve_strategy("mine_here:first") is found
     assert sys.path.count(str(folder)) == 1
 
 
 def test_a_function_is_found_in_a_package_that_is_installed():
-    assert strategy("possibal.acquisition.pointwise:doubt") is acquisition.doubt
+    assert resolve_strategy("possibal.acquisition.pointwise:doubt") is acquisition.doubt
 
 
 def test_anything_that_can_be_called_will_do(folder):
     (folder / "mine_object.py").write_text(
         "class Ask:\n    def __call__(self, view):\n        return view.rows\nask = Ask()\n"
     )
-    assert callable(strategy("mine_object:ask"))
+    assert callable(resolve_strategy("mine_object:ask"))
 
 
 @pytest.mark.parametrize("name", ["mine_missing:f", "mine_missing.part:f"])
@@ -130,7 +130,7 @@ def plain(view):
     ids=["plain", "decorated", "cached", "partial", "object", "method"],
 )
 def test_the_source_is_the_file_that_holds_the_strategy(function):
-    assert source(function) == Path(__file__).read_text("utf-8")
+    assert strategy_source(function) == Path(__file__).read_text("utf-8")
 
 
 def test_a_strategy_decorated_by_us_is_known_by_its_own_file(folder):
@@ -145,19 +145,19 @@ def test_a_strategy_decorated_by_us_is_known_by_its_own_file(folder):
         """),
         encoding="utf-8",
     )
-    found = strategy("mine_score:spread")
-    assert source(found) == (folder / "mine_score.py").read_text("utf-8")
-    assert "naïve" in source(found)
+    found = resolve_strategy("mine_score:spread")
+    assert strategy_source(found) == (folder / "mine_score.py").read_text("utf-8")
+    assert "naïve" in strategy_source(found)
 
 
 def test_a_file_in_another_encoding_has_a_source_too(folder):
     text = "# -*- coding: latin-1 -*-\n# na\xefve\ndef f(view):\n    return view.candidates[:, 0]\n"
     (folder / "mine_latin.py").write_bytes(text.encode("latin-1"))
-    assert "def f(view)" in source(strategy("mine_latin:f"))
+    assert "def f(view)" in strategy_source(resolve_strategy("mine_latin:f"))
 
 
 def test_a_function_without_a_file_is_known_by_what_it_is_called():
-    assert source(len) == "<built-in function len>"
+    assert strategy_source(len) == "<built-in function len>"
     space = {}
     exec("def f(view):\n    return 0", space)  # noqa: S102 - there is no other way to have none
-    assert source(space["f"]) == repr(space["f"])
+    assert strategy_source(space["f"]) == repr(space["f"])

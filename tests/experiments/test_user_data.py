@@ -18,7 +18,7 @@ from possibal.data.encoders import Table
 from possibal.data.readers import READERS
 from possibal.errors import MissingPackageError
 from possibal.experiments import user_data
-from possibal.experiments.user_data import Found, loaded, read
+from possibal.experiments.user_data import LoadedTable, loaded, read
 
 COLOURS = ["red", "blue", "", "red", "green", "blue", "red", "blue", "red", "green", "red", "red"]
 AGES = ["31", "", "45", "52", "?", "28", "39", "41", "inf", "33", "60", "47"]
@@ -46,7 +46,7 @@ def test_a_csv_with_words_gaps_and_a_constant_becomes_a_data_set_and_all_is_said
     assert data.features == ("age", *(f"colour = {c}" for c in ("blue", "green", "missing", "red")))
     assert data.X[:, 0].tolist() == [31, 40, 45, 52, 40, 28, 39, 41, 40, 33, 47]
     assert data.X[2].tolist() == [45, 0, 0, 1, 0]
-    assert data.source == user_data.Source("the user's file flowers.csv", "unknown", None, None)
+    assert data.source == user_data.Citation("the user's file flowers.csv", "unknown", None, None)
     assert got.notes == (
         "column kind, the last, was taken as the label.",
         "1 row without a label was left out.",
@@ -369,7 +369,7 @@ def test_a_set_of_openml_is_read_with_its_default_label(offline):
     assert got.dataset.features == ("a", "w = x", "w = y", "z = 1", "z = 2")
     assert got.dataset.labels == ("p", "q")
     assert got.dataset.y.tolist() == [0] * 6 + [1] * 6
-    assert got.dataset.source == user_data.Source("OpenML 7", "unknown", 7, None)
+    assert got.dataset.source == user_data.Citation("OpenML 7", "unknown", 7, None)
     assert got.notes[0] == "column kind, the set's default, was taken as the label."
     assert "column note has another word in every row and was left out." in got.notes
 
@@ -438,6 +438,6 @@ def test_openml_without_pandas_names_what_to_install(monkeypatch):
 
 
 def test_a_table_without_columns_is_no_data():
-    found = Found("none", Table((), ()), user_data.Source("nobody", "unknown", None, None))
+    found = LoadedTable("none", Table((), ()), user_data.Citation("nobody", "unknown", None, None))
     with pytest.raises(ValueError, match=r"^source must have a column of labels .* got 0 in all"):
         loaded(found, None)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from support.stacks import LINKS, Problem, each_case, few, seeds
 
-from possibal.gp.curvature import Seen, SoftmaxInformation, information
+from possibal.gp.curvature import Observations, SoftmaxCurvature, curvature
 
 
 @each_case
@@ -31,7 +31,7 @@ def test_the_root_is_triangular_and_squares_to_what_prediction_needs(case, seed)
     root = there.root()
     np.testing.assert_array_equal(root, np.triu(root))
     square = root @ np.swapaxes(root, 1, 2)
-    if isinstance(there, SoftmaxInformation):
+    if isinstance(there, SoftmaxCurvature):
         np.testing.assert_allclose(square, np.linalg.inv(there.E.sum(axis=1)), rtol=1e-8, atol=1e-8)
     else:
         np.testing.assert_allclose(square, there.blocks()[:, 0], rtol=1e-12)
@@ -43,10 +43,10 @@ def test_the_root_is_triangular_and_squares_to_what_prediction_needs(case, seed)
 def test_drift_is_the_derivative_of_the_determinant_by_the_latents(case, seed):
     problem = Problem.random(case, seed)
     mode = problem.climb()
-    link, seen = LINKS[problem.link], Seen(problem.y, problem.weight)
+    link, seen = LINKS[problem.link], Observations(problem.y, problem.weight)
     direction, step = np.random.default_rng(seed).normal(size=mode.g.shape), 1e-5
     up, down = (
-        information(link, seen, mode.g + sign * step * direction, problem.K) for sign in (1, -1)
+        curvature(link, seen, mode.g + sign * step * direction, problem.K) for sign in (1, -1)
     )
     slope = -(up.half_log_determinant - down.half_log_determinant)[0] / (2 * step)
     drift = mode.information.drift(problem.K)

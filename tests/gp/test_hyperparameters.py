@@ -11,21 +11,21 @@ from possibal.gp import hyperparameters
 from possibal.gp.hyperparameters import (
     AMPLITUDE,
     AMPLITUDE_SD,
+    INFERENCES,
     LEAST_CREDIBLE,
+    LENGTH_SCALE_FACTOR,
     LENGTH_SD,
     LENGTH_SHARE,
     NOISE_SD,
-    REACH,
-    WAYS,
-    Own,
+    DefaultKernel,
+    default_length_scale_of,
     envelope,
     evidence,
     fixed,
     problem,
-    usual,
 )
 from possibal.gp.likelihoods import IDENTITY, LOGISTIC, PROBIT, SOFTMAX
-from possibal.gp.posterior import Data
+from possibal.gp.posterior import TrainingData
 from possibal.numerics.distances import usual_distance
 
 WIDE = (1e-8, 1e8)
@@ -52,11 +52,11 @@ def seen(link, seed=0, n=12):
     g = 2 * X[:, 0] + 0.3 * rng.normal(size=n)
     if link == "softmax":
         y = (np.digitize(g, [-1.0, 1.0]) == np.arange(3)[:, None]).astype(float)
-        return Data(X, y, np.ones((1, n)), SOFTMAX)
+        return TrainingData(X, y, np.ones((1, n)), SOFTMAX)
     if link == "identity":
-        return Data(X, g[None], np.ones((1, n)), IDENTITY)
+        return TrainingData(X, g[None], np.ones((1, n)), IDENTITY)
     sign = {"probit": PROBIT, "logistic": LOGISTIC}[link]
-    return Data(X, np.sign(g)[None], np.ones((1, n)), sign)
+    return TrainingData(X, np.sign(g)[None], np.ones((1, n)), sign)
 
 
 def fit_of(link, kernels=None, **data):
@@ -64,7 +64,7 @@ def fit_of(link, kernels=None, **data):
 
 
 def nothing_seen(d=2):
-    return Data(np.empty((0, d)), np.empty((1, 0)), np.empty((1, 0)), PROBIT)
+    return TrainingData(np.empty((0, d)), np.empty((1, 0)), np.empty((1, 0)), PROBIT)
 
 
 # ---------------------------------------------------------------- what is believed beforehand
@@ -73,12 +73,14 @@ def nothing_seen(d=2):
 @pytest.mark.parametrize("common", [0.0, 0.3])
 def test_our_own_kernel_has_the_amplitude_and_the_length_of_the_rows(common):
     data = seen("probit")
-    made = problem(None, data, own=Own(common=common))
+    made = problem(None, data, own=DefaultKernel(common=common))
     length = LENGTH_SHARE * usual_distance(data.X)
     np.testing.assert_allclose(made.given, np.log([AMPLITUDE, length]), rtol=1e-12)
-    np.testing.assert_array_equal(made.belief.centre, made.given)
-    np.testing.assert_array_equal(made.belief.sd, [AMPLITUDE_SD, LENGTH_SD])
-    np.testing.assert_allclose(made.belief.settings(), usual(made.distance).settings())
+    np.testing.assert_array_equal(made.hyperprior.centre, made.given)
+    np.testing.assert_array_equal(made.hyperprior.sd, [AMPLITUDE_SD, LENGTH_SD])
+    np.testing.assert_allclose(
+        made.hyperprior.settings(), default_length_scale_of(made.distance).settings()
+    )
     (kernel,) = made.kernels
     np.testing.assert_allclose(kernel.diag(data.X), AMPLITUDE * (1.0 + common))
     assert not made.noisy
@@ -105,23 +107,23 @@ def test_length_scales_are_believed_near_the_rows_and_all_else_near_the_kernel(
     made = problem((kernel,), data)
     length = np.log(LENGTH_SHARE * usual_distance(data.X))
     np.testing.assert_array_equal(made.given, kernel.theta)
-    np.testing.assert_allclose(made.belief.centre[lengths], length, rtol=1e-12)
-    np.testing.assert_array_equal(made.belief.centre[others], kernel.theta[others])
-    np.testing.assert_array_equal(made.belief.sd[lengths], LENGTH_SD)
-    np.testing.assert_array_equal(made.belief.sd[others], AMPLITUDE_SD)
+    np.testing.assert_allclose(made.hyperprior.centre[lengths], length, rtol=1e-12)
+    np.testing.assert_array_equal(made.hyperprior.centre[others], kernel.theta[others])
+    np.testing.assert_array_equal(made.hyperprior.sd[lengths], LENGTH_SD)
+    np.testing.assert_array_equal(made.hyperprior.sd[others], AMPLITUDE_SD)
 
 
 @pytest.mark.parametrize(("bounds", "end"), [((1e-3, 1e-2), 1e-2), ((1e3, 1e4), 1e3)])
 def test_a_length_scale_is_believed_within_its_bounds(bounds, end):
     made = problem((RBF(5e-3 if end < 1 else 5e3, bounds),), seen("probit"))
-    assert made.belief.centre[0] == pytest.approx(np.log(end))
+    assert made.hyperprior.centre[0] == pytest.approx(np.log(end))
 
 
 def test_the_noise_variance_is_the_last_hyperparameter():
-    made = problem(None, seen("identity"), noise=0.3, own=Own(2.0))
-    np.testing.assert_allclose(made.belief.centre[[0, 2]], np.log([2.0, 0.3]), rtol=1e-12)
-    assert made.given[-1] == made.belief.centre[-1]
-    assert made.belief.sd[-1] == NOISE_SD
+    made = problem(None, seen("identity"), noise=0.3, own=DefaultKernel(2.0))
+    np.testing.assert_allclose(made.hyperprior.centre[[0, 2]], np.log([2.0, 0.3]), rtol=1e-12)
+    assert made.given[-1] == made.hyperprior.centre[-1]
+    assert made.hyperprior.sd[-1] == NOISE_SD
     assert made.noisy
 
 
@@ -129,27 +131,29 @@ def test_every_class_has_the_hyperparameters_of_its_kernel():
     kernels = RBF(0.8, WIDE), ConstantKernel(3.0, WIDE) * RBF(0.8, WIDE), Matern(0.8, WIDE)
     made = problem(kernels, seen("softmax"))
     np.testing.assert_array_equal(made.given, np.concatenate([k.theta for k in kernels]))
-    np.testing.assert_array_equal(made.belief.sd, [LENGTH_SD, AMPLITUDE_SD, LENGTH_SD, LENGTH_SD])
+    np.testing.assert_array_equal(
+        made.hyperprior.sd, [LENGTH_SD, AMPLITUDE_SD, LENGTH_SD, LENGTH_SD]
+    )
 
 
 def test_the_prior_is_a_gaussian_possibility_of_the_logarithms():
     made = fit_of("probit")
     thetas = np.array(
         [
-            made.belief.centre,
-            made.belief.centre + made.belief.sd,
-            made.belief.centre - [0.0, 2 * LENGTH_SD],
+            made.hyperprior.centre,
+            made.hyperprior.centre + made.hyperprior.sd,
+            made.hyperprior.centre - [0.0, 2 * LENGTH_SD],
         ]
     )
-    np.testing.assert_allclose(made.belief.log(thetas), [0.0, -1.0, -2.0], atol=1e-12)
-    np.testing.assert_array_equal(made.at(thetas).log_prior, made.belief.log(thetas))
+    np.testing.assert_allclose(made.hyperprior.log(thetas), [0.0, -1.0, -2.0], atol=1e-12)
+    np.testing.assert_array_equal(made.at(thetas).log_prior, made.hyperprior.log(thetas))
 
 
 def test_hyperparameters_that_are_all_fixed_leave_nothing_to_believe():
     made = problem((RBF(0.8, "fixed"),), seen("probit"))
-    assert made.belief.centre.shape == (0,)
-    np.testing.assert_array_equal(made.belief.log(np.empty((1, 0))), [0.0])
-    for way in WAYS.values():
+    assert made.hyperprior.centre.shape == (0,)
+    np.testing.assert_array_equal(made.hyperprior.log(np.empty((1, 0))), [0.0])
+    for way in INFERENCES.values():
         assert way(made).prior.settings() == [[RBF(0.8, "fixed")]]
 
 
@@ -179,7 +183,7 @@ def height(made, theta):
     """What evidence maximises: its logarithm and that of the prior."""
     theta = np.asarray(theta)
     posterior = made.at(theta[None])
-    return float(posterior.log_evidence[0] + made.belief.log(theta[None])[0])
+    return float(posterior.log_evidence[0] + made.hyperprior.log(theta[None])[0])
 
 
 def theta_of(posterior, made):
@@ -196,8 +200,8 @@ def test_evidence_finds_a_setting_that_no_small_step_improves(link, kernels):
     made = fit_of(link, kernels)
     posterior = evidence(made)
     theta = theta_of(posterior, made)
-    assert height(made, theta) >= height(made, made.belief.centre)
-    inside = np.abs(theta - made.belief.centre) < 6 * made.belief.sd - 1e-6
+    assert height(made, theta) >= height(made, made.hyperprior.centre)
+    inside = np.abs(theta - made.hyperprior.centre) < 6 * made.hyperprior.sd - 1e-6
     slope = approx_fprime(theta, lambda t: height(made, t), 1e-6)
     np.testing.assert_allclose(slope[inside], 0.0, atol=2e-3)
     assert len(posterior.credibility) == 1
@@ -208,7 +212,7 @@ def test_evidence_finds_a_setting_that_no_small_step_improves(link, kernels):
 def test_evidence_is_at_least_that_of_every_setting_of_the_envelope(seed):
     made = fit_of("probit", seed=seed)
     best = evidence(made)
-    others = made.at(made.belief.settings())
+    others = made.at(made.hyperprior.settings())
     assert (
         height(made, theta_of(best, made)) >= (others.log_evidence + others.log_prior).max() - 1e-9
     )
@@ -218,27 +222,32 @@ def test_evidence_recovers_the_noise_variance():
     rng = np.random.default_rng(0)
     X = np.linspace(0, 10, 200)[:, None]
     y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=200)
-    made = problem(None, Data(X, y[None], np.ones((1, 200)), IDENTITY), own=Own(0.5), noise=0.05)
+    made = problem(
+        None,
+        TrainingData(X, y[None], np.ones((1, 200)), IDENTITY),
+        own=DefaultKernel(0.5),
+        noise=0.05,
+    )
     noise = np.exp(theta_of(evidence(made), made)[-1])
     assert noise == pytest.approx(0.09, rel=0.25)
 
 
 def test_with_no_label_evidence_keeps_the_centre():
     made = problem(None, nothing_seen())
-    np.testing.assert_allclose(theta_of(evidence(made), made), made.belief.centre, atol=1e-9)
+    np.testing.assert_allclose(theta_of(evidence(made), made), made.hyperprior.centre, atol=1e-9)
 
 
 @pytest.mark.parametrize("link", ["probit", "identity"])
 def test_rows_that_count_k_times_are_k_rows_to_the_evidence(link):
     data, k = seen(link), np.tile([1, 2, 5], 4)
-    often = Data(data.X, data.y, k[None].astype(float), data.link)
-    again = Data(
+    often = TrainingData(data.X, data.y, k[None].astype(float), data.link)
+    again = TrainingData(
         np.repeat(data.X, k, axis=0), np.repeat(data.y, k, axis=1), np.ones((1, k.sum())), data.link
     )
     kernels, noise = KERNELS["rbf"], 0.2 if link == "identity" else None
     one, other = problem(kernels, often, noise=noise), problem(kernels, again, noise=noise)
-    thetas = one.belief.centre + one.belief.sd * np.random.default_rng(0).normal(
-        size=(4, len(one.belief.sd))
+    thetas = one.hyperprior.centre + one.hyperprior.sd * np.random.default_rng(0).normal(
+        size=(4, len(one.hyperprior.sd))
     )
     np.testing.assert_allclose(*(p.at(thetas).log_evidence for p in (one, other)), rtol=1e-6)
     np.testing.assert_allclose(*(p.at(thetas).credibility for p in (one, other)), rtol=1e-6)
@@ -268,14 +277,14 @@ def test_the_centre_and_each_hyperparameter_moved_by_itself_are_the_settings(cou
         5: ConstantKernel(1.0, WIDE) * RBF(np.ones(4), WIDE),
     }[count]
     made = problem((kernel,), nothing_seen(d=4 if count == 5 else 2))
-    settings_ = made.belief.settings()
-    names = len(set(made.belief.names))  # length-scales of several columns have one name
+    settings_ = made.hyperprior.settings()
+    names = len(set(made.hyperprior.names))  # length-scales of several columns have one name
     assert settings_.shape == (1 + 2 * names, count)
     assert len(np.unique(settings_, axis=0)) == len(settings_)
-    np.testing.assert_array_equal(settings_[0], made.belief.centre)
-    z = (settings_ - made.belief.centre) / made.belief.sd
-    np.testing.assert_allclose(np.abs(z[np.abs(z) > 1e-9]), REACH, rtol=1e-12)
-    moved = [{made.belief.names[i] for i in np.flatnonzero(np.abs(row) > 1e-9)} for row in z]
+    np.testing.assert_array_equal(settings_[0], made.hyperprior.centre)
+    z = (settings_ - made.hyperprior.centre) / made.hyperprior.sd
+    np.testing.assert_allclose(np.abs(z[np.abs(z) > 1e-9]), LENGTH_SCALE_FACTOR, rtol=1e-12)
+    moved = [{made.hyperprior.names[i] for i in np.flatnonzero(np.abs(row) > 1e-9)} for row in z]
     assert all(len(names) <= 1 for names in moved)
 
 
@@ -284,7 +293,7 @@ def test_with_no_label_the_centre_is_the_most_credible_of_all_settings():
     posterior = envelope(made)
     assert len(posterior.prior) == 5
     best = posterior.prior.settings()[int(posterior.credibility.argmax())][0]
-    np.testing.assert_allclose(best.theta, made.belief.centre, rtol=1e-12)
+    np.testing.assert_allclose(best.theta, made.hyperprior.centre, rtol=1e-12)
 
 
 def test_more_than_two_hyperparameters_and_noise_make_an_envelope():
@@ -304,7 +313,7 @@ def test_labels_make_settings_less_credible():
 @pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e100, 1e300])
 def test_the_scale_of_the_rows_does_not_matter_to_an_envelope(scale):
     data = seen("probit")
-    scaled = Data(scale * data.X, data.y, data.weight, data.link)
+    scaled = TrainingData(scale * data.X, data.y, data.weight, data.link)
     one, other = envelope(problem(None, data)), envelope(problem(None, scaled))
     np.testing.assert_allclose(one.credibility, other.credibility, rtol=1e-6)
     for a, b in zip(one.moments(data.X), other.moments(scaled.X), strict=True):
@@ -315,7 +324,7 @@ def test_the_scale_of_the_rows_does_not_matter_to_an_envelope(scale):
 def test_settings_that_take_turns_are_those_fitted_together(noise, monkeypatch):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(12, 2)), np.sign(rng.normal(size=(1, 12)))
-    data = Data(X, y, np.ones((1, 12)), PROBIT if noise is None else IDENTITY)
+    data = TrainingData(X, y, np.ones((1, 12)), PROBIT if noise is None else IDENTITY)
     together = hyperparameters.envelope(hyperparameters.problem(None, data, noise=noise))
     monkeypatch.setattr(hyperparameters, "MOST_NUMBERS", 1)
     in_turn = hyperparameters.envelope(hyperparameters.problem(None, data, noise=noise))
@@ -334,7 +343,7 @@ def test_the_evidence_does_not_depend_on_turns(monkeypatch):
 def test_no_setting_leaves_the_bounds_of_the_kernel():
     kernel = ConstantKernel(1.0, (0.9, 1.1)) * RBF(1.0, (0.9, 1.1))
     made = problem((kernel,), seen("probit"))
-    for way in WAYS.values():
+    for way in INFERENCES.values():
         for (setting,) in way(made).prior.settings():
             assert (setting.theta >= kernel.bounds[:, 0] - 1e-12).all()
             assert (setting.theta <= kernel.bounds[:, 1] + 1e-12).all()
@@ -343,7 +352,7 @@ def test_no_setting_leaves_the_bounds_of_the_kernel():
 def test_kernels_of_several_classes_are_moved_together():
     kernels = tuple(ConstantKernel(1.0) * RBF(1.0) for _ in range(3))
     made = problem(kernels, seen("softmax"))
-    assert made.belief.settings().shape == (5, 6)
+    assert made.hyperprior.settings().shape == (5, 6)
 
 
 # ---------------------------------------------------------------- the usual belief
@@ -353,7 +362,10 @@ def test_kernels_of_several_classes_are_moved_together():
 @pytest.mark.parametrize(("n", "scale"), [(2, 1.0), (12, 1.0), (30, 1e-3), (30, 1e4)])
 def test_the_usual_belief_is_that_of_our_own_kernel(link, n, scale):
     data = replace(seen(link, n=n), X=scale * rows(4, n))
-    found, expected = usual(usual_distance(data.X)), problem(None, data).belief
+    found, expected = (
+        default_length_scale_of(usual_distance(data.X)),
+        problem(None, data).hyperprior,
+    )
     assert found.names == expected.names
     np.testing.assert_allclose(found.centre, expected.centre, rtol=1e-12)
     np.testing.assert_array_equal(found.sd, expected.sd)
@@ -368,13 +380,15 @@ def test_length_scales_follow_the_usual_distance_that_is_given():
     data = seen("probit")
     for kernels in (None, (ConstantKernel(2.0) * RBF(1.0),)):
         made = problem(kernels, data, distance=5.0)
-        assert made.belief.centre[1] == pytest.approx(np.log(LENGTH_SHARE * 5.0))
-        assert made.belief.centre[1] != problem(kernels, data).belief.centre[1]
-    assert usual(5.0).centre[1] == pytest.approx(np.log(LENGTH_SHARE * 5.0))
+        assert made.hyperprior.centre[1] == pytest.approx(np.log(LENGTH_SHARE * 5.0))
+        assert made.hyperprior.centre[1] != problem(kernels, data).hyperprior.centre[1]
+    assert default_length_scale_of(5.0).centre[1] == pytest.approx(np.log(LENGTH_SHARE * 5.0))
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_the_usual_belief_needs_no_rows(n):
-    data = Data(np.ones((n, 2)), np.ones((1, n)), np.ones((1, n)), PROBIT)
-    expected = problem(None, data).belief
-    np.testing.assert_allclose(usual(usual_distance(data.X)).centre, expected.centre, rtol=1e-12)
+    data = TrainingData(np.ones((n, 2)), np.ones((1, n)), np.ones((1, n)), PROBIT)
+    expected = problem(None, data).hyperprior
+    np.testing.assert_allclose(
+        default_length_scale_of(usual_distance(data.X)).centre, expected.centre, rtol=1e-12
+    )

@@ -31,7 +31,7 @@ def test_a_covariance_that_is_not_a_number_is_refused_with_the_name_of_the_kerne
     with pytest.raises(ValueError, match=sentence):
         process.gram(X)
     with pytest.raises(ValueError, match=sentence):
-        list(process.facing(X).columns(X))
+        list(process.cross_covariance(X).columns(X))
 
 
 def test_white_noise_belongs_to_the_rows_seen_alone():

@@ -11,8 +11,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from possibal.gp import pending
 from possibal.gp.likelihoods import IDENTITY, LOGISTIC, PROBIT, SOFTMAX
-from possibal.gp.pending import Foreseen, expected_weight
-from possibal.gp.posterior import Data, condition
+from possibal.gp.pending import PendingPosterior, expected_weight
+from possibal.gp.posterior import TrainingData, condition
 from possibal.gp.prior import prior
 
 LINKS = {"probit": PROBIT, "logistic": LOGISTIC, "identity": IDENTITY, "softmax": SOFTMAX}
@@ -40,13 +40,17 @@ def posterior(link, seed=0, n=8, count=2):
     weight = np.full((1, n), 2.5 if link == "identity" else 1.0)
     return condition(
         prior([KERNEL], thetas),
-        Data(rng.normal(size=(n, 2)), y, weight, LINKS[link]),
+        TrainingData(rng.normal(size=(n, 2)), y, weight, LINKS[link]),
         -0.5 * np.arange(count),
     )
 
 
 def after(found, picks):
-    return Foreseen(found) if not len(picks) else after(found, picks[:-1]).with_pick(picks[-1])
+    return (
+        PendingPosterior(found)
+        if not len(picks)
+        else after(found, picks[:-1]).with_pending(picks[-1])
+    )
 
 
 # ---------------------------------------------------------------- rows that are watched
@@ -58,17 +62,17 @@ def after(found, picks):
 def test_rows_that_are_watched_are_told_the_same(link, seed, before, picks):
     found, X, Z = posterior(link, seed), rows(seed + 1), rows(seed + 3, 4)
     x = rows(seed + 2, before + picks)
-    plain, watching = after(found, x), after(found, x[:before]).watching(X, Z)
+    plain, watching = after(found, x), after(found, x[:before]).tracking(X, Z)
     for one in x[before:]:
-        watching = watching.with_pick(one)
+        watching = watching.with_pending(one)
     for array in (X, Z):
         np.testing.assert_array_equal(watching.at(array).mean, plain.at(array).mean)
         close(watching.at(array).variance, plain.at(array).variance)
         close(watching.covariance(array), plain.covariance(array))
-        close(watching.foretold(array), plain.foretold(array))
+        close(watching.foretold_share(array), plain.foretold_share(array))
     close(watching.cross(X, Z), plain.cross(X, Z))
     close(watching.between(X, Z), plain.between(X, Z))
-    close(watching.worth(X, Z), plain.worth(X, Z))
+    close(watching.variance_reduction(X, Z), plain.variance_reduction(X, Z))
     copy = X.copy()  # other rows, as far as anybody knows
     np.testing.assert_array_equal(watching.at(copy).variance, plain.at(copy).variance)
 
@@ -79,10 +83,10 @@ def test_a_posterior_is_asked_about_watched_rows_once(monkeypatch):
     monkeypatch.setattr(
         type(found), "moments", lambda self, X: asked.append(len(X)) or real(self, X)
     )
-    watching = Foreseen(found).watching(X)
+    watching = PendingPosterior(found).tracking(X)
     for x in rows(2, 3):
-        watching = watching.with_pick(x)
-        watching.foretold(X)
+        watching = watching.with_pending(x)
+        watching.foretold_share(X)
     assert asked.count(len(X)) == 1
 
 
@@ -108,7 +112,7 @@ def test_for_numbers_that_stand_for_several_the_noise_is_that_of_one():
     found = replace(found, data=replace(found.data, count=np.full(8, 5.0)))
     x = rows(2, m=1)
     told = found.update(x, np.zeros((1, 1)), np.full((1, 1), 2.5 / 5))
-    foretold = Foreseen(found).with_pick(x[0]).at(rows(1)).variance
+    foretold = PendingPosterior(found).with_pending(x[0]).at(rows(1)).variance
     np.testing.assert_allclose(foretold, told.moments(rows(1))[1][:, 0], rtol=1e-9)
 
 
@@ -126,10 +130,10 @@ def test_for_numbers_the_order_of_picks_does_not_matter(seed):
 @each_link
 def test_without_picks_it_is_the_posterior(link):
     found, X = posterior(link), rows(1)
-    belief, same = found.at(X), Foreseen(found).at(X)
+    belief, same = found.at(X), PendingPosterior(found).at(X)
     np.testing.assert_array_equal(same.variance, belief.variance)
-    np.testing.assert_array_equal(Foreseen(found).cross(X, X), found.cross(X, X))
-    np.testing.assert_array_equal(Foreseen(found).foretold(X), np.zeros(7))
+    np.testing.assert_array_equal(PendingPosterior(found).cross(X, X), found.cross(X, X))
+    np.testing.assert_array_equal(PendingPosterior(found).foretold_share(X), np.zeros(7))
 
 
 @each_link
@@ -171,7 +175,7 @@ def test_rounding_does_not_pile_up_where_nothing_is_left_to_tell(seed):
 def test_a_pick_lowers_its_own_variance_most(link, seed):
     found = posterior(link, seed, n=0)
     X = np.concatenate([rows(seed, m=1), rows(seed + 1)])
-    fall = found.at(X).variance - Foreseen(found).with_pick(X[0]).at(X).variance
+    fall = found.at(X).variance - PendingPosterior(found).with_pending(X[0]).at(X).variance
     assert np.all(fall[:, :1] > fall[:, 1:])
 
 
@@ -180,7 +184,7 @@ def test_a_pick_divides_its_own_variance_by_what_its_weight_says(link):
     found, x = posterior(link), rows(2, m=1)
     W, (_, v) = expected_weight(found, x), found.moments(x)
     share = np.moveaxis(1 / (1 + W * v), 1, -1)
-    before, now = found.at(x), Foreseen(found).with_pick(x[0]).at(x)
+    before, now = found.at(x), PendingPosterior(found).with_pending(x[0]).at(x)
     np.testing.assert_allclose(now.variance / before.variance, share.reshape(now.variance.shape))
 
 
@@ -204,15 +208,18 @@ def test_the_covariance_of_a_row_with_itself_is_its_variance(link):
 def test_a_copy_of_a_pick_is_foretold_and_a_row_far_away_is_not(link):
     found, x = posterior(link), rows(2, m=1)
     X = np.concatenate([x, x + 0.01, x + 0.3, x + 50.0])
-    copy, near, off, far = Foreseen(found).with_pick(x[0]).foretold(X)
+    copy, near, off, far = PendingPosterior(found).with_pending(x[0]).foretold_share(X)
     assert copy == pytest.approx(1.0)
     assert copy > near > 0.9 > off > far == pytest.approx(0.0, abs=1e-12)
-    assert after(found, [x[0], x[0]]).foretold(x)[0] > 1.0
+    assert after(found, [x[0], x[0]]).foretold_share(x)[0] > 1.0
 
 
 def test_where_a_label_would_tell_nothing_nothing_is_foretold():
     found = condition(prior([KERNEL], np.array([[-800.0, 0.0]])), posterior("probit").data)
-    assert Foreseen(found).with_pick(rows(2)[0]).foretold(rows(1)).tolist() == [0.0] * 7
+    assert (
+        PendingPosterior(found).with_pending(rows(2)[0]).foretold_share(rows(1)).tolist()
+        == [0.0] * 7
+    )
 
 
 # ---------------------------------------------------------------- weights
@@ -240,11 +247,11 @@ def test_expected_weights_are_those_of_the_links(seed):
 
 
 def test_a_label_that_is_certain_tells_nothing():
-    data = Data(np.zeros((1, 1)), np.ones((1, 1)), np.full((1, 1), 1e6), PROBIT)
+    data = TrainingData(np.zeros((1, 1)), np.ones((1, 1)), np.full((1, 1), 1e6), PROBIT)
     found = condition(prior([ConstantKernel(1e6)], np.log([[1e6]])), data)
     x = np.zeros((1, 1))
     assert found.moments(x)[0][0, 0, 0] > 4
-    before, now = found.at(x).variance, Foreseen(found).with_pick(x[0]).at(x).variance
+    before, now = found.at(x).variance, PendingPosterior(found).with_pending(x[0]).at(x).variance
     np.testing.assert_allclose(now, before, rtol=1e-3)
 
 
@@ -254,25 +261,31 @@ def test_a_label_that_is_certain_tells_nothing():
 @each_link
 def test_worth_is_by_how_much_variances_fall_once_the_row_is_picked(link):
     found, X, reference = posterior(link), rows(1), rows(2, m=20)
-    ahead = Foreseen(found).with_pick(rows(3)[0])
+    ahead = PendingPosterior(found).with_pending(rows(3)[0])
 
     def total(one):
         latent = np.diagonal(one.cross(reference, reference), axis1=2, axis2=3)
         return found.credibility @ latent.sum(axis=(1, 2)) / found.credibility.sum()
 
-    for x, worth in zip(X, ahead.worth(X, reference), strict=True):
-        assert worth == pytest.approx(total(ahead) - total(ahead.with_pick(x)), rel=1e-8)
+    for x, worth in zip(X, ahead.variance_reduction(X, reference), strict=True):
+        assert worth == pytest.approx(total(ahead) - total(ahead.with_pending(x)), rel=1e-8)
 
 
 def test_worth_does_not_depend_on_how_rows_are_cut(monkeypatch):
     found, X, reference = posterior("softmax"), rows(1, m=30), rows(2, m=20)
-    whole = Foreseen(found).worth(X, reference)
+    whole = PendingPosterior(found).variance_reduction(X, reference)
     monkeypatch.setattr(pending, "_CHUNK", 1)
-    np.testing.assert_allclose(Foreseen(found).worth(X, reference), whole, rtol=1e-12)
+    np.testing.assert_allclose(
+        PendingPosterior(found).variance_reduction(X, reference), whole, rtol=1e-12
+    )
 
 
 def test_worth_is_largest_amid_the_reference():
     found = posterior("probit", n=0)
     reference = np.array([[0.0, 0.1], [0.1, 0.0], [-0.1, 0.0], [0.0, -0.1], [3.0, 3.0]])
     X = np.array([[3.0, 3.0], [0.0, 0.0], [9.0, 9.0]])
-    assert np.argsort(Foreseen(found).worth(X, reference)).tolist() == [2, 0, 1]
+    assert np.argsort(PendingPosterior(found).variance_reduction(X, reference)).tolist() == [
+        2,
+        0,
+        1,
+    ]

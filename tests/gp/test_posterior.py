@@ -13,7 +13,7 @@ from support import reference_gp
 from possibal.gp import posterior as gp
 from possibal.gp import prediction
 from possibal.gp.likelihoods import IDENTITY, LOGISTIC, PROBIT, SOFTMAX
-from possibal.gp.posterior import Data, condition
+from possibal.gp.posterior import TrainingData, condition
 from possibal.gp.prior import prior
 
 LINKS = {"probit": PROBIT, "logistic": LOGISTIC, "identity": IDENTITY, "softmax": SOFTMAX}
@@ -35,7 +35,7 @@ def labelled(link, seed, n=12, classes=3):
     """Random rows with what could have been seen there, each with a weight of its own."""
     rng = np.random.default_rng(seed)
     y = reference_gp.random_labels(rng, link, classes, n)
-    return Data(rng.normal(size=(n, 2)), y, rng.uniform(0.5, 3.0, (1, n)), LINKS[link])
+    return TrainingData(rng.normal(size=(n, 2)), y, rng.uniform(0.5, 3.0, (1, n)), LINKS[link])
 
 
 def settings_of(kernels, count=1, seed=0):
@@ -50,7 +50,7 @@ def posterior(link, seed, kernels=(RADIAL,), count=1, **size):
 
 
 def taken(data, order):
-    return Data(data.X[order], data.y[:, order], data.weight[:, order], data.link)
+    return TrainingData(data.X[order], data.y[:, order], data.weight[:, order], data.link)
 
 
 def assert_same(one, other, tolerance, X):
@@ -101,7 +101,7 @@ def test_regression_with_hardly_any_noise_still_agrees_with_scikit_learn(noise):
     X, kernel = rows(0, m=40), ConstantKernel(1.0) * RBF(1.0)
     y = np.sin(X[:, 0]) + X[:, 1]
     model = GaussianProcessRegressor(kernel, alpha=noise, optimizer=None).fit(X, y)
-    data = Data(X, y[None], np.full((1, 40), 1 / noise), IDENTITY)
+    data = TrainingData(X, y[None], np.full((1, 40), 1 / noise), IDENTITY)
     found = condition(prior([kernel], kernel.theta[None]), data)
     np.testing.assert_allclose(found.moments(rows(1))[0][0, 0], model.predict(rows(1)), atol=1e-5)
     evidence = model.log_marginal_likelihood_value_
@@ -318,7 +318,7 @@ def test_a_part_has_the_settings_asked_for(link, own):
 
 def refit(part, data):
     """The same settings, conditioned anew on one more row."""
-    last = Data(rows(3, m=1), data.y[:, :1], part.data.weight[:, -1:], data.link)
+    last = TrainingData(rows(3, m=1), data.y[:, :1], part.data.weight[:, -1:], data.link)
     return condition(part.prior, part.data.followed_by(last), part.log_prior)
 
 
@@ -345,7 +345,7 @@ def test_the_largest_credibility_is_one(seed, log_prior):
 
 
 def test_credibility_weighs_evidence_and_prior(monkeypatch):
-    monkeypatch.setattr(gp, "TRUST", 0.5)
+    monkeypatch.setattr(gp, "TEMPERING", 0.5)
     found = posterior("probit", seed=0, count=3)
     less = replace(found, log_prior=np.array([0.0, -5.0, 0.0]))
     change = np.log(less.credibility / found.credibility)

@@ -10,10 +10,10 @@ from support import reference_gp
 from possibal import acquisition
 from possibal.gp import prediction
 from possibal.gp.likelihoods import IDENTITY, LOGISTIC, PROBIT, SOFTMAX
-from possibal.gp.posterior import Data, condition
+from possibal.gp.posterior import TrainingData, condition
 from possibal.gp.prior import prior
-from possibal.gp.rbf import own_kernel
-from possibal.pool.pruning import Look
+from possibal.gp.rbf import default_kernel
+from possibal.pool.pruning import MomentBound
 
 LINKS = {"probit": PROBIT, "logistic": LOGISTIC, "identity": IDENTITY, "softmax": SOFTMAX}
 KERNELS = {
@@ -29,9 +29,9 @@ def outlook_of(link, kernel, *, n=12, count=1, d=2):
     """What labels at random rows say of others, under so many settings of the kernel."""
     rng = np.random.default_rng(100 * n + 10 * d + count)
     y = reference_gp.random_labels(rng, link, 3, n)
-    data = Data(rng.normal(size=(n, d)), y, rng.uniform(0.5, 3.0, (1, n)), LINKS[link])
+    data = TrainingData(rng.normal(size=(n, d)), y, rng.uniform(0.5, 3.0, (1, n)), LINKS[link])
     others = kernel.theta + 0.4 * rng.normal(size=(count - 1, len(kernel.theta)))
-    return condition(prior([kernel], np.vstack([kernel.theta, *others])), data).outlook
+    return condition(prior([kernel], np.vstack([kernel.theta, *others])), data).predictor
 
 
 def rows(seed, m=9, d=2):
@@ -43,7 +43,7 @@ def rows(seed, m=9, d=2):
 @each_kernel
 @pytest.mark.parametrize("count", [1, 3])
 def test_variances_of_some_rows_are_those_of_all(link, kernel, count):
-    glimpse = outlook_of(link, kernel, count=count).glimpse(rows(1))
+    glimpse = outlook_of(link, kernel, count=count).lazy_moments(rows(1))
     whole, some = glimpse.variance(), np.array([7, 0, 3])
     np.testing.assert_allclose(glimpse.variance(some), whole[..., some], rtol=1e-12)
     assert glimpse.variance(np.empty(0, dtype=int)).shape == (*whole.shape[:2], 0)
@@ -54,7 +54,7 @@ def test_variances_of_some_rows_are_those_of_all(link, kernel, count):
 def test_moments_are_those_of_a_glimpse(link, kernel):
     found = outlook_of(link, kernel, count=2)
     mean, variance = found.moments(rows(2))
-    glimpse = found.glimpse(rows(2))
+    glimpse = found.lazy_moments(rows(2))
     np.testing.assert_allclose(mean, glimpse.mean, rtol=1e-12)
     np.testing.assert_allclose(variance, glimpse.variance(), rtol=1e-12)
     assert (variance <= glimpse.prior).all()
@@ -82,8 +82,8 @@ def test_more_labels_mean_fewer_rows_at_once_but_never_too_few():
 
 def test_a_variance_never_vanishes():
     kernel = ConstantKernel(1e9) * RBF(50.0)
-    data = Data(rows(4, 3), np.ones((1, 3)), np.full((1, 3), 1e12), IDENTITY)
-    found = condition(prior([kernel], kernel.theta[None]), data).outlook
+    data = TrainingData(rows(4, 3), np.ones((1, 3)), np.full((1, 3), 1e12), IDENTITY)
+    found = condition(prior([kernel], kernel.theta[None]), data).predictor
     assert (found.moments(rows(4, 3))[1] > 0.0).all()
 
 
@@ -108,7 +108,7 @@ logarithms = st.tuples(st.floats(-2, 4), st.floats(-1, 2))
 
 def mean_errors(single, X):
     """How far off a look in single precision says that means may be."""
-    look, glimpse = Look.through(single, acquisition.doubt), single.glimpse(X)
+    look, glimpse = MomentBound.through(single, acquisition.doubt), single.lazy_moments(X)
     return look.off(glimpse, look.error(glimpse))[:, 0]
 
 
@@ -122,14 +122,18 @@ def mean_errors(single, X):
 )
 def test_single_precision_is_off_by_no_more_than_is_assumed(seed, size, logs, far, common):
     (n, count, d), (amplitude, length) = size, logs
-    kernel = own_kernel(10.0**amplitude, 10.0**length, common)
+    kernel = default_kernel(10.0**amplitude, 10.0**length, common)
     double = outlook_of("probit", kernel, n=n, count=count, d=d)
     single = double.single()
     assert single.a.dtype == single.root.dtype == np.float32
     X = far * rows(seed, 20, d)
-    X[:5] = double.facing.charts[0].centre + double.facing.charts[0].unit * X[:5] / far
+    X[:5] = (
+        double.cross_covariance.charts[0].centre
+        + double.cross_covariance.charts[0].unit * X[:5] / far
+    )
     bounds, exact = (
-        Look.through(one, acquisition.doubt).sift(X, -np.inf).belief for one in (single, double)
+        MomentBound.through(one, acquisition.doubt).sift(X, -np.inf).belief
+        for one in (single, double)
     )
     off = mean_errors(single, X)
     assert (np.abs(bounds.mean - exact.mean) <= off + 1e-9 * np.abs(exact.mean)).all()
@@ -139,7 +143,7 @@ def test_single_precision_is_off_by_no_more_than_is_assumed(seed, size, logs, fa
 def test_single_precision_bounds_are_close_enough_to_be_of_use():
     double = outlook_of("probit", KERNELS["rbf"], n=30)
     bounds, exact = (
-        Look.through(one, acquisition.doubt).sift(rows(6, 50), -np.inf).belief
+        MomentBound.through(one, acquisition.doubt).sift(rows(6, 50), -np.inf).belief
         for one in (double.single(), double)
     )
     assert mean_errors(double.single(), rows(6, 50)).max() < 2e-3
@@ -150,7 +154,7 @@ def test_single_precision_bounds_are_close_enough_to_be_of_use():
 def test_single_precision_is_twice_as_small():
     double = outlook_of("probit", KERNELS["rbf"])
     single = double.single()
-    assert single.facing is not double.facing
+    assert single.cross_covariance is not double.cross_covariance
     ((_, column),) = single.columns(rows(7))
     assert column.matrix.dtype == np.float32
     assert column.error is not None
@@ -163,6 +167,6 @@ def test_single_precision_is_twice_as_small():
 def test_where_single_precision_is_too_coarse_covariances_stay_double(kernel):
     double = outlook_of("probit", kernel)
     single = double.single()
-    assert single.facing is double.facing
+    assert single.cross_covariance is double.cross_covariance
     ((_, column),) = single.columns(rows(8))
     assert column.matrix.dtype == np.float64

@@ -12,19 +12,19 @@ from support.kernel_cases import (
     settings_of,
 )
 
-from possibal.gp.kernels import Kernels
+from possibal.gp.kernels import KernelPrior
 from possibal.gp.prior import prior
-from possibal.gp.rbf import Radial
+from possibal.gp.rbf import RBFPrior
 
 
 @each_radial
 def test_a_constant_times_an_rbf_is_radial(kernel):
-    assert isinstance(prior([kernel], kernel.theta[None]), Radial)
+    assert isinstance(prior([kernel], kernel.theta[None]), RBFPrior)
 
 
 @pytest.mark.parametrize("kernels", GENERIC.values(), ids=GENERIC)
 def test_any_other_kernel_is_generic(kernels):
-    assert isinstance(prior(kernels, settings_of(kernels, 0)), Kernels)
+    assert isinstance(prior(kernels, settings_of(kernels, 0)), KernelPrior)
 
 
 @each_prior

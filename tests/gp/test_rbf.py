@@ -9,15 +9,15 @@ from sklearn.gaussian_process.kernels import (
 )
 from support.kernel_cases import dense_columns, each_radial, rows, seeds, settings_of
 
-from possibal.gp.kernels import Kernels
+from possibal.gp.kernels import KernelPrior
 from possibal.gp.prior import prior
-from possibal.gp.rbf import Radial
+from possibal.gp.rbf import RBFPrior
 
 
 @each_radial
 def test_the_fast_way_and_the_general_way_agree(kernel):
     X, X_t, thetas = rows(0), rows(1), settings_of([kernel], 0)
-    fast, general = prior([kernel], thetas), Kernels((kernel,), thetas)
+    fast, general = prior([kernel], thetas), KernelPrior((kernel,), thetas)
     assert fast.name == general.name == f"kernel {kernel}"
     assert len(fast) == len(general) == 4
     np.testing.assert_allclose(fast.gram(X), general.gram(X), rtol=1e-12)
@@ -52,12 +52,14 @@ def test_any_scale_gives_covariances_between_what_is_common_and_the_prior(
     lengths = np.full(3, 10.0**length) * ([1.0, 10.0, 0.1] if ard else np.ones(3))
     lengths = np.clip(lengths, 1e-300, 1e300)
     amplitude = np.full(2, 2.0)
-    process = Radial(RBF(), amplitude, np.stack([lengths, lengths[::-1]]), (0, 1, 2, 3), common)
+    process = RBFPrior(RBF(), amplitude, np.stack([lengths, lengths[::-1]]), (0, 1, 2, 3), common)
     X, X_t = 10.0**scale * rows(seed, n=4), 10.0**others * rows(seed + 1, n=4)
     K = process.gram(X)
     covariances, _ = dense_columns(process, np.vstack([X, X_t]), X, 1)
     for found in (K, covariances):
-        assert np.all((found >= 2.0 * common) & (found <= process.facing(X).largest * (1 + 1e-12)))
+        assert np.all(
+            (found >= 2.0 * common) & (found <= process.cross_covariance(X).largest * (1 + 1e-12))
+        )
     most = 2.0 * (1.0 + common)
     np.testing.assert_allclose(np.diagonal(K, axis1=2, axis2=3), most, rtol=1e-12)
     np.testing.assert_allclose(np.diagonal(covariances, axis1=2, axis2=3), most, rtol=1e-9)
@@ -107,7 +109,7 @@ def test_equal_rows_are_as_close_as_can_be():
 def test_usual_settings_are_those_of_a_constant_times_an_rbf(common, shape):
     thetas = np.log([[2.0, 0.5], [12.0, 3.0], [1.0, 0.5]])
     kernel = ConstantKernel(2.0) * shape
-    found, expected = Radial.usual(thetas, common), Radial.of(kernel, thetas)
+    found, expected = RBFPrior.usual(thetas, common), RBFPrior.of(kernel, thetas)
     X, X_t = rows(0), rows(1)
     np.testing.assert_array_equal(found.gram(X), expected.gram(X))
     for one, other in zip(

@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from possibal.data.ingest import Intake, Wanted, take_in
-from possibal.labelling.create import FILE, Options, begin, given, recipe
+from possibal.data.ingest import IngestedRows, SourceSpec, ingest_file
+from possibal.labelling.create import FILE, Options, create_campaign, feature_recipe, imported_event
 from possibal.labelling.storage.journal import Event, Kind, replay
 from possibal.labelling.storage.store import Item, Store
 
@@ -18,17 +18,17 @@ def quiet(_words, _share):
     """Nobody is told."""
 
 
-def table(folder: Path, content: str = TABLE, **wanted) -> Intake:
+def table(folder: Path, content: str = TABLE, **wanted) -> IngestedRows:
     """What a small file holds."""
     path = folder / "things.csv"
     path.write_text(content)
-    return take_in(Wanted(path, **wanted), quiet)
+    return ingest_file(SourceSpec(path, **wanted), quiet)
 
 
 def test_a_campaign_keeps_all_that_the_file_held_and_was_wanted(tmp_path):
     intake = table(tmp_path, classes=("x", "y"))
     db = str(tmp_path / "a.db")
-    begin(db, intake, Options("uncertainty", 7, 2, 3)).close()
+    create_campaign(db, intake, Options("uncertainty", 7, 2, 3)).close()
     with Store.open(db) as store:
         setup = store.setup()
         assert (setup.name, setup.kind, setup.rows) == ("things", "table", 12)
@@ -45,7 +45,7 @@ def test_a_campaign_keeps_all_that_the_file_held_and_was_wanted(tmp_path):
 
 def test_labels_of_the_file_are_answers_from_the_start(tmp_path):
     intake = table(tmp_path)
-    with begin(str(tmp_path / "a.db"), intake, Options()) as store:
+    with create_campaign(str(tmp_path / "a.db"), intake, Options()) as store:
         events = store.events()
     assert {(event.kind, event.who) for event in events} == {(Kind.IMPORT, FILE)}
     assert all(len(event.key) == 32 for event in events)
@@ -55,8 +55,8 @@ def test_labels_of_the_file_are_answers_from_the_start(tmp_path):
 def test_pictures_are_found_again(tmp_path):
     intake = table(tmp_path)
     names = tuple(f"p{n}.png" for n in range(12))
-    shown = Intake(**{**vars(intake), "kind": "image", "media": names, "folder": "/pictures"})
-    with begin(str(tmp_path / "a.db"), shown, Options()) as store:
+    shown = IngestedRows(**{**vars(intake), "kind": "image", "media": names, "folder": "/pictures"})
+    with create_campaign(str(tmp_path / "a.db"), shown, Options()) as store:
         assert [item.media for item in store.items().values()] == list(names)
         assert store.setup().folder == "/pictures"
 
@@ -64,8 +64,8 @@ def test_pictures_are_found_again(tmp_path):
 @pytest.mark.parametrize("content", [TABLE, TEXTS], ids=["table", "text"])
 def test_the_recipe_is_restored_with_its_arrays(tmp_path, content):
     intake = table(tmp_path, content)
-    with begin(str(tmp_path / "a.db"), intake, Options()) as store:
-        found = recipe(store)
+    with create_campaign(str(tmp_path / "a.db"), intake, Options()) as store:
+        found = feature_recipe(store)
     assert found.document() == intake.recipe.document()
     assert found.arrays().keys() == intake.recipe.arrays().keys()
     for name, array in intake.recipe.arrays().items():
@@ -74,8 +74,8 @@ def test_the_recipe_is_restored_with_its_arrays(tmp_path, content):
 
 def test_the_fields_that_columns_were_made_of_are_those_shown(tmp_path):
     intake = table(tmp_path)
-    with begin(str(tmp_path / "a.db"), intake, Options()) as store:
-        owners = recipe(store).owners
+    with create_campaign(str(tmp_path / "a.db"), intake, Options()) as store:
+        owners = feature_recipe(store).owners
     assert [intake.fields[place] for place in owners] == [
         name.partition("=")[0].split(" ")[0] for name in intake.recipe.features
     ]
@@ -87,9 +87,9 @@ def test_at_most_half_of_the_rows_are_check_rows(tmp_path):
     with pytest.raises(
         ValueError, match=r"^check must be at most 6, half of the rows; got 7\. Check fewer\.$"
     ):
-        begin(str(tmp_path / "a.db"), intake, Options(check=7))
+        create_campaign(str(tmp_path / "a.db"), intake, Options(check=7))
     assert not (tmp_path / "a.db").exists()
-    begin(str(tmp_path / "a.db"), intake, Options(check=6)).close()
+    create_campaign(str(tmp_path / "a.db"), intake, Options(check=6)).close()
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_bad_options_are_refused_before_any_file_is_read(options, error):
 
 def test_the_key_of_an_event_from_a_file_follows_from_what_it_says():
     event = Event("", Kind.IMPORT, "ann", 5, 3, "x", necessity=0.25)
-    made = given("r3", event)
-    assert made == given("r3", event)
+    made = imported_event("r3", event)
+    assert made == imported_event("r3", event)
     assert (made.kind, made.who, made.made, made.row, made.label) == (
         Kind.IMPORT,
         "ann",
@@ -119,10 +119,10 @@ def test_the_key_of_an_event_from_a_file_follows_from_what_it_says():
     )
     assert made.necessity == 0.25
     others = [
-        given("r4", event),
-        given("r3", Event("", Kind.IMPORT, "bob", 5, 3, "x")),
-        given("r3", Event("", Kind.IMPORT, "ann", 6, 3, "x")),
-        given("r3", Event("", Kind.IMPORT, "ann", 5, 3, "y")),
-        given("r3", Event("", Kind.SKIP, "ann", 5, 3)),
+        imported_event("r4", event),
+        imported_event("r3", Event("", Kind.IMPORT, "bob", 5, 3, "x")),
+        imported_event("r3", Event("", Kind.IMPORT, "ann", 6, 3, "x")),
+        imported_event("r3", Event("", Kind.IMPORT, "ann", 5, 3, "y")),
+        imported_event("r3", Event("", Kind.SKIP, "ann", 5, 3)),
     ]
     assert len({made.key, *(other.key for other in others)}) == 6

@@ -6,7 +6,14 @@ from scipy.stats import binomtest
 from support.desks import rows, truth
 
 from possibal.labelling import evaluation
-from possibal.labelling.evaluation import FEWEST, SHARE, SIZES, Saving, interval, saving
+from possibal.labelling.evaluation import (
+    FEWEST,
+    SHARE,
+    SIZES,
+    MeasuredSaving,
+    saving,
+    wilson_interval,
+)
 
 
 @st.composite
@@ -21,13 +28,13 @@ def counts(draw):
 def test_the_interval_is_wilsons(given):
     right, n = given
     known = binomtest(right, n).proportion_ci(confidence_level=0.95, method="wilson")
-    assert interval(right, n) == pytest.approx((known.low, known.high), abs=1e-12)
+    assert wilson_interval(right, n) == pytest.approx((known.low, known.high), abs=1e-12)
 
 
 @given(counts())
 def test_the_interval_holds_the_share_and_lies_between_nought_and_one(given):
     right, n = given
-    low, high = interval(right, n)
+    low, high = wilson_interval(right, n)
     assert 0.0 <= low <= right / n <= high <= 1.0
     assert low < high
 
@@ -35,16 +42,16 @@ def test_the_interval_holds_the_share_and_lies_between_nought_and_one(given):
 @given(counts())
 def test_the_interval_is_the_mirror_of_that_of_the_wrong_ones(given):
     right, n = given
-    low, high = interval(right, n)
-    assert interval(n - right, n) == pytest.approx((1 - high, 1 - low), abs=1e-12)
+    low, high = wilson_interval(right, n)
+    assert wilson_interval(n - right, n) == pytest.approx((1 - high, 1 - low), abs=1e-12)
 
 
 # ---------------------------------------------------------------- the saving
 def test_the_fewest_random_answers_that_do_as_well_are_found():
     reached = ((5, 0.6), (10, 0.9), (15, 0.85), (20, 0.95))
-    assert Saving(12, 0.9, reached).equal == 10
-    assert Saving(12, 0.91, reached).equal == 20
-    assert Saving(12, 0.96, reached).equal is None
+    assert MeasuredSaving(12, 0.9, reached).equal == 10
+    assert MeasuredSaving(12, 0.91, reached).equal == 20
+    assert MeasuredSaving(12, 0.96, reached).equal is None
 
 
 @pytest.mark.parametrize(
@@ -62,7 +69,7 @@ def test_the_fewest_random_answers_that_do_as_well_are_found():
     ],
 )
 def test_what_was_saved_is_said_in_words(answers, accuracy, sentence):
-    assert Saving(answers, accuracy, ((5, 0.5), (10, 0.8), (15, 0.9))).sentence == sentence
+    assert MeasuredSaving(answers, accuracy, ((5, 0.5), (10, 0.8), (15, 0.9))).sentence == sentence
 
 
 def test_random_rows_are_tried_at_every_size_that_leaves_some_to_test_on():

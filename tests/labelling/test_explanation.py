@@ -4,24 +4,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from possibal.labelling.explanation import FAR, NEAR, Nearby, Source, sentence
+from possibal.labelling.explanation import FAR, NEAR, NearestLabel, QuestionSource, sentence
 
 ALONE = "Nothing like it has been labelled yet."
 
 
 def test_a_check_row_says_nothing_of_what_the_model_thinks():
-    said = sentence(Source.CHECK, "cat", 0.95, Nearby(0.1, "dog"))
+    said = sentence(QuestionSource.CHECK, "cat", 0.95, NearestLabel(0.1, "dog"))
     assert said == "It was drawn at random, to measure how well the model does."
 
 
 def test_a_row_that_stands_for_others_says_so():
     begun = "Too little is known for a guess, and this row stands for many others."
-    assert sentence(Source.DIVERSE, None, 0.0, None) == f"{begun} {ALONE}"
+    assert sentence(QuestionSource.DIVERSE, None, 0.0, None) == f"{begun} {ALONE}"
 
 
 @pytest.mark.parametrize(
     ("source", "begun"),
-    [(Source.CHOSEN, "You picked it. "), (Source.AGAIN, "You saw it before. "), (Source.MODEL, "")],
+    [
+        (QuestionSource.CHOSEN, "You picked it. "),
+        (QuestionSource.AGAIN, "You saw it before. "),
+        (QuestionSource.MODEL, ""),
+    ],
 )
 def test_a_row_without_a_guess_stands_for_no_others_unless_it_was_drawn_for_that(source, begun):
     said = sentence(source, None, 0.0, None)
@@ -30,7 +34,11 @@ def test_a_row_without_a_guess_stands_for_no_others_unless_it_was_drawn_for_that
 
 @pytest.mark.parametrize(
     ("source", "begun"),
-    [(Source.CHOSEN, "You picked it. "), (Source.AGAIN, "You saw it before. "), (Source.MODEL, "")],
+    [
+        (QuestionSource.CHOSEN, "You picked it. "),
+        (QuestionSource.AGAIN, "You saw it before. "),
+        (QuestionSource.MODEL, ""),
+    ],
 )
 def test_the_beginning_tells_whence_a_question_came(source, begun):
     said = sentence(source, "cat", 0.5, None)
@@ -41,8 +49,8 @@ def test_the_beginning_tells_whence_a_question_came(source, begun):
 def test_a_row_that_speaks_for_others_in_doubt_says_for_how_many(others, said):
     thought = "The model thinks it is cat, but is not sure."
     told = f"{said}rows that the model is not sure about. " if said else ""
-    assert sentence(Source.MODEL, "cat", 0.5, None, others) == f"{thought} {told}{ALONE}"
-    for other in (Source.CHOSEN, Source.AGAIN):
+    assert sentence(QuestionSource.MODEL, "cat", 0.5, None, others) == f"{thought} {told}{ALONE}"
+    for other in (QuestionSource.CHOSEN, QuestionSource.AGAIN):
         assert "stands for" not in sentence(other, "cat", 0.5, None, others)
 
 
@@ -58,7 +66,7 @@ def test_a_row_that_speaks_for_others_in_doubt_says_for_how_many(others, said):
     ],
 )
 def test_how_sure_the_model_is_is_said_in_words(sure, said):
-    assert sentence(Source.MODEL, "cat", sure, None) == f"{said} {ALONE}"
+    assert sentence(QuestionSource.MODEL, "cat", sure, None) == f"{said} {ALONE}"
 
 
 @pytest.mark.parametrize(
@@ -72,18 +80,24 @@ def test_how_sure_the_model_is_is_said_in_words(sure, said):
     ],
 )
 def test_how_like_the_nearest_labelled_row_is_is_said_in_words(distance, said):
-    assert sentence(Source.MODEL, "cat", 1.0, Nearby(distance, "dog")).endswith(said)
+    assert sentence(QuestionSource.MODEL, "cat", 1.0, NearestLabel(distance, "dog")).endswith(said)
 
 
 @given(
-    st.sampled_from(Source),
+    st.sampled_from(QuestionSource),
     st.sampled_from([None, "cat"]),
     st.floats(0, 1),
-    st.none() | st.builds(Nearby, st.floats(0, 3), st.just("dog")),
+    st.none() | st.builds(NearestLabel, st.floats(0, 3), st.just("dog")),
 )
 def test_every_reason_is_made_of_whole_sentences(source, leaning, sure, nearby):
     assert re.fullmatch(r"[A-Z][^.]*\.( [A-Z][^.]*\.)*", sentence(source, leaning, sure, nearby))
 
 
 def test_the_page_is_told_plain_words():
-    assert [source.value for source in Source] == ["model", "diverse", "check", "chosen", "again"]
+    assert [source.value for source in QuestionSource] == [
+        "model",
+        "diverse",
+        "check",
+        "chosen",
+        "again",
+    ]

@@ -10,7 +10,7 @@ from support.begun import campaign, said, source, told
 from possibal.data import writers
 from possibal.labelling import label_files
 from possibal.labelling.create import FILE
-from possibal.labelling.label_files import HEADS, Line
+from possibal.labelling.label_files import HEADS, ExportedOpinion
 from possibal.labelling.storage.journal import Event, Kind, replay
 from possibal.labelling.storage.store import Contents, Item, Setup, Store, clock
 
@@ -53,14 +53,16 @@ def _db(path, tmp_path):
 def out(db, ending=".csv", *, fields=False) -> bytes:
     """The file that a campaign is exported as."""
     with Store.open(db, writes=False) as store:
-        lines = label_files.exported(store, fields=fields)
-        return label_files.written(lines, ending, label_files.field_names(store) if fields else ())
+        lines = label_files.exported_opinions(store, fields=fields)
+        return label_files.export_file(
+            lines, ending, label_files.field_names(store) if fields else ()
+        )
 
 
 def brought(db, path, encoding=None) -> list[Event]:
     """What a file brings to a campaign."""
     with Store.open(db) as store:
-        events = label_files.read(path, store, encoding)
+        events = label_files.read_labels(path, store, encoding)
         store.append(events)
         return events
 
@@ -87,7 +89,7 @@ def test_a_line_says_who_said_what_of_which_row_and_when(tmp_path):
 
 def test_every_opinion_that_holds_has_its_line_and_no_other(db):
     with Store.open(db, writes=False) as store:
-        lines = label_files.exported(store)
+        lines = label_files.exported_opinions(store)
     assert [(line.id, line.label, line.kind, line.who, line.final) for line in lines] == [
         ("r0", "small", "label", FILE, None),
         ("r0", "large", "label", "ann", None),
@@ -111,7 +113,7 @@ def test_what_an_unsure_person_was_about_to_say_is_no_label(tmp_path):
     db = campaign(source(tmp_path), tmp_path / "a.db")
     told(db, replace(said(1, kind=Kind.UNSURE), label="small"))
     with Store.open(db, writes=False) as store:
-        assert [line.label for line in label_files.exported(store)] == [None]
+        assert [line.label for line in label_files.exported_opinions(store)] == [None]
 
 
 def test_no_answers_are_a_file_of_heads(tmp_path):
@@ -193,9 +195,12 @@ def test_any_labels_of_any_people_come_back(tmp_path_factory, given_lines):
         one.append(events)
         for ending in ENDINGS:
             path = folder / f"out{ending}"
-            path.write_bytes(label_files.written(label_files.exported(one), ending))
-            other.append(label_files.read(path, other))
-            assert label_files.written(label_files.exported(other), ending) == path.read_bytes()
+            path.write_bytes(label_files.export_file(label_files.exported_opinions(one), ending))
+            other.append(label_files.read_labels(path, other))
+            assert (
+                label_files.export_file(label_files.exported_opinions(other), ending)
+                == path.read_bytes()
+            )
 
 
 def test_an_undo_still_undoes_after_a_campaign_met_its_own_labels(tmp_path):
@@ -252,7 +257,7 @@ def test_moments_may_be_written_in_several_ways(tmp_path, when):
 def test_a_day_is_a_moment_and_no_count_of_milliseconds(tmp_path):
     db = campaign(source(tmp_path), tmp_path / "a.db")
     (event,) = brought(db, text(tmp_path, "id,label,when", "r1,small,20231114"))
-    assert label_files.moment(event.made) == "2023-11-14T00:00:00.000Z"
+    assert label_files.timestamp(event.made) == "2023-11-14T00:00:00.000Z"
 
 
 def test_moments_and_numbers_of_parquet_are_understood(tmp_path):
@@ -338,7 +343,7 @@ def test_a_campaign_in_use_takes_no_file(tmp_path):
 
 
 def test_what_a_line_is_made_of_is_what_is_written():
-    line = Line("a", "b", "label", "c", 0, None, None, "b")
-    assert label_files.written([line], ".csv").decode().splitlines()[1] == (
+    line = ExportedOpinion("a", "b", "label", "c", 0, None, None, "b")
+    assert label_files.export_file([line], ".csv").decode().splitlines()[1] == (
         "a,b,label,c,1970-01-01T00:00:00.000Z,,,b"
     )

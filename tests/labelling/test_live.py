@@ -20,19 +20,19 @@ from support.desks import (
 )
 
 from possibal.campaign.campaign import Answer, Campaign
-from possibal.campaign.stopping import SURE
+from possibal.campaign.stopping import CERTAIN
 from possibal.labelling import evaluation
 from possibal.labelling import live as module
-from possibal.labelling.live import CROWD, EVERY, Standing
-from possibal.labelling.ranker import Bench
-from possibal.labelling.service import Desk
+from possibal.labelling.live import EVERY, MANY_PEOPLE, LiveCampaign
+from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.store import Store
 
 pytest_plugins = ["support.postgres"]
 
 
-class Moody(Bench):
+class Moody(InProcessRanker):
     """A bench that can be told to wait, or to fail the next few times; it waits after that."""
 
     def __init__(self, store, failures=0):
@@ -57,7 +57,7 @@ def _store(tmp_path):
         yield made
 
 
-def known(at: Standing) -> set[int]:
+def known(at: LiveCampaign) -> set[int]:
     """The rows that the last ranking learnt from."""
     return {answer.row for answer in at.task().answers}
 
@@ -69,9 +69,9 @@ def test_what_is_taken_in_holds_and_is_ranked(store):
         at.await_ranking()
         assert not at.is_behind
         stored = store.append([event("ann", row, truth(at.X)[row]) for row in range(8)])
-        at.take_in(stored)
+        at.apply(stored)
         assert at.is_behind
-        at.take_in(stored)
+        at.apply(stored)
         at.await_ranking()
         alone = Campaign.start(at.X, classes=["no", "yes"])
         alone = alone.replay(Answer(row, truth(at.X)[row]) for row in range(8))
@@ -84,9 +84,9 @@ def test_what_is_taken_in_holds_and_is_ranked(store):
 def test_what_is_known_already_is_not_ranked_again(store):
     with standing(store, Moody(store)) as at:
         stored = store.append([event("ann", 3, "no")])
-        at.take_in(stored)
+        at.apply(stored)
         first = at.rank()
-        at.take_in(stored)
+        at.apply(stored)
         at.await_ranking()
         assert at.ranking is first
 
@@ -96,10 +96,10 @@ def test_a_row_that_wants_no_more_answers_leaves_the_order_at_once(store):
         at.rank()
         first, second, *_ = at.order
         said = [event("ann", first, kind=Kind.SKIP), event("ann", second, "no")]
-        at.take_in(store.append(said))
+        at.apply(store.append(said))
         assert first in at.order
         assert second not in at.order
-        at.take_in(store.append([undo("ann", said[1].key)]))
+        at.apply(store.append([undo("ann", said[1].key)]))
         at.await_ranking()
         assert second in at.order
 
@@ -113,7 +113,7 @@ def test_a_ranking_that_was_overtaken_does_not_come_back(store):
         until(lambda: slow.asked == 1)
         held, slow.go = slow.go, threading.Event()
         slow.go.set()
-        at.take_in(store.append([event("ann", 3, "no")]))
+        at.apply(store.append([event("ann", 3, "no")]))
         newer = at.rank()
         held.set()
         older.join()
@@ -125,7 +125,7 @@ def test_a_ranking_that_was_overtaken_does_not_come_back(store):
 def test_classes_are_those_named_and_those_added(store):
     with standing(store) as at:
         assert at.classes == ("no", "yes")
-        at.take_in(store.append([event("ann", None, "maybe", Kind.CLASS)]))
+        at.apply(store.append([event("ann", None, "maybe", Kind.CLASS)]))
         assert at.classes == ("no", "yes", "maybe")
         assert at.task().classes == at.classes
 
@@ -147,7 +147,7 @@ def test_what_another_process_wrote_is_caught_up_with(postgresql):
         for _ in range(2):
             at.catch_up()
             assert at.state.labels == {3: "no", 4: "yes"}
-        at.take_in(ours.append([event("ann", 5, "no")]))
+        at.apply(ours.append([event("ann", 5, "no")]))
         theirs.append([event("bob", 6, "yes")])
         at.catch_up()
         assert at.state.labels == {3: "no", 4: "yes", 5: "no", 6: "yes"}
@@ -160,7 +160,7 @@ def test_rows_that_cannot_be_learnt_from_are_put_aside(tmp_path):
         check = at.check_rows
         free = [row for row in range(30) if row not in check]
         bad, split, settled, plain = free[:4]
-        at.take_in(
+        at.apply(
             store.append(
                 [
                     event("ann", bad, kind=Kind.BAD),
@@ -186,12 +186,12 @@ def test_rows_that_cannot_be_learnt_from_are_put_aside(tmp_path):
 def test_more_people_want_more_rows_that_differ_up_to_a_crowd(store):
     with standing(store) as at:
         wanted = [at.task().first]
-        for n in range(CROWD + 3):
-            at.take_in(store.append([event(f"p{n}", n, "no")]))
+        for n in range(MANY_PEOPLE + 3):
+            at.apply(store.append([event(f"p{n}", n, "no")]))
             wanted.append(at.task().first)
         assert wanted[0] == wanted[1] > 1
-        assert all(one > n for n, one in enumerate(wanted[: CROWD + 1]))
-        assert len(set(wanted[CROWD:])) == 1
+        assert all(one > n for n, one in enumerate(wanted[: MANY_PEOPLE + 1]))
+        assert len(set(wanted[MANY_PEOPLE:])) == 1
 
 
 def test_check_rows_are_never_learnt_from_whoever_answers_them(tmp_path):
@@ -232,7 +232,7 @@ def test_the_pool_is_ranked_again_after_answers(store):
     with standing(store, background=True) as at:
         at.await_ranking()
         assert at.ranking.answers == 0
-        at.take_in(store.append([event("ann", row, truth(at.X)[row]) for row in range(6)]))
+        at.apply(store.append([event("ann", row, truth(at.X)[row]) for row in range(6)]))
         until(lambda: at.ranking.answers == 6)
         until(lambda: not at.is_behind)
 
@@ -242,7 +242,7 @@ def test_it_is_behind_for_as_long_as_the_ranking_takes(store):
     with standing(store, slow, background=True) as at:
         at.await_ranking()
         slow.go.clear()
-        at.take_in(store.append([event("ann", 3, "no")]))
+        at.apply(store.append([event("ann", 3, "no")]))
         until(lambda: slow.asked == 2)
         assert at.is_behind
         slow.go.set()
@@ -259,7 +259,7 @@ def test_a_question_waits_for_the_first_ranking_but_not_for_ever(store, monkeypa
         at.await_ranking()
         assert time.monotonic() - began > 0.09
         assert at.ranking is None
-        assert Desk(at).ask("ann") is not None
+        assert LabellingService(at).ask("ann") is not None
         slow.go.set()
         monkeypatch.setattr(module, "FIRST", 30.0)
         at.await_ranking()
@@ -272,12 +272,12 @@ def test_a_question_waits_a_moment_for_the_next_ranking_but_not_in_a_crowd(store
     with standing(store, slow, background=True) as at:
         at.await_ranking()
         slow.go.clear()
-        at.take_in(store.append([event("ann", 3, "no")]))
+        at.apply(store.append([event("ann", 3, "no")]))
         began = time.monotonic()
         at.await_ranking()
         assert time.monotonic() - began > 0.19
         monkeypatch.setattr(module, "PATIENCE", 15.0)
-        at.take_in(store.append([event(f"p{n}", n, "no") for n in range(CROWD)]))
+        at.apply(store.append([event(f"p{n}", n, "no") for n in range(MANY_PEOPLE)]))
         began = time.monotonic()
         at.await_ranking()
         assert time.monotonic() - began < module.PATIENCE
@@ -293,7 +293,7 @@ def test_a_failure_is_told_and_tried_again_while_people_go_on(store, monkeypatch
         at.await_ranking()
         assert at.trouble == "The model could not be fitted (numbers ran out)."
         assert at.is_behind
-        assert Desk(at).ask("ann") is not None
+        assert LabellingService(at).ask("ann") is not None
         assert time.monotonic() - began < module.FIRST
         moody.go.set()
         until(lambda: at.ranking is not None)
@@ -303,7 +303,7 @@ def test_a_failure_is_told_and_tried_again_while_people_go_on(store, monkeypatch
 def test_close_ends_the_thread_also_while_it_gets_over_a_failure(store, monkeypatch):
     monkeypatch.setattr(module, "PAUSE", 60.0)
     for failures in (0, 1):
-        at = Standing(store, Moody(store, failures))
+        at = LiveCampaign(store, Moody(store, failures))
         at.await_ranking()
         at.close()
         at._thread.join(10)  # noqa: SLF001 - whether it ended shows nowhere else
@@ -336,7 +336,7 @@ def test_what_was_saved_is_measured_once_enough_check_rows_are_answered(tmp_path
         assert at.saving is None
         free = [row for row in range(60) if row not in at.check_rows]
         for part in (at.check_rows[:5], at.check_rows[5:], free[:12]):
-            at.take_in(store.append([event("ann", row, truth(X)[row]) for row in part]))
+            at.apply(store.append([event("ann", row, truth(X)[row]) for row in part]))
             at.rank()
             at.measure()
             assert (at.saving is not None) == (part == free[:12])
@@ -344,7 +344,7 @@ def test_what_was_saved_is_measured_once_enough_check_rows_are_answered(tmp_path
         assert at.saving.accuracy == np.mean(right)
         assert at.saving.answers == 12
         seen, last = dict(at.seen), free[12]
-        at.take_in(store.append([event("ann", last, truth(X)[last])]))
+        at.apply(store.append([event("ann", last, truth(X)[last])]))
         at.rank()
         at.measure()
         assert at.saving.answers == 13
@@ -361,7 +361,7 @@ def test_the_nearest_labelled_rows_are_found_with_their_distance(tmp_path):
     with created(tmp_path, X) as store, standing(store) as at:
         assert at.nearest(0, 3) == []
         labels = {0: "no", 1: "no", 2: "yes", 3: "yes", 4: "yes"}
-        at.take_in(store.append([event("ann", row, label) for row, label in labels.items()]))
+        at.apply(store.append([event("ann", row, label) for row, label in labels.items()]))
         usual = at._usual  # noqa: SLF001 - the unit
         found = at.nearest(0, 3)
         assert [(row, label) for row, label, _ in found] == [(1, "no"), (4, "yes"), (2, "yes")]
@@ -373,15 +373,15 @@ def test_rows_in_doubt_that_are_like_a_row_are_counted(tmp_path):
     # Three heaps of ten: one is labelled no, one yes, and nothing is known of the last.
     X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 10, axis=0) + rows(30)[:, :2] / 10
     with desk(tmp_path, X) as at:
-        assert at.standing.in_doubt_like(25) == 0  # too little is known
+        assert at.standing.uncertain_neighbours(25) == 0  # too little is known
         for row in (0, 1, 2, 10, 11, 12):
             answer(at, "ann", row, "no" if row < 10 else "yes")
         ranking = at.standing.rank()
-        unsure = set(ranking.looked_at[ranking.necessity < SURE].tolist())
+        unsure = set(ranking.looked_at[ranking.necessity < CERTAIN].tolist())
         assert unsure >= set(range(20, 30))
-        assert at.standing.in_doubt_like(25) == 9
+        assert at.standing.uncertain_neighbours(25) == 9
         answer(at, "ann", 21, "no")
-        assert at.standing.in_doubt_like(25) <= 8
+        assert at.standing.uncertain_neighbours(25) <= 8
 
 
 def test_rows_that_are_all_alike_are_no_distance_apart(tmp_path):
@@ -420,12 +420,12 @@ def test_labels_that_a_file_came_with_do_not_bring_check_rows_forward(tmp_path):
 def test_what_follows_from_a_likely_answer_is_there_when_it_comes(store):
     with standing(store, background=True) as at:
         until(lambda: not at.is_behind)
-        at.take_in(store.append([event("ann", row, truth(at.X)[row]) for row in range(6)]))
+        at.apply(store.append([event("ann", row, truth(at.X)[row]) for row in range(6)]))
         until(lambda: not at.is_behind)
         row = int(at.ranking.order[0])
         at.expect(row)
         until(lambda: at._guess() is None)  # noqa: SLF001 - nobody else can know
-        at.take_in(store.append([event("ann", row, truth(at.X)[row])]))
+        at.apply(store.append([event("ann", row, truth(at.X)[row])]))
         assert not at.is_behind
         assert at.ranking.answers == 7
         fresh = bench(store).rank(at.task())
@@ -439,7 +439,7 @@ def test_an_answer_that_nobody_guessed_is_ranked_as_ever(store):
         until(lambda: not at.is_behind)
         at.expect(3)
         until(lambda: at._guess() is None)  # noqa: SLF001 - as above
-        at.take_in(store.append([event("ann", 4, "yes")]))
+        at.apply(store.append([event("ann", 4, "yes")]))
         until(lambda: not at.is_behind)
         assert at.ranking.answers == 1
 
@@ -454,7 +454,7 @@ def test_an_answer_that_comes_while_it_is_guessed_takes_the_guess(store):
         guessing.start()
         until(lambda: ranker.asked == 2)
         first = at.setup.classes[0]
-        at.take_in(store.append([event("ann", 5, first)]))
+        at.apply(store.append([event("ann", 5, first)]))
         assert at.is_behind
         ranker.go.set()
         guessing.join()
@@ -471,7 +471,7 @@ def test_a_guess_that_something_else_overtook_is_dropped(store):
         guessing = threading.Thread(target=at._rank_ahead)  # noqa: SLF001 - as above
         guessing.start()
         until(lambda: ranker.asked == 2)
-        at.take_in(store.append([event("ann", 6, "yes")]))
+        at.apply(store.append([event("ann", 6, "yes")]))
         ranker.go.set()
         guessing.join()
         assert at.is_behind
@@ -482,11 +482,11 @@ def test_nothing_is_guessed_of_rows_that_are_answered_or_in_a_crowd(store):
         at.rank()
         at.expect(2)
         assert at._guess() is not None  # noqa: SLF001 - as above
-        at.take_in(store.append([event("ann", 2, "yes")]))
+        at.apply(store.append([event("ann", 2, "yes")]))
         at.rank()
         assert at._guess() is None  # noqa: SLF001 - as above
         at._rank_ahead()  # noqa: SLF001 - as above
-        at.take_in(store.append([event(f"p{i}", 10 + i, "yes") for i in range(CROWD)]))
+        at.apply(store.append([event(f"p{i}", 10 + i, "yes") for i in range(MANY_PEOPLE)]))
         at.rank()
         at.expect(3)
         assert at._guess() is None  # noqa: SLF001 - as above

@@ -3,8 +3,8 @@ import pytest
 from support.desks import answer, desk, event, rows, truth, undo, walk
 
 from possibal.labelling import ranking
-from possibal.labelling.evaluation import interval
-from possibal.labelling.overview import PREVIEW, Overview, Wanted, preview
+from possibal.labelling.evaluation import wilson_interval
+from possibal.labelling.overview import PREVIEW, HistoryFilter, Overview, preview
 from possibal.labelling.storage.journal import Kind
 from possibal.labelling.storage.store import Item
 
@@ -96,7 +96,7 @@ def test_the_curve_is_judged_by_the_labels_that_check_rows_have_now(tmp_path):
                 true = [truth(X)[row] for row in check[:count]]
                 right = sum(one == other for one, other in zip(predicted, true, strict=True))
                 assert point.accuracy == right / count
-                assert (point.low, point.high) == interval(right, count)
+                assert (point.low, point.high) == wilson_interval(right, count)
             assert view.progress().checked == count
         assert view.progress().check == 10
 
@@ -120,7 +120,7 @@ def test_the_map_holds_every_row_of_a_small_pool_between_nought_and_one(at):
         values = [getattr(spot, axis) for spot in spots]
         assert (min(values), max(values)) == (0.0, 1.0)
     assert {spot.row: spot.label for spot in spots if spot.label} == labels
-    assert [spot.sure for spot in spots] == [at.standing.ranking.sure(s.row) for s in spots]
+    assert [spot.sure for spot in spots] == [at.standing.ranking.necessity_of(s.row) for s in spots]
 
 
 def test_the_map_shows_the_plane_in_which_rows_differ_most(tmp_path):
@@ -136,7 +136,7 @@ def test_before_the_first_ranking_nothing_on_the_map_is_sure(at):
 
 
 def test_labelled_rows_are_always_on_the_map_and_the_others_are_drawn(at, monkeypatch):
-    monkeypatch.setattr(ranking, "DRAWN", 5)
+    monkeypatch.setattr(ranking, "OVERVIEW_SAMPLE", 5)
     for row in range(0, 30, 3):
         answer(at, "ann", row)
     view = Overview(at.standing)
@@ -181,7 +181,7 @@ def _told(at):
 
 def test_history_shows_what_was_done_about_rows_the_latest_first(told):
     at, events = told
-    entries, more = Overview(at.standing).history(Wanted())
+    entries, more = Overview(at.standing).history(HistoryFilter())
     assert [entry.event for entry in entries] == [events[i] for i in (5, 3, 2, 1, 0)]
     assert [entry.holds for entry in entries] == [True, True, True, False, True]
     assert [entry.item.row for entry in entries] == [1, 3, 12, 12, 1]
@@ -191,17 +191,17 @@ def test_history_shows_what_was_done_about_rows_the_latest_first(told):
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
-        (Wanted(who="bob"), [1]),
-        (Wanted(who="nobody"), []),
-        (Wanted(kind=Kind.SKIP), [3]),
-        (Wanted(kind=Kind.LABEL), [5, 2, 1, 0]),
-        (Wanted(kind=Kind.EDIT), [5]),
-        (Wanted(kind=Kind.UNDO), []),
-        (Wanted(label="yes"), [5, 1]),
-        (Wanted(who="ann", label="no"), [2, 0]),
-        (Wanted(text="ID-12"), [2, 1]),
-        (Wanted(text="Words of 3"), [3]),
-        (Wanted(text="nothing like it"), []),
+        (HistoryFilter(who="bob"), [1]),
+        (HistoryFilter(who="nobody"), []),
+        (HistoryFilter(kind=Kind.SKIP), [3]),
+        (HistoryFilter(kind=Kind.LABEL), [5, 2, 1, 0]),
+        (HistoryFilter(kind=Kind.EDIT), [5]),
+        (HistoryFilter(kind=Kind.UNDO), []),
+        (HistoryFilter(label="yes"), [5, 1]),
+        (HistoryFilter(who="ann", label="no"), [2, 0]),
+        (HistoryFilter(text="ID-12"), [2, 1]),
+        (HistoryFilter(text="Words of 3"), [3]),
+        (HistoryFilter(text="nothing like it"), []),
     ],
 )
 def test_history_can_be_narrowed(told, wanted, found):
@@ -216,7 +216,7 @@ def test_history_is_read_page_by_page(told, text):
     at, events = told
     view, pages, before = Overview(at.standing), [], None
     while True:
-        entries, more = view.history(Wanted(text=text, before=before, limit=2))
+        entries, more = view.history(HistoryFilter(text=text, before=before, limit=2))
         pages.append([entry.event for entry in entries])
         before = entries[-1].event.number
         if not more:

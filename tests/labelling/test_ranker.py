@@ -7,10 +7,10 @@ from support.desks import rows, truth
 from possibal.acquisition.pointwise import STRATEGIES, necessity
 from possibal.belief import leading_labels
 from possibal.campaign.campaign import Answer, Campaign
-from possibal.campaign.stopping import State
+from possibal.campaign.stopping import AdviceState
 from possibal.labelling import evaluation
-from possibal.labelling.ranker import Bench
-from possibal.labelling.ranking import UNKNOWN, Task
+from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.ranking import UNKNOWN, RankingTask
 
 
 def told(X, places, labels=None) -> tuple[Answer, ...]:
@@ -27,10 +27,10 @@ def three(X) -> list[str]:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_ranking_begins_as_the_campaign_itself_asks(strategy):
     X = rows(20)
-    task = Task(told(X, range(6)), ("no", "yes"), frozenset([7, 8]), first=3)
+    task = RankingTask(told(X, range(6)), ("no", "yes"), frozenset([7, 8]), first=3)
     campaign = Campaign.start(X, classes=["no", "yes"], strategy=strategy, seed=5)
     campaign = campaign.without([7, 8]).replay(task.answers)
-    order = Bench(X, strategy, 5).rank(task).order.tolist()
+    order = InProcessRanker(X, strategy, 5).rank(task).order.tolist()
     assert tuple(order[:3]) == campaign.ask(3)
     assert sorted(order) == [row for row in range(6, 20) if row not in {7, 8}]
 
@@ -40,14 +40,14 @@ def test_a_ranking_begins_as_the_campaign_itself_asks(strategy):
 def test_what_it_thinks_is_what_the_classifier_believes(labels, named):
     X = rows(25)
     classes = tuple(sorted(set(labels(X)))) if named else ()
-    task = Task(told(X, range(9), labels(X)), classes)
-    ranking = Bench(X, "necessity", 0).rank(task)
+    task = RankingTask(told(X, range(9), labels(X)), classes)
+    ranking = InProcessRanker(X, "necessity", 0).rank(task)
     campaign = Campaign.start(X, classes=list(classes) or None).replay(task.answers)
     belief = campaign.classifier.belief(X)
     np.testing.assert_array_equal(ranking.necessity, necessity(belief))
     np.testing.assert_array_equal(ranking.leading, leading_labels(belief))
     assert ranking.classes == tuple(sorted(set(labels(X))))
-    assert [ranking.thought(row) for row in range(25)] == [
+    assert [ranking.predicted_label(row) for row in range(25)] == [
         ranking.classes[place] for place in leading_labels(belief)
     ]
     assert ranking.advice == campaign.advice
@@ -56,9 +56,9 @@ def test_what_it_thinks_is_what_the_classifier_believes(labels, named):
 
 def test_a_bench_can_be_used_again_and_remembers_nothing():
     X = rows(20)
-    bench, later = Bench(X, "necessity", 0), Task(told(X, range(8)))
+    bench, later = InProcessRanker(X, "necessity", 0), RankingTask(told(X, range(8)))
     first = bench.rank(later)
-    bench.rank(Task(told(X, range(12)), ("no", "other", "yes"), frozenset([15])))
+    bench.rank(RankingTask(told(X, range(12)), ("no", "other", "yes"), frozenset([15])))
     again = bench.rank(later)
     np.testing.assert_array_equal(again.order, first.order)
     np.testing.assert_array_equal(again.necessity, first.necessity)
@@ -66,9 +66,11 @@ def test_a_bench_can_be_used_again_and_remembers_nothing():
 
 def test_classes_that_nobody_named_yet_may_lead():
     X = rows(20)
-    ranking = Bench(X, "necessity", 0).rank(Task(told(X, range(6)), ("maybe", "no", "yes")))
+    ranking = InProcessRanker(X, "necessity", 0).rank(
+        RankingTask(told(X, range(6)), ("maybe", "no", "yes"))
+    )
     assert ranking.classes == ("maybe", "no", "yes")
-    assert {ranking.thought(row) for row in range(20)} <= set(ranking.classes)
+    assert {ranking.predicted_label(row) for row in range(20)} <= set(ranking.classes)
 
 
 # ---------------------------------------------------------------- the beginning
@@ -77,36 +79,40 @@ def test_classes_that_nobody_named_yet_may_lead():
 def test_before_two_classes_were_seen_rows_differ_and_nothing_is_known(classes, answered):
     X = np.repeat(rows(6), 4, axis=0)
     answers = tuple(Answer(row, "yes") for row in range(answered))
-    ranking = Bench(X, "necessity", 0).rank(Task(answers, classes, first=5))
+    ranking = InProcessRanker(X, "necessity", 0).rank(RankingTask(answers, classes, first=5))
     assert ranking.is_cold
     assert ranking.answers == answered
     assert ranking.classes == ("yes",) * answered
     assert (ranking.leading == UNKNOWN).all()
     assert not ranking.necessity.any()
     assert not ranking.relevance.any()
-    assert ranking.thought(3) is None
-    assert ranking.advice.state is State.GO_ON
+    assert ranking.predicted_label(3) is None
+    assert ranking.advice.state is AdviceState.GO_ON
     assert len({row // 4 for row in ranking.order[:5]}) == 5
     assert sorted(ranking.order) == list(range(answered, 24))
 
 
 def test_nothing_is_asked_where_nothing_is_left():
     X = rows(6)
-    ranking = Bench(X, "necessity", 0).rank(Task(told(X, range(5)), aside=frozenset([5])))
+    ranking = InProcessRanker(X, "necessity", 0).rank(
+        RankingTask(told(X, range(5)), aside=frozenset([5]))
+    )
     assert ranking.order.tolist() == []
     assert ranking.advice.reason == "Every row has an answer."
 
 
 def test_the_fewest_rows_that_can_be_wanted_first_is_one():
     X = rows(8)
-    one, none = (Bench(X, "necessity", 0).rank(Task(first=first)) for first in (1, 0))
+    one, none = (
+        InProcessRanker(X, "necessity", 0).rank(RankingTask(first=first)) for first in (1, 0)
+    )
     np.testing.assert_array_equal(one.order, none.order)
 
 
 def test_an_answer_about_a_row_put_aside_is_learnt_from():
     X = rows(12)
-    task = Task(told(X, range(6)), aside=frozenset([2]))
-    ranking = Bench(X, "necessity", 0).rank(task)
+    task = RankingTask(told(X, range(6)), aside=frozenset([2]))
+    ranking = InProcessRanker(X, "necessity", 0).rank(task)
     assert ranking.answers == 6
     assert sorted(ranking.order) == list(range(6, 12))
 
@@ -116,7 +122,7 @@ def test_an_answer_about_a_row_put_aside_is_learnt_from():
 def test_the_column_that_goes_with_the_labels_is_found(labels):
     X = rows(60, d=4)[:, [1, 0, 2, 3]]
     said = labels(X[:, [1]])
-    ranking = Bench(X, "necessity", 0).rank(Task(told(X, range(30), said)))
+    ranking = InProcessRanker(X, "necessity", 0).rank(RankingTask(told(X, range(30), said)))
     assert ranking.relevance.argmax() == 1
     assert ranking.relevance[1] > 0.6
     assert ((ranking.relevance >= 0) & (ranking.relevance <= 1 + 1e-12)).all()
@@ -124,7 +130,7 @@ def test_the_column_that_goes_with_the_labels_is_found(labels):
 
 def test_the_relevance_of_a_column_is_a_correlation():
     X = rows(40, d=3)
-    ranking = Bench(X, "necessity", 0).rank(Task(told(X, range(20))))
+    ranking = InProcessRanker(X, "necessity", 0).rank(RankingTask(told(X, range(20))))
     known = [abs(np.corrcoef(column, ranking.leading)[0, 1]) for column in X.T]
     np.testing.assert_allclose(ranking.relevance, known, rtol=1e-10)
 
@@ -132,7 +138,7 @@ def test_the_relevance_of_a_column_is_a_correlation():
 def test_constant_columns_are_of_no_relevance():
     X = np.column_stack([np.full(30, 0.1), rows(30), np.zeros(30)])
     said = truth(X[:, [1]])
-    ranking = Bench(X, "necessity", 0).rank(Task(told(X, range(10), said)))
+    ranking = InProcessRanker(X, "necessity", 0).rank(RankingTask(told(X, range(10), said)))
     assert np.isfinite(ranking.relevance).all()
     assert ranking.relevance.argmax() == 1
     assert ranking.relevance[0] < 1e-6
@@ -143,18 +149,18 @@ def test_constant_columns_are_of_no_relevance():
 def test_predictions_are_what_the_ranking_thinks():
     X, mixed = rows(150, d=4), rows(150, seed=9)[:, 0]
     said = truth(X[:, [0]] + 0.5 * X[:, [1]] ** 2 + 0.3 * mixed[:, None])
-    task, bench = Task(told(X, range(9), said)), Bench(X, "necessity", 0)
+    task, bench = RankingTask(told(X, range(9), said)), InProcessRanker(X, "necessity", 0)
     ranking, places = bench.rank(task), np.arange(149, -1, -1)
-    thought = [ranking.thought(row) for row in places]
+    thought = [ranking.predicted_label(row) for row in places]
     assert bench.predicted(task, places) == thought
     assert bench.campaign(task).classifier.predict(X[places]).tolist() != thought
 
 
 def test_before_two_classes_were_seen_nothing_is_predicted_or_measured():
     X = rows(50)
-    bench = Bench(X, "necessity", 0)
+    bench = InProcessRanker(X, "necessity", 0)
     for answers in ((), (Answer(0, "yes"),)):
-        task = Task(answers, ("no", "yes"), check=told(X, range(20, 50)))
+        task = RankingTask(answers, ("no", "yes"), check=told(X, range(20, 50)))
         assert bench.predicted(task, np.arange(5)) is None
         assert bench.measure(task) is None
 
@@ -163,8 +169,8 @@ def test_the_accuracy_measured_is_that_on_the_check_rows(monkeypatch):
     monkeypatch.setattr(evaluation, "DRAWS", 2)
     X = rows(60)
     check = told(X, range(30, 60))
-    task = Task(told(X, range(10)), aside=frozenset(range(30, 60)), check=check)
-    bench = Bench(X, "necessity", 0)
+    task = RankingTask(told(X, range(10)), aside=frozenset(range(30, 60)), check=check)
+    bench = InProcessRanker(X, "necessity", 0)
     found = bench.measure(task)
     predicted = bench.predicted(task, np.arange(30, 60))
     assert found.answers == 10
@@ -175,26 +181,26 @@ def test_what_random_rows_reach_is_measured_again_only_for_other_check_rows(monk
     monkeypatch.setattr(evaluation, "DRAWS", 2)
     X = rows(60)
     few, many = told(X, range(38, 60)), told(X, range(30, 60))
-    bench = Bench(X, "necessity", 0)
+    bench = InProcessRanker(X, "necessity", 0)
     for check in (few, many, few):
         for size in (6, 20):
-            task = Task(told(X, range(size)), check=check)
-            assert bench.measure(task) == Bench(X, "necessity", 0).measure(task)
+            task = RankingTask(told(X, range(size)), check=check)
+            assert bench.measure(task) == InProcessRanker(X, "necessity", 0).measure(task)
 
 
 def test_too_few_check_rows_measure_nothing():
     X = rows(40)
-    bench = Bench(X, "necessity", 0)
-    assert bench.measure(Task(told(X, range(10)), check=told(X, range(30, 40)))) is None
-    assert bench.measure(Task(told(X, range(10)))) is None
+    bench = InProcessRanker(X, "necessity", 0)
+    assert bench.measure(RankingTask(told(X, range(10)), check=told(X, range(30, 40)))) is None
+    assert bench.measure(RankingTask(told(X, range(10)))) is None
 
 
 # ---------------------------------------------------------------- values
 def test_tasks_and_rankings_travel():
     X = rows(12)
-    task = Task(told(X, range(5)), ("no", "yes"), frozenset([7]), told(X, [9]), 2)
+    task = RankingTask(told(X, range(5)), ("no", "yes"), frozenset([7]), told(X, [9]), 2)
     assert pickle.loads(pickle.dumps(task)) == task  # noqa: S301 - our own
-    ranking = Bench(X, "necessity", 0).rank(task)
+    ranking = InProcessRanker(X, "necessity", 0).rank(task)
     again = pickle.loads(pickle.dumps(ranking))  # noqa: S301 - our own
     assert again.advice == ranking.advice
     np.testing.assert_array_equal(again.order, ranking.order)

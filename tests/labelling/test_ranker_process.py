@@ -15,22 +15,22 @@ from support.desks import rows, truth, until
 import possibal
 from possibal.campaign.campaign import Answer
 from possibal.labelling import ranker_process
-from possibal.labelling.ranker import Bench
-from possibal.labelling.ranker_process import KINDNESS, Worker
-from possibal.labelling.ranking import Task
+from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.ranker_process import NICENESS, RankerProcess
+from possibal.labelling.ranking import RankingTask
 
 ELSEWHERE = os.environ.get("CI") != "true"
 POSIX = pytest.mark.skipif(ELSEWHERE and os.name != "posix", reason="needs signals of POSIX")
 X = rows(60)
-TASK = Task(tuple(Answer(row, truth(X)[row]) for row in range(8)), ("no", "yes"))
+TASK = RankingTask(tuple(Answer(row, truth(X)[row]) for row in range(8)), ("no", "yes"))
 OTHER = """
 import sys
 import numpy as np
-from possibal.labelling.ranking import Task
-from possibal.labelling.ranker_process import Worker
+from possibal.labelling.ranking import RankingTask
+from possibal.labelling.ranker_process import RankerProcess
 if __name__ == "__main__":
-    worker = Worker(np.random.default_rng(0).normal(size=(30, 2)), "necessity", 0)
-    worker.rank(Task())
+    worker = RankerProcess(np.random.default_rng(0).normal(size=(30, 2)), "necessity", 0)
+    worker.rank(RankingTask())
     print(worker.pid, flush=True)
     sys.stdin.read()
 """
@@ -59,7 +59,7 @@ def received(folder, times):
 @pytest.fixture(scope="module", name="shared")
 def _shared():
     """A worker that all tests may use, if they leave it alive."""
-    with Worker(X, "necessity", 0) as made:
+    with RankerProcess(X, "necessity", 0) as made:
         yield made
 
 
@@ -76,7 +76,7 @@ def is_gone(pid: int) -> bool:
 
 # ---------------------------------------------------------------- work
 def test_it_ranks_as_a_bench_here(shared):
-    here = Bench(X, "necessity", 0)
+    here = InProcessRanker(X, "necessity", 0)
     known, found = here.rank(TASK), shared.rank(TASK)
     np.testing.assert_array_equal(found.order, known.order)
     np.testing.assert_allclose(found.necessity, known.necessity, rtol=1e-9, atol=1e-12)
@@ -87,10 +87,10 @@ def test_it_ranks_as_a_bench_here(shared):
 
 
 def test_it_predicts_and_measures_as_a_bench_here(shared):
-    here, places = Bench(X, "necessity", 0), np.array([50, 9])
+    here, places = InProcessRanker(X, "necessity", 0), np.array([50, 9])
     assert shared.predicted(TASK, places) == here.predicted(TASK, places)
     check = tuple(Answer(row, truth(X)[row]) for row in range(38, 60))
-    task = Task(TASK.answers, TASK.classes, frozenset(range(38, 60)), check)
+    task = RankingTask(TASK.answers, TASK.classes, frozenset(range(38, 60)), check)
     assert shared.measure(task) == here.measure(task)
     assert shared.measure(TASK) is None
 
@@ -99,13 +99,13 @@ def test_an_error_comes_back_and_the_worker_goes_on(shared):
     pid = shared.pid
     for _ in range(2):
         with pytest.raises(ValueError, match=r"^label must be one of .* got 'maybe'"):
-            shared.rank(Task((Answer(0, "maybe"),), ("no", "yes")))
+            shared.rank(RankingTask((Answer(0, "maybe"),), ("no", "yes")))
     assert shared.rank(TASK).answers == 8
     assert shared.pid == pid
 
 
 def test_several_may_ask_at_once(shared):
-    tasks = [Task(TASK.answers[:count], TASK.classes) for count in range(1, 9)]
+    tasks = [RankingTask(TASK.answers[:count], TASK.classes) for count in range(1, 9)]
     with ThreadPoolExecutor(4) as threads:
         assert [one.answers for one in threads.map(shared.rank, tasks)] == list(range(1, 9))
 
@@ -113,9 +113,9 @@ def test_several_may_ask_at_once(shared):
 # ---------------------------------------------------------------- life and death
 @POSIX
 def test_it_gives_way_to_the_process_that_people_wait_for(shared):
-    shared.rank(Task())
+    shared.rank(RankingTask())
     kind = os.getpriority(os.PRIO_PROCESS, shared.pid) - os.getpriority(os.PRIO_PROCESS, 0)
-    assert kind == KINDNESS
+    assert kind == NICENESS
 
 
 @POSIX
@@ -145,7 +145,7 @@ def test_a_worker_that_dies_of_its_work_says_so_and_can_be_used_again(shared, tm
 
 
 def test_a_closed_worker_is_not_started_again():
-    made = Worker(X, "necessity", 0)
+    made = RankerProcess(X, "necessity", 0)
     made.rank(TASK)
     pid = made.pid
     made.close()
@@ -157,7 +157,7 @@ def test_a_closed_worker_is_not_started_again():
 
 
 def test_a_worker_starts_its_process_with_the_first_thing_to_do():
-    with Worker(X, "necessity", 0) as made:
+    with RankerProcess(X, "necessity", 0) as made:
         assert made.pid is None
         made.rank(TASK)
         assert not is_gone(made.pid)

@@ -10,9 +10,9 @@ from support.begun import campaign, clouds, said, source, told
 
 from possibal.errors import MissingPackageError
 from possibal.labelling import saved_model as models
-from possibal.labelling.live import Standing
-from possibal.labelling.ranker import Bench
-from possibal.labelling.saved_model import Model
+from possibal.labelling.live import LiveCampaign
+from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.saved_model import SavedModel
 from possibal.labelling.storage.journal import Kind
 from possibal.labelling.storage.store import Store
 
@@ -37,7 +37,7 @@ def _db(tmp_path):
 def _kept(db):
     """The model of that campaign."""
     with Store.open(db, writes=False) as store:
-        return Model.of(store)
+        return SavedModel.of(store)
 
 
 def files(folder: Path) -> list[str]:
@@ -49,8 +49,8 @@ def files(folder: Path) -> list[str]:
 def test_it_is_learnt_from_what_the_campaign_learns_from(db, kept):
     with Store.open(db, writes=False) as store:
         setup, X = store.setup(), store.array("X")
-        bench = Bench(X, setup.strategy, setup.seed)
-        standing = Standing(store, bench, background=False)
+        bench = InProcessRanker(X, setup.strategy, setup.seed)
+        standing = LiveCampaign(store, bench, background=False)
         task = standing.task()
         classifier = bench.campaign(task).classifier
     rows = [answer.row for answer in task.answers]
@@ -81,7 +81,7 @@ def test_classes_that_nobody_named_yet_are_possible(tmp_path):
     db = campaign(source(tmp_path), tmp_path / "a.db", classes=("small", "large", "huge"))
     clouds(db)
     with Store.open(db, writes=False) as store:
-        kept = Model.of(store)
+        kept = SavedModel.of(store)
     assert kept.classes == ("small", "large", "huge")
     assert set(kept.predict(kept.X).label) == {"small", "large"}
 
@@ -97,7 +97,7 @@ def test_two_classes_are_needed(tmp_path, answers):
         Store.open(db, writes=False) as store,
         pytest.raises(ValueError, match=f"{sentence} answers. Label more rows.$"),
     ):
-        Model.of(store)
+        SavedModel.of(store)
 
 
 # ---------------------------------------------------------------- what it says
@@ -120,7 +120,7 @@ def test_a_model_of_the_first_version_takes_distances_from_its_labelled_rows(kep
     kept.save(tmp_path / "model")
     settings = {"link": "probit", "hyperparameters": "envelope"}
     spoil(tmp_path / "model", version=1, settings=settings)
-    first = Model.load(tmp_path / "model")
+    first = SavedModel.load(tmp_path / "model")
     assert first.fitted().usual_distance is None
     assert kept.fitted().usual_distance > 0
 
@@ -138,7 +138,7 @@ def test_no_rows_have_no_labels(kept):
 @pytest.mark.parametrize("name", ["model", "deep/er/model", "model.skops", "deep/model.SKOPS"])
 def test_a_model_that_was_kept_says_the_same(kept, tmp_path, name):
     kept.save(tmp_path / name)
-    again = Model.load(tmp_path / name)
+    again = SavedModel.load(tmp_path / name)
     X = np.random.default_rng(0).normal(size=(20, kept.X.shape[1]))
     np.testing.assert_array_equal(again.predict(X).necessity, kept.predict(X).necessity)
     assert again.predict(X).label == kept.predict(X).label
@@ -158,7 +158,7 @@ def test_a_folder_holds_two_files_and_nothing_is_left_beside_it(kept, tmp_path):
 def test_a_model_takes_the_place_of_another(kept, tmp_path):
     kept.save(tmp_path / "new" / "model")
     replace(kept, notes={"campaign": "second"}).save(tmp_path / "new" / "model")
-    assert Model.load(tmp_path / "new" / "model").notes == {"campaign": "second"}
+    assert SavedModel.load(tmp_path / "new" / "model").notes == {"campaign": "second"}
     assert files(tmp_path / "new") == ["model"]
 
 
@@ -174,7 +174,7 @@ def test_a_model_stays_where_the_next_cannot_take_its_place(kept, tmp_path, monk
     monkeypatch.setattr(Path, "rename", fails)
     with pytest.raises(OSError, match="No space"):
         replace(kept, notes={}).save(tmp_path / "new" / "model")
-    assert Model.load(tmp_path / "new" / "model").notes == kept.notes
+    assert SavedModel.load(tmp_path / "new" / "model").notes == kept.notes
     assert files(tmp_path / "new") == ["model"]
 
 
@@ -221,7 +221,7 @@ def test_a_document_that_is_wrong_is_refused(kept, tmp_path, changes, sentence):
     spoil(tmp_path / "model", **changes)
     start = r"^model must be what possibal model wrote; got '.*model' "
     with pytest.raises(ValueError, match=start + sentence):
-        Model.load(tmp_path / "model")
+        SavedModel.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize("name", ["model.json", "arrays.npz"])
@@ -230,7 +230,7 @@ def test_a_file_that_is_spoilt_is_refused(kept, tmp_path, name, content):
     kept.save(tmp_path / "model")
     (tmp_path / "model" / name).write_bytes(content)
     with pytest.raises(ValueError, match=r"^model must be what possibal model wrote; got "):
-        Model.load(tmp_path / "model")
+        SavedModel.load(tmp_path / "model")
 
 
 def test_a_model_that_would_run_code_is_refused(kept, tmp_path):
@@ -238,42 +238,47 @@ def test_a_model_that_would_run_code_is_refused(kept, tmp_path):
     arrays = {"X": np.array([print, print], dtype=object)}
     np.savez(tmp_path / "model" / "arrays.npz", **arrays)
     with pytest.raises(ValueError, match=r"^model must be .*Object arrays cannot be loaded"):
-        Model.load(tmp_path / "model")
+        SavedModel.load(tmp_path / "model")
 
 
 def test_numbers_that_are_none_are_refused(kept, tmp_path):
     replace(kept, X=np.full_like(kept.X, np.nan)).save(tmp_path / "model")
     with pytest.raises(ValueError, match=r"^model must be .*its rows do not fit its labels"):
-        Model.load(tmp_path / "model")
+        SavedModel.load(tmp_path / "model")
 
 
 def test_what_is_no_model_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"^model must exist; got '.*none'\. Check its name"):
-        Model.load(tmp_path / "none")
+        SavedModel.load(tmp_path / "none")
     with pytest.raises(ValueError, match=r"^model must be .* without a file model\.json\. Name"):
-        Model.load(tmp_path)
+        SavedModel.load(tmp_path)
     path = source(tmp_path)
     with pytest.raises(ValueError, match=r"^model must be .* that does not end in \.skops\. Name"):
-        Model.load(path)
+        SavedModel.load(path)
 
 
 @pytest.mark.parametrize("content", [b"x", skops.io.dumps([1]), skops.io.dumps({"document": {}})])
 def test_a_skops_file_of_something_else_is_refused(tmp_path, content):
     (tmp_path / "a.skops").write_bytes(content)
     with pytest.raises(ValueError, match=r"^model must be what possibal model wrote; got "):
-        Model.load(tmp_path / "a.skops")
+        SavedModel.load(tmp_path / "a.skops")
 
 
 def test_a_skops_file_with_other_types_is_not_let_in(tmp_path):
-    (tmp_path / "a.skops").write_bytes(skops.io.dumps({"document": Kind.BAD, "arrays": Bench}))
+    (tmp_path / "a.skops").write_bytes(
+        skops.io.dumps({"document": Kind.BAD, "arrays": InProcessRanker})
+    )
     with pytest.raises(ValueError, match=r"^model must be .*Untrusted types found in the file"):
-        Model.load(tmp_path / "a.skops")
+        SavedModel.load(tmp_path / "a.skops")
 
 
 def test_a_skops_file_needs_skops(kept, tmp_path, monkeypatch):
     kept.save(tmp_path / "a.skops")
     monkeypatch.setitem(sys.modules, "skops.io", None)
-    for work in (lambda: kept.save(tmp_path / "b.skops"), lambda: Model.load(tmp_path / "a.skops")):
+    for work in (
+        lambda: kept.save(tmp_path / "b.skops"),
+        lambda: SavedModel.load(tmp_path / "a.skops"),
+    ):
         with pytest.raises(MissingPackageError, match=r"needs skops, which is not installed: run"):
             work()
     assert not (tmp_path / "b.skops").exists()

@@ -21,8 +21,8 @@ from support.desks import (
 from possibal.campaign.campaign import Campaign
 from possibal.errors import RefusedError
 from possibal.labelling import service
-from possibal.labelling.explanation import Source
-from possibal.labelling.service import LEASE, Desk
+from possibal.labelling.explanation import QuestionSource
+from possibal.labelling.service import LEASE, LabellingService
 from possibal.labelling.storage import journal
 from possibal.labelling.storage.journal import Kind
 from possibal.labelling.storage.store import Store
@@ -102,24 +102,24 @@ def test_a_row_comes_back_once_its_lease_has_ended(tmp_path, time):
 
 def test_the_first_questions_stand_for_others_and_the_later_ones_come_from_the_model(at):
     first = at.ask("ann")
-    assert first.source is Source.DIVERSE
-    assert (first.leaning, first.sure, first.near, first.mine) == (None, None, (), None)
+    assert first.source is QuestionSource.DIVERSE
+    assert (first.predicted_label, first.necessity, first.near, first.mine) == (None, None, (), None)
     assert first.sentence.startswith("Too little is known for a guess, and this row stands")
     walk(at, "ann", 8)
     later = at.ask("ann")
     row, ranking = row_of(later), at.standing.ranking
-    assert later.source is Source.MODEL
-    assert (later.leaning, later.sure) == (ranking.thought(row), ranking.sure(row))
+    assert later.source is QuestionSource.MODEL
+    assert (later.predicted_label, later.necessity) == (ranking.predicted_label(row), ranking.necessity_of(row))
     assert later.item == at.store.items([row])[row]
     near = at.standing.nearest(row, 3)
     assert [(one.item.row, one.label) for one in later.near] == [(r, label) for r, label, _ in near]
-    assert later.leaning in later.sentence
+    assert later.predicted_label in later.sentence
 
 
 def test_before_the_first_ranking_a_row_can_be_shown_and_answered(at):
     question = at.question(3, "ann")
     assert at.standing.ranking is None
-    assert question.source is Source.DIVERSE
+    assert question.source is QuestionSource.DIVERSE
     stored = answer(at, "ann", 3).event
     assert (stored.thought, stored.necessity) == (None, None)
 
@@ -142,7 +142,7 @@ def test_a_row_that_is_none_is_refused(at, row):
 def test_an_answer_is_stored_with_what_the_model_thought(at):
     walk(at, "ann", 8)
     row = row_of(at.ask("ann"))
-    thought, sure = at.standing.ranking.thought(row), at.standing.ranking.sure(row)
+    thought, sure = at.standing.ranking.predicted_label(row), at.standing.ranking.necessity_of(row)
     stored = answer(at, "ann", row)
     assert not stored.repeated
     assert (stored.event.thought, stored.event.necessity) == (thought, sure)
@@ -159,7 +159,7 @@ def test_an_answer_sent_twice_is_kept_once(at):
     again = at.answer(replace(said, label="yes", made=99))
     assert again.event == first.event
     assert (first.repeated, again.repeated) == (False, True)
-    assert at.bring([said, said]) == [first.event] * 2
+    assert at.append([said, said]) == [first.event] * 2
     assert at.store.events() == [first.event]
 
 
@@ -180,7 +180,7 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_written(at, said, error):
     with pytest.raises(RefusedError, match=error):
         at.answer(said)
     with pytest.raises(RefusedError, match=error):
-        at.bring([event("ann", 4, "no"), said])
+        at.append([event("ann", 4, "no"), said])
     assert at.store.events() == []
     assert at.standing.state.events == {}
 
@@ -200,7 +200,7 @@ def test_a_person_may_change_their_mind(at):
     at.answer(event("ann", 3, "yes", Kind.EDIT))
     assert at.standing.state.labels == {3: "yes"}
     assert at.question(3, "ann").mine.label == "yes"
-    assert at.question(3, "ann").source is Source.AGAIN
+    assert at.question(3, "ann").source is QuestionSource.AGAIN
     assert at.question(3, "bob").mine is None
 
 
@@ -229,7 +229,7 @@ def test_skipped_rows_come_back_at_once_where_nothing_else_is_left(tmp_path):
         assert not set(walk(at, "ann", 1)) & set(skipped)
         again = at.ask("ann")
         assert row_of(again) in skipped
-        assert again.source is Source.AGAIN
+        assert again.source is QuestionSource.AGAIN
         assert again.mine.kind is Kind.SKIP
         assert row_of(at.ask("ann")) == row_of(again)
         assert walk(at, "ann", 1) == [row_of(again)]
@@ -356,7 +356,7 @@ def test_a_person_may_choose_a_row_that_nobody_has(at):
     chosen = (before + 7) % 30
     question = at.choose("ann", chosen)
     assert row_of(question) == chosen
-    assert question.source is Source.CHOSEN
+    assert question.source is QuestionSource.CHOSEN
     assert question.sentence.startswith("You picked it. Too little is known for a guess. ")
     assert row_of(at.ask("ann")) == chosen
     assert row_of(at.ask("bob")) == before
@@ -469,10 +469,10 @@ def test_a_check_row_hides_what_the_model_thinks(tmp_path):
         answer(at, "ann", row)
         walk(at, "ann", 9)
         other = next(r for r in at.standing.check_rows if r not in at.standing.state.labels)
-        assert at.standing.ranking.thought(other) is not None
+        assert at.standing.ranking.predicted_label(other) is not None
         for shown in (question, at.question(other, "ann"), at.choose("ann", other)):
-            assert shown.source is Source.CHECK
-            assert (shown.leaning, shown.sure, shown.near) == (None, None, ())
+            assert shown.source is QuestionSource.CHECK
+            assert (shown.predicted_label, shown.necessity, shown.near) == (None, None, ())
             assert shown.sentence.startswith("It was drawn at random")
         assert answer(at, "ann", other).event.thought is not None
 
@@ -511,7 +511,7 @@ def test_a_journal_makes_the_same_desk_again(tmp_path):
 def test_a_crowd_answers_every_row_once(tmp_path):
     X = rows(200)
     with created(tmp_path, X, check=20) as store, standing(store, background=True) as at:
-        open_desk, said = Desk(at), truth(X)
+        open_desk, said = LabellingService(at), truth(X)
 
         def work(number):
             mine = []
@@ -537,7 +537,7 @@ def two_desks(db):
         standing(one) as here,
         standing(other) as there,
     ):
-        yield Desk(here), Desk(there)
+        yield LabellingService(here), LabellingService(there)
 
 
 def test_two_processes_never_give_out_one_row(postgresql):

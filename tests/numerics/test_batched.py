@@ -3,16 +3,16 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from possibal.numerics.batched import Stack
+from possibal.numerics.batched import Batched
 
 
 @dataclass(frozen=True, eq=False)
-class Inner(Stack):
+class Inner(Batched):
     values: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Outer(Stack):
+class Outer(Batched):
     name: str
     table: np.ndarray
     inner: Inner
@@ -47,7 +47,7 @@ def test_parts_joined_again_are_the_whole():
 
 
 def test_only_a_dataclass_can_be_a_stack():
-    class Loose(Stack):
+    class Loose(Batched):
         pass
 
     with pytest.raises(TypeError, match="a stack must be a dataclass; got Loose"):

@@ -5,7 +5,13 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist
 
 from possibal.numerics import distances as likeness
-from possibal.numerics.distances import WIDTH, alike, near, reach, usual_distance
+from possibal.numerics.distances import (
+    WIDTH,
+    coverage_width,
+    near_duplicate_width,
+    similarity,
+    usual_distance,
+)
 
 seeds = st.integers(0, 10_000)
 
@@ -109,18 +115,18 @@ def test_of_very_many_rows_some_from_all_over_are_looked_at(monkeypatch):
 @given(seed=seeds, width=st.floats(0.02, 2))
 def test_rows_are_alike_by_their_distance_alone(seed, width):
     X, Z = rows(seed, 5), rows(seed + 1, 4)
-    found = alike(cdist(X, Z), width)
+    found = similarity(cdist(X, Z), width)
     for x, line in zip(X, found, strict=True):
         for z, value in zip(Z, line, strict=True):
             apart = np.linalg.norm(x - z) / width
             assert value == pytest.approx(np.exp(-0.5 * apart**2), rel=1e-9)
-    np.testing.assert_array_equal(alike(cdist(X, X), width).diagonal(), 1.0)
+    np.testing.assert_array_equal(similarity(cdist(X, X), width).diagonal(), 1.0)
 
 
 def test_rows_beyond_all_numbers_are_not_alike_and_nobody_is_warned():
     some = np.array([[0.0], [1e-170], [3e-170], [1.0]])
     assert 0 < usual_distance(some) <= 1
-    np.testing.assert_array_equal(alike(cdist(some[:1], some[-1:]), 1e-300), [[0.0]])
+    np.testing.assert_array_equal(similarity(cdist(some[:1], some[-1:]), 1e-300), [[0.0]])
 
 
 # ---------------------------------------------------------------- how far likeness reaches
@@ -129,23 +135,28 @@ def test_likeness_reaches_a_share_of_the_way_to_the_nearest_row(seed, n, copies,
     X = np.vstack([rows(seed, n)] + copies * [rows(seed, 1)])
     nearest = [min(np.linalg.norm(x - z) for z in X if (x != z).any()) for x in X]
     expected = max(width, 0.6 * np.median(nearest))
-    assert reach(cdist(X, X), width) == pytest.approx(expected, rel=1e-12)
+    assert coverage_width(cdist(X, X), width) == pytest.approx(expected, rel=1e-12)
 
 
 def test_in_few_columns_nearest_rows_are_a_crowd_and_in_many_they_are_not():
     few, many = rows(0, 200, 2), rows(0, 200, 60)
-    assert reach(cdist(few, few), near(few)) == near(few)
-    among, width = cdist(many, many), reach(cdist(many, many), near(many))
-    assert width > 1.5 * near(many)
-    assert (alike(among, near(many)) > 0.01).sum() == 200  # each row is like itself alone
-    assert (alike(among, width) > 0.1).sum() > 500
+    assert coverage_width(cdist(few, few), near_duplicate_width(few)) == near_duplicate_width(few)
+    among, width = (
+        cdist(many, many),
+        coverage_width(cdist(many, many), near_duplicate_width(many)),
+    )
+    assert width > 1.5 * near_duplicate_width(many)
+    assert (
+        similarity(among, near_duplicate_width(many)) > 0.01
+    ).sum() == 200  # each row is like itself alone
+    assert (similarity(among, width) > 0.1).sum() > 500
 
 
 @pytest.mark.parametrize("X", [np.empty((0, 2)), np.zeros((1, 2)), np.zeros((5, 2))])
 def test_rows_without_another_leave_the_width_as_it_is(X):
-    assert reach(cdist(X, X), 0.7) == 0.7
+    assert coverage_width(cdist(X, X), 0.7) == 0.7
 
 
 def test_distances_beyond_all_numbers_are_not_the_nearest():
     distances = np.array([[0.0, 2.0, np.inf], [2.0, 0.0, np.inf], [np.inf, np.inf, 0.0]])
-    assert reach(distances, 0.1) == pytest.approx(1.2)
+    assert coverage_width(distances, 0.1) == pytest.approx(1.2)

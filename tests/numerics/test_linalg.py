@@ -4,7 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.reference_possibility import gaussians, singular_gaussians, tables
 
-from possibal.numerics.linalg import cholesky, image_root, inverse_root, semidefinite_root, settle
+from possibal.numerics.linalg import (
+    cholesky,
+    image_root,
+    inverse_root,
+    least_squares_rest,
+    semidefinite_root,
+)
 
 small = st.integers(-3, 3).map(float)
 
@@ -74,5 +80,5 @@ def test_image_root_keeps_a_weak_direction_beside_a_strong_one():
 def test_settle_leaves_no_slope(f, push):
     root = semidefinite_root(f.precision, "precision")
     pull = root.T @ push
-    rest = settle(root, pull)
+    rest = least_squares_rest(root, pull)
     np.testing.assert_allclose(root @ (root.T @ rest + pull), 0.0, atol=1e-9)

@@ -11,9 +11,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from possibal import PossibilisticGPClassifier
 from possibal.acquisition.pointwise import STRATEGIES
 from possibal.pool import cache
-from possibal.pool.cache import Memory
-from possibal.pool.pruning import Judge
-from possibal.pool.top_k import Sieve
+from possibal.pool.cache import PoolCache
+from possibal.pool.pruning import PrunedScorer
+from possibal.pool.top_k import TopK
 
 FIXED = ConstantKernel(9.0) * RBF(1.5)
 COMMON = ConstantKernel(9.0) * (RBF(1.5) + ConstantKernel(0.3, "fixed"))
@@ -42,15 +42,15 @@ def classifier(X, y, rows, kernel=FIXED, hyperparameters="fixed"):
 
 def asked(kept, posterior, strategy, aside, top=1):
     """The best rows, and how many were worked out."""
-    judge, sieve = Judge.of(posterior, STRATEGIES[strategy]), Sieve(top)
-    judged = kept.sift(posterior, judge, sieve, np.array(sorted(aside), dtype=np.intp), 2)
+    judge, sieve = PrunedScorer.of(posterior, STRATEGIES[strategy]), TopK(top)
+    judged = kept.scan(posterior, judge, sieve, np.array(sorted(aside), dtype=np.intp), 2)
     (found,) = sieve.best(judge.worth)
     return found.places.tolist(), judged
 
 
 def expected(X, posterior, strategy, aside, top=1):
     """The same, by working out every row by itself."""
-    worth = Judge.of(posterior, STRATEGIES[strategy]).worth(X)
+    worth = PrunedScorer.of(posterior, STRATEGIES[strategy]).worth(X)
     order = np.lexsort((np.arange(len(X)), -worth))
     return [int(row) for row in order if row not in aside][:top]
 
@@ -65,7 +65,7 @@ def expected(X, posterior, strategy, aside, top=1):
 def test_every_question_is_that_of_a_full_scan(seed, strategy, budget, kernel):
     X, y = pool(seed)
     X[50:60] = X[40:50]  # copies
-    kept, rows = Memory(X, budget), [0, 1, 2, 3]
+    kept, rows = PoolCache(X, budget), [0, 1, 2, 3]
     for _ in range(5):
         posterior = classifier(X, y, rows, kernel)
         found, _ = asked(kept, posterior, strategy, rows, top=3)
@@ -78,7 +78,7 @@ def test_every_question_is_that_of_a_full_scan(seed, strategy, budget, kernel):
 @pytest.mark.parametrize("strategy", SCORES)
 def test_labels_may_go_again_and_others_come(strategy, kernel):
     X, y = pool()
-    kept = Memory(X)
+    kept = PoolCache(X)
     for rows in (
         [0, 1, 2],
         [0, 1, 2, 3],
@@ -95,7 +95,7 @@ def test_labels_may_go_again_and_others_come(strategy, kernel):
 def test_rows_alike_with_different_labels_share_what_is_kept():
     X, y = pool()
     X[5], y[5] = X[0], 1 - y[0]
-    kept = Memory(X)
+    kept = PoolCache(X)
     for rows in ([0, 1, 5], [0, 1, 5, 2], [0, 1, 5, 2, 3]):
         posterior = classifier(X, y, rows)
         found = asked(kept, posterior, "uncertainty", rows)[0]
@@ -104,7 +104,7 @@ def test_rows_alike_with_different_labels_share_what_is_kept():
 
 def test_a_running_campaign_works_out_few_rows():
     X, y = pool(rows=4000)
-    kept, rows = Memory(X), list(range(20))
+    kept, rows = PoolCache(X), list(range(20))
     for number in range(5):
         posterior = classifier(X, y, rows)
         found, judged = asked(kept, posterior, "necessity", rows)
@@ -115,7 +115,7 @@ def test_a_running_campaign_works_out_few_rows():
 
 def test_nothing_is_kept_of_a_length_scale_that_is_asked_for_once():
     X, y = pool()
-    kept = Memory(X)
+    kept = PoolCache(X)
     for length in (1.0, 1.1, 1.2):
         posterior = classifier(X, y, [0, 1, 2], ConstantKernel(9.0) * RBF(length))
         assert asked(kept, posterior, "necessity", [])[0] == expected(X, posterior, "necessity", [])
@@ -126,7 +126,7 @@ def test_nothing_is_kept_of_a_length_scale_that_is_asked_for_once():
 def test_other_kernels_several_settings_and_other_scores_are_served_too(strategy):
     X, y = pool()
     for kernel, way in ((ConstantKernel(4.0) * Matern(1.0), "fixed"), (None, "envelope")):
-        kept = Memory(X)
+        kept = PoolCache(X)
         for _ in range(3):
             posterior = classifier(X, y, [0, 1, 2, 3, 4], kernel, way)
             found = asked(kept, posterior, strategy, [7])[0]
@@ -135,7 +135,7 @@ def test_other_kernels_several_settings_and_other_scores_are_served_too(strategy
 
 def test_settings_of_one_length_scale_share_its_correlations():
     X, y = pool()
-    kept, rows = Memory(X), [0, 1, 2, 3, 4]
+    kept, rows = PoolCache(X), [0, 1, 2, 3, 4]
     sizes = []
     for _ in range(4):
         posterior = classifier(X, y, rows, ConstantKernel(9.0) * RBF(1.5, "fixed"), "envelope")
@@ -150,7 +150,7 @@ def test_settings_of_one_length_scale_share_its_correlations():
 
 def test_what_no_longer_fits_is_dropped_those_that_are_not_asked_for_first():
     X, y = pool()
-    kept = Memory(X, 4e4)
+    kept = PoolCache(X, 4e4)
     for length in (1.0, 1.0, 2.0, 2.0):
         for last in (6, 7):
             rows = list(range(last))
@@ -162,7 +162,7 @@ def test_what_no_longer_fits_is_dropped_those_that_are_not_asked_for_first():
 
 def test_as_labels_come_in_fewer_rows_fit():
     X, y = pool()
-    kept, rows, sizes = Memory(X, 1e4), [0, 1, 2, 3], []
+    kept, rows, sizes = PoolCache(X, 1e4), [0, 1, 2, 3], []
     for _ in range(9):
         posterior = classifier(X, y, rows)
         found = asked(kept, posterior, "uncertainty", rows)[0]
@@ -176,7 +176,7 @@ def test_as_labels_come_in_fewer_rows_fit():
 def test_of_a_pool_that_reaches_too_far_nothing_is_kept():
     X, y = pool()
     X[100] = 1e200
-    kept = Memory(X)
+    kept = PoolCache(X)
     for _ in range(3):
         posterior = classifier(X, y, [0, 1, 2])
         assert asked(kept, posterior, "necessity", [])[0] == expected(X, posterior, "necessity", [])
@@ -185,9 +185,9 @@ def test_of_a_pool_that_reaches_too_far_nothing_is_kept():
 
 def test_a_question_that_fails_half_way_leaves_nothing_half_known():
     X, y = pool()
-    kept, rows = Memory(X), [0, 1, 2]
+    kept, rows = PoolCache(X), [0, 1, 2]
 
-    class Broken(Sieve):
+    class Broken(TopK):
         def offer(self, _found):
             raise RuntimeError("no")
 
@@ -195,9 +195,9 @@ def test_a_question_that_fails_half_way_leaves_nothing_half_known():
         asked(kept, classifier(X, y, rows), "uncertainty", rows)
     assert kept.nbytes
     posterior = classifier(X, y, [*rows, 3])
-    judge = Judge.of(posterior, STRATEGIES["uncertainty"])
+    judge = PrunedScorer.of(posterior, STRATEGIES["uncertainty"])
     with pytest.raises(RuntimeError, match="no"):
-        kept.sift(posterior, judge, Broken(1), np.empty(0, dtype=np.intp), 1)
+        kept.scan(posterior, judge, Broken(1), np.empty(0, dtype=np.intp), 1)
     assert kept.nbytes == 0
     for _ in range(3):
         found = asked(kept, posterior, "uncertainty", rows)[0]
@@ -206,7 +206,7 @@ def test_a_question_that_fails_half_way_leaves_nothing_half_known():
 
 def test_a_copy_elsewhere_begins_anew():
     X, y = pool()
-    kept = Memory(X)
+    kept = PoolCache(X)
     for _ in range(2):
         asked(kept, classifier(X, y, [0, 1, 2]), "necessity", [])
     again = pickle.loads(pickle.dumps(kept))  # noqa: S301 - our own

@@ -22,15 +22,15 @@ from support.desks import until
 from support.pools import answered, begun
 
 from possibal.acquisition.pointwise import doubt
-from possibal.acquisition.scoring import reading, score
+from possibal.acquisition.scoring import one_per_latent, score
 from possibal.errors import MissingPackageError
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.pool import dask_backend, ranking, sampling
-from possibal.pool.pruning import Aim, Judge
+from possibal.pool.pruning import PrunedScorer, TopKQuery
 from possibal.pool.ranking import expected, fitted
-from possibal.pool.reader import rows
-from possibal.pool.sampling import Lot
-from possibal.pool.top_k import Sieve
+from possibal.pool.reader import row_source
+from possibal.pool.sampling import HashedSampler
+from possibal.pool.top_k import TopK
 
 ANY_PORT = "127.0.0.1:0"
 LOCAL = functools.partial(
@@ -67,8 +67,8 @@ def assert_same(found, alone):
 
 def errand(judge=None):
     """What workers are to do: the five rows in most doubt, or what another judge wants."""
-    aim = Aim(Judge.of(fitted(model()), doubt) if judge is None else judge, 5)
-    return dask_backend.Errand(aim, np.empty(0, dtype=np.intp), expected(model(), None))
+    aim = TopKQuery(PrunedScorer.of(fitted(model()), doubt) if judge is None else judge, 5)
+    return dask_backend.WorkerTask(aim, np.empty(0, dtype=np.intp), expected(model(), None))
 
 
 @pytest.fixture(scope="module")
@@ -210,8 +210,8 @@ def test_a_frame_of_blocks_is_read_by_name(client):
 @pytest.fixture
 def few_weighed(monkeypatch):
     """A hundred rows are looked at together, of two hundred that are drawn."""
-    monkeypatch.setattr(sampling, "WEIGHED", 100)
-    monkeypatch.setattr(sampling, "DRAWN", 200)
+    monkeypatch.setattr(sampling, "JOINT_CANDIDATES", 100)
+    monkeypatch.setattr(sampling, "SAMPLE_SIZE", 200)
     monkeypatch.setattr(sampling, "COVERED", 100)
 
 
@@ -288,7 +288,9 @@ def test_so_it_is_in_a_frame_of_dask(client, strategy):
 def test_tasks_on_files_are_small(tmp_path):
     np.save(tmp_path / "pool.npy", unlabelled())
     for path in (tmp_path / "pool.npy", parquet(tmp_path, unlabelled())):
-        for part in rows(path, expected(model(), None) if path.suffix else NAMED, chunk=50).parts():
+        for part in row_source(
+            path, expected(model(), None) if path.suffix else NAMED, chunk=50
+        ).parts():
             assert len(pickle.dumps((dask_backend.of_part, part))) < 2000
 
 
@@ -298,7 +300,7 @@ NAMED = expected(model(named=True), "name")
 @pytest.mark.usefixtures("small_parts")
 def test_the_judge_is_sent_once_and_few_rows_come_back(client, monkeypatch):
     sent, found = [], []
-    submit, offer = client.submit, Sieve.offer
+    submit, offer = client.submit, TopK.offer
 
     def counted(function, *given, **how):
         sent.append((function, len(pickle.dumps(given[1:] or given))))
@@ -309,7 +311,7 @@ def test_the_judge_is_sent_once_and_few_rows_come_back(client, monkeypatch):
         offer(sieve, some)
 
     monkeypatch.setattr(client, "submit", counted)
-    monkeypatch.setattr(Sieve, "offer", seen)
+    monkeypatch.setattr(TopK, "offer", seen)
     X = np.random.default_rng(0).normal(size=(600, 3))
     rank(model(), X, "necessity", top=5, client=client)
     assert [function.__name__ for function, _ in sent] == ["copy", *["of_part"] * 12]
@@ -317,20 +319,20 @@ def test_the_judge_is_sent_once_and_few_rows_come_back(client, monkeypatch):
     assert max(found) <= 5
 
 
-@pytest.mark.parametrize("judge", [None, Lot(0, 20)], ids=["doubt", "lot"])
+@pytest.mark.parametrize("judge", [None, HashedSampler(0, 20)], ids=["doubt", "lot"])
 def test_a_worker_keeps_its_bar_for_the_next_part(judge):
     X, work = np.random.default_rng(0).normal(size=(5000, 3)), errand(judge)
-    (part,) = rows(X, work.expected).parts()
+    (part,) = row_source(X, work.expected).parts()
     first, again = dask_backend.of_part(work, part), dask_backend.of_part(work, part)
     assert work.aim.bar > -np.inf
     assert first.best[0].places.tolist() == again.best[0].places.tolist()
     assert again.done[1] < first.done[1] or judge is not None
 
 
-@pytest.mark.parametrize("judge", [None, Lot(0, 20)], ids=["doubt", "lot"])
+@pytest.mark.parametrize("judge", [None, HashedSampler(0, 20)], ids=["doubt", "lot"])
 def test_a_worker_is_told_the_bar_of_what_others_read(judge):
     X = np.random.default_rng(0).normal(size=(5000, 3))
-    (part,) = rows(X, errand().expected).parts()
+    (part,) = row_source(X, errand().expected).parts()
     (alone,) = dask_backend.of_part(errand(judge), part).best
     bar = float(np.sort(alone.utilities)[-2])
     (above,) = dask_backend.of_part(errand(judge), part, bar).best
@@ -349,9 +351,9 @@ def test_places_of_a_block_are_counted_from_its_first_row():
     here, moved = (dask_backend.of_block(errand(), X, start, "") for start in (0, 100))
     assert (here.best[0].places + 100).tolist() == moved.best[0].places.tolist()
     assert here.done[::2] == moved.done[::2] == (600, 600)
-    (drawn,) = dask_backend.of_block(errand(Lot(0, 20)), X, 100, "").best
+    (drawn,) = dask_backend.of_block(errand(HashedSampler(0, 20)), X, 100, "").best
     assert sorted(drawn.places.tolist()) == sorted(
-        Lot(0, 20).drawn(np.arange(100, 700), 5).places.tolist()
+        HashedSampler(0, 20).drawn(np.arange(100, 700), 5).places.tolist()
     )
 
 
@@ -425,7 +427,7 @@ def test_a_cluster_whose_workers_are_gone_for_good_is_given_up(monkeypatch):
 GONE = r"^cluster must have workers; got none for 1 s\. Start some, or rank without --dask\.$"
 
 
-@score(reading)
+@score(one_per_latent)
 def deadly(_belief):
     """A score that takes its worker with it."""
     os.kill(os.getpid(), signal.SIGKILL)
@@ -489,9 +491,9 @@ def test_a_file_that_workers_do_not_see_is_named(tmp_path, kind):
     work, X = errand(), unlabelled()
     if kind == "npy":
         np.save(tmp_path / "0.npy", X)
-        source = rows(tmp_path / "0.npy", work.expected)
+        source = row_source(tmp_path / "0.npy", work.expected)
     else:
-        source = rows(parquet(tmp_path, X) / "0.parquet", NAMED)
+        source = row_source(parquet(tmp_path, X) / "0.parquet", NAMED)
     (part,) = source.parts()
     (tmp_path / f"0.{kind}").unlink()
     with pytest.raises(ValueError, match=rf"^X must be where every worker .* no '.*0\.{kind}' on "):

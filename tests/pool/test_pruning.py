@@ -11,16 +11,16 @@ from support.pools import LOCAL
 
 from possibal import acquisition
 from possibal.acquisition.pointwise import STRATEGIES
-from possibal.acquisition.scoring import Order, reading, score
+from possibal.acquisition.scoring import Monotonicity, one_per_latent, score
 from possibal.gp import prediction
 from possibal.gp.likelihoods import LOGISTIC, PROBIT, SOFTMAX
-from possibal.gp.posterior import Data, condition
+from possibal.gp.posterior import TrainingData, condition
 from possibal.gp.prior import prior
-from possibal.pool.pruning import Aim, Judge, Look
-from possibal.pool.reader import Chunk, Expected
-from possibal.pool.reader import rows as rows_of
-from possibal.pool.sampling import Lot
-from possibal.pool.top_k import SLACK, Sieve
+from possibal.pool.pruning import MomentBound, PrunedScorer, TopKQuery
+from possibal.pool.reader import Chunk, RowFormat
+from possibal.pool.reader import row_source as rows_of
+from possibal.pool.sampling import HashedSampler
+from possibal.pool.top_k import SLACK, TopK
 
 KERNELS = {
     "rbf": ConstantKernel(2.0) * RBF(0.8),
@@ -41,7 +41,7 @@ def posterior(link="probit", kernel="rbf", count=1, n=20):
         sides = (np.arange(3)[:, None] == rng.integers(0, 3, n)).astype(float)
     own = KERNELS[kernel].theta
     thetas = np.vstack([own, *(own + 0.4 * rng.normal(size=(count - 1, len(own))))])
-    data = Data(X, sides, np.ones((1, n)), links[link])
+    data = TrainingData(X, sides, np.ones((1, n)), links[link])
     return condition(prior([KERNELS[kernel]], thetas), data)
 
 
@@ -63,7 +63,7 @@ def narrow(monkeypatch):
 
 
 def best(judge, X, top, aside=NONE):
-    sieve = Sieve(top)
+    sieve = TopK(top)
     judged = judge.sift(Chunk(0, X, None), sieve, aside)
     return sieve.best(judge.worth)[0], judged
 
@@ -78,7 +78,7 @@ def test_a_look_leaves_every_row_that_is_worth_the_bar(name, link, count, seed, 
     utilities = STRATEGIES[name](found.at(X))
     bar = float(np.quantile(utilities, share))
     bar -= SLACK * abs(bar)
-    for look in Judge.of(found, STRATEGIES[name]).looks:
+    for look in PrunedScorer.of(found, STRATEGIES[name]).looks:
         left = look.sift(X, bar)
         assert set(np.flatnonzero(utilities >= bar)) <= set(left.rows.tolist())
         assert len(left.belief) == len(left.rows) <= left.judged <= len(X)
@@ -89,7 +89,7 @@ def test_a_look_leaves_every_row_that_is_worth_the_bar(name, link, count, seed, 
 @pytest.mark.parametrize("bar", [-np.inf, 1e-3, 0.5])
 def test_a_look_in_double_precision_gives_the_moments_themselves(link, bar):
     found, X = posterior(link, count=2), rows(1)
-    left = Look.through(found.outlook, acquisition.doubt).sift(X, bar)
+    left = MomentBound.through(found.predictor, acquisition.doubt).sift(X, bar)
     belief = found.at(X).part(left.rows)
     assert len(left.rows)
     np.testing.assert_allclose(left.belief.mean, belief.mean, rtol=1e-9, atol=1e-12)
@@ -97,31 +97,31 @@ def test_a_look_in_double_precision_gives_the_moments_themselves(link, bar):
 
 
 def test_without_a_bar_or_an_order_every_row_is_left():
-    X, outside = rows(2), posterior().outlook
+    X, outside = rows(2), posterior().predictor
     for one, bar in [(acquisition.doubt, -np.inf), (acquisition.bald, 0.6)]:
-        left = Look.through(outside, one).sift(X, bar)
+        left = MomentBound.through(outside, one).sift(X, bar)
         assert left.rows.tolist() == list(range(len(X)))
         assert left.judged == len(X)
 
 
 def test_few_rows_that_may_be_worth_the_bar_are_worked_out_alone():
-    look, X = Look.through(posterior().outlook, acquisition.doubt), rows(3, 200)
+    look, X = MomentBound.through(posterior().predictor, acquisition.doubt), rows(3, 200)
     X[100:] = posterior().data.X[0]
-    prior_bounds = acquisition.doubt(look.outlook.glimpse(X).mean[0, 0], np.full(200, 2.0))
+    prior_bounds = acquisition.doubt(look.predictor.lazy_moments(X).mean[0, 0], np.full(200, 2.0))
     bar = float(np.quantile(prior_bounds, 0.9))
     assert look.sift(X, bar).judged == (prior_bounds >= bar).sum() < 100
     assert look.sift(X, float(prior_bounds.min()) / 2).judged == 200
 
 
 def test_a_bar_above_all_leaves_nothing():
-    left = Look.through(posterior().outlook, acquisition.doubt).sift(rows(4), 1.5)
+    left = MomentBound.through(posterior().predictor, acquisition.doubt).sift(rows(4), 1.5)
     assert left.rows.tolist() == []
     assert len(left.belief) == left.judged == 0
 
 
 def test_uncertainty_of_one_latent_is_bounded_by_a_table_of_labels():
     def look(found, one):
-        return Look.through(found.outlook, one)
+        return MomentBound.through(found.predictor, one)
 
     for found in (posterior(), posterior(count=3), posterior("logistic", count=2)):
         assert look(found, acquisition.uncertainty).labels is not None
@@ -129,16 +129,16 @@ def test_uncertainty_of_one_latent_is_bounded_by_a_table_of_labels():
     assert look(posterior("softmax"), acquisition.uncertainty).labels is None
     unbounded = look(posterior(kernel="matern"), acquisition.uncertainty)
     assert unbounded.labels is None  # no largest variance
-    assert unbounded.order is Order.BY_VARIANCE
+    assert unbounded.monotonicity is Monotonicity.BY_VARIANCE
 
 
 def test_a_score_of_ones_own_is_bounded_as_it_claims():
-    @score(size=reading, order=lambda *_: Order.BY_BOTH)
+    @score(size=one_per_latent, monotonicity=lambda *_: Monotonicity.BY_BOTH)
     def closeness(belief):
         return np.sqrt(belief.variance[0]) / (1.0 + np.abs(belief.mean[0]))
 
     X = rows(5, 100)
-    judge = Judge.of(posterior(), closeness)
+    judge = PrunedScorer.of(posterior(), closeness)
     assert len(judge.looks) == 2
     found, _ = best(judge, X, 7)
     expected = judge.worth(X)
@@ -161,14 +161,14 @@ def test_a_score_of_ones_own_is_bounded_as_it_claims():
     ],
 )
 def test_single_precision_is_looked_at_first_where_it_may_tell_something(found, name, looks):
-    judge = Judge.of(found, STRATEGIES[name])
+    judge = PrunedScorer.of(found, STRATEGIES[name])
     assert len(judge.looks) == looks
-    assert judge.looks[-1].outlook is found.outlook
-    assert len(Judge.of(found, STRATEGIES[name], single=False).looks) == 1
+    assert judge.looks[-1].predictor is found.predictor
+    assert len(PrunedScorer.of(found, STRATEGIES[name], single=False).looks) == 1
 
 
 def test_rows_are_worth_what_they_are_alone():
-    judge, X = Judge.of(posterior(), acquisition.uncertainty), rows(6)
+    judge, X = PrunedScorer.of(posterior(), acquisition.uncertainty), rows(6)
     worth = judge.worth(X)
     np.testing.assert_allclose(worth, acquisition.uncertainty(posterior().at(X)), rtol=1e-9)
     order = np.random.default_rng(0).permutation(len(X))
@@ -181,7 +181,7 @@ def test_rows_are_worth_what_they_are_alone():
 @pytest.mark.parametrize("top", [1, 9, 30])
 def test_a_judge_finds_the_best_of_a_chunk(name, single, top):
     X, aside = rows(7), np.array([0, 5, 59])
-    judge = Judge.of(posterior(), STRATEGIES[name], single=single)
+    judge = PrunedScorer.of(posterior(), STRATEGIES[name], single=single)
     found, judged = best(judge, X, top, aside)
     worth = judge.worth(X)
     worth[aside] = -np.inf
@@ -193,8 +193,8 @@ def test_a_judge_finds_the_best_of_a_chunk(name, single, top):
 
 @pytest.mark.usefixtures("narrow")
 def test_names_and_places_go_with_their_rows():
-    X, sieve = rows(8), Sieve(4)
-    judge = Judge.of(posterior(), acquisition.doubt)
+    X, sieve = rows(8), TopK(4)
+    judge = PrunedScorer.of(posterior(), acquisition.doubt)
     judge.sift(Chunk(100, X, [f"row {at}" for at in range(60)]), sieve, np.array([101]))
     (found,) = sieve.best(judge.worth)
     assert [f"row {place - 100}" for place in found.places] == found.names
@@ -203,26 +203,28 @@ def test_names_and_places_go_with_their_rows():
 
 
 def test_a_chunk_of_which_all_is_set_aside_offers_nothing():
-    sieve = Sieve(1)
-    judge = Judge.of(posterior(), acquisition.doubt)
+    sieve = TopK(1)
+    judge = PrunedScorer.of(posterior(), acquisition.doubt)
     assert judge.sift(Chunk(10, rows(9, 5), None), sieve, np.arange(10, 15)) == 0
     assert sieve.candidates() == []
 
 
 # ---------------------------------------------------------------- what is looked for
-@pytest.mark.parametrize("judge", [Judge.of(posterior(), acquisition.doubt), Lot(1, 20)])
+@pytest.mark.parametrize(
+    "judge", [PrunedScorer.of(posterior(), acquisition.doubt), HashedSampler(1, 20)]
+)
 def test_a_part_is_counted_with_the_rows_that_were_passed_over(judge):
-    aim, aside = Aim(judge, 2), np.array([-3, 2, 9, 10, 25, 99])
-    parts, sieve = rows_of(rows(10, 30), Expected(2, None), chunk=10).parts(), aim.sieve()
+    aim, aside = TopKQuery(judge, 2), np.array([-3, 2, 9, 10, 25, 99])
+    parts, sieve = rows_of(rows(10, 30), RowFormat(2, None), chunk=10).parts(), aim.sieve()
     counts = [aim.sift(part, sieve, aside) for part in parts]
     assert [(ranked, read) for ranked, _, read in counts] == [(8, 10), (9, 10), (9, 10)]
-    assert (sum(judged for _, judged, _ in counts) > 0) == isinstance(judge, Judge)
+    assert (sum(judged for _, judged, _ in counts) > 0) == isinstance(judge, PrunedScorer)
     (found,) = sieve.candidates()
     assert not {*aside.tolist()} & {*found.places.tolist()}
 
 
 def test_a_sieve_begins_with_what_is_known_of_the_last_row_wanted():
-    aim = Aim(Judge.of(posterior(), acquisition.doubt), 3)
+    aim = TopKQuery(PrunedScorer.of(posterior(), acquisition.doubt), 3)
     assert (aim.sieve().top, aim.sieve().slack, aim.sieve().bar) == (3, aim.judge.slack, -np.inf)
     aim.bar = 0.25
     assert aim.sieve().bar == 0.25

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 
 from possibal.acquisition.pointwise import STRATEGIES, necessity
-from possibal.arguments import USUAL
+from possibal.arguments import DEFAULT_STRATEGY
 from possibal.belief import leading_labels
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.numerics.distances import usual_distance
 from possibal.pool import rank_files
 from possibal.pool import ranking as pools
-from possibal.pool.rank_files import Found, Wanted, screened
+from possibal.pool.rank_files import RankedRows, RankRequest
 
 X = np.random.default_rng(0).normal(size=(60, 3)) * [1.0, 3.0, 0.2] + [0.0, 5.0, -1.0]
 CLASSES = np.where(X[:, 0] > 0, "yes", "no")
@@ -36,15 +36,15 @@ def _in_a_folder_with_labels(tmp_path, monkeypatch):
     POOL.write_parquet("pool.parquet")
 
 
-WANTED = Wanted("pool.parquet", Path("labels.csv"), id="name", strategy="necessity", top=10)
+WANTED = RankRequest("pool.parquet", Path("labels.csv"), id="name", strategy="necessity", top=10)
 
 
 def silent(_done: int, _size: int | None) -> None:
     pass
 
 
-def ranked(**changes) -> Found:
-    return screened(replace(WANTED, **changes), silent, jobs=1)
+def ranked(**changes) -> RankedRows:
+    return rank_files.rank_files(replace(WANTED, **changes), silent, jobs=1)
 
 
 def ids(**changes) -> list[str]:
@@ -98,7 +98,7 @@ def test_a_strategy_is_that_of_a_model_fitted_by_hand(strategy):
 def test_labelled_rows_of_a_large_file_are_left_out_too(strategy):
     found = ids(strategy=strategy, top=len(FREE))
     assert (len(found), {*found}) == (len(FREE), FREE)
-    assert Wanted("pool.parquet", Path("labels.csv")).strategy == USUAL
+    assert RankRequest("pool.parquet", Path("labels.csv")).strategy == DEFAULT_STRATEGY
 
 
 def test_labelled_rows_are_left_out_and_all_others_are_listed():
@@ -321,7 +321,7 @@ def test_names_that_recur_are_refused_where_rows_run_out():
 def test_progress_is_told_part_by_part():
     parts(Path("parts"))
     told = []
-    screened(replace(WANTED, pool="parts"), lambda *done: told.append(done), jobs=2)
+    rank_files.rank_files(replace(WANTED, pool="parts"), lambda *done: told.append(done), jobs=2)
     assert told == [(25, 60), (26, 60), (60, 60)]
 
 
@@ -350,7 +350,7 @@ def test_a_cluster_gives_the_same_rows():
     ) as there:
         for pool, rows in {"parts": 60, "pool.csv": len(FREE)}.items():
             wanted = replace(WANTED, pool=pool)
-            found = screened(wanted, silent, client=there.scheduler_address)
+            found = rank_files.rank_files(wanted, silent, client=there.scheduler_address)
             assert list(found.shortlist.ids) == ids()
             assert found.shortlist.rows == rows
 
@@ -410,6 +410,6 @@ def test_a_pool_that_is_not_there_is_named(pool):
 
 def test_what_can_be_known_beforehand_is_checked_before_files_are_read():
     with pytest.raises(ValueError, match=r"^strategy must be one of .* Did you mean 'necessity'\?"):
-        Wanted("none", Path("none"), strategy="necessit")
+        RankRequest("none", Path("none"), strategy="necessit")
     with pytest.raises(ValueError, match=r"^top must be at least 1; got 0\."):
-        Wanted("none", Path("none"), top=0)
+        RankRequest("none", Path("none"), top=0)

@@ -1,30 +1,30 @@
 import numpy as np
 import pytest
 
-from possibal.arguments import is_hashable, plain
-from possibal.pool.ranking import pool
+from possibal.arguments import as_python, is_hashable
+from possibal.pool.ranking import checked_pool
 
 X = np.arange(12.0).reshape(6, 2)
 
 
 def test_rows_without_names_are_numbered():
-    assert pool(X, None, 0).ids == (0, 1, 2, 3, 4, 5)
+    assert checked_pool(X, None, 0).ids == (0, 1, 2, 3, 4, 5)
 
 
 def test_rows_keep_their_names_as_pythons_own_values():
-    named = pool(X, np.arange(10, 16), 0)
+    named = checked_pool(X, np.arange(10, 16), 0)
     assert named.ids == (10, 11, 12, 13, 14, 15)
     assert all(type(row) is int for row in named.ids)
     assert named.places[12] == 2
 
 
 def test_a_small_pool_stands_for_itself():
-    assert np.array_equal(pool(X, None, 0).reference, X)
+    assert np.array_equal(checked_pool(X, None, 0).reference, X)
 
 
 def test_a_large_pool_is_stood_for_by_some_of_its_rows_that_the_seed_draws(monkeypatch):
-    monkeypatch.setattr("possibal.pool.ranking.REFERENCE", 3)
-    first, again, other = (pool(X, None, seed).reference for seed in (0, 0, 1))
+    monkeypatch.setattr("possibal.pool.ranking.COLD_START_SAMPLE", 3)
+    first, again, other = (checked_pool(X, None, seed).reference for seed in (0, 0, 1))
     assert first.shape == (3, 2)
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
@@ -41,17 +41,17 @@ def test_a_large_pool_is_stood_for_by_some_of_its_rows_that_the_seed_draws(monke
 )
 def test_bad_names_are_refused_in_one_sentence(ids, sentence):
     with pytest.raises(ValueError, match=sentence):
-        pool(X, ids, 0)
+        checked_pool(X, ids, 0)
 
 
 def test_no_rows_are_no_pool():
     with pytest.raises(ValueError, match="at least one row; got none"):
-        pool(np.empty((0, 2)), None, 0)
+        checked_pool(np.empty((0, 2)), None, 0)
 
 
 def test_a_value_of_numpys_becomes_one_of_pythons():
-    assert type(plain(np.int64(3))) is int
-    assert plain("a") == "a"
+    assert type(as_python(np.int64(3))) is int
+    assert as_python("a") == "a"
 
 
 def test_a_list_cannot_be_looked_up():

@@ -18,16 +18,16 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
 
 from possibal.errors import MissingPackageError
-from possibal.pool.reader import CHUNK, Expected, rows
+from possibal.pool.reader import CHUNK, RowFormat, row_source
 
 X = np.arange(30.0).reshape(10, 3)
 ABC = ("a", "b", "c")
-KNOWN, UNKNOWN, NAMED = Expected(3, ABC), Expected(3, None), Expected(3, ABC, "name")
+KNOWN, UNKNOWN, NAMED = RowFormat(3, ABC), RowFormat(3, None), RowFormat(3, ABC, "name")
 NAMES = [f"row {i}" for i in range(10)]
 
 
 def chunks(source, expected=UNKNOWN, chunk=4):
-    return [part.read() for part in rows(source, expected, chunk=chunk).parts()]
+    return [part.read() for part in row_source(source, expected, chunk=chunk).parts()]
 
 
 def joined(source, expected=UNKNOWN, chunk=4):
@@ -103,7 +103,7 @@ def saved(path, array):
 @pytest.mark.parametrize("chunk", [1, 3, 10, CHUNK])
 @pytest.mark.parametrize("expected", [KNOWN, UNKNOWN], ids=["known", "unknown"])
 def test_every_source_gives_the_same_rows_in_parts_of_any_size(tmp_path, source, chunk, expected):
-    found = rows(source(tmp_path), expected, chunk=chunk)
+    found = row_source(source(tmp_path), expected, chunk=chunk)
     start = 0
     for part in found.parts():
         read = part.read()
@@ -121,7 +121,7 @@ def test_every_source_gives_the_same_rows_in_parts_of_any_size(tmp_path, source,
 
 @each_source
 def test_a_part_reads_the_same_after_a_journey(tmp_path, source):
-    for part in rows(source(tmp_path), UNKNOWN, chunk=4).parts():
+    for part in row_source(source(tmp_path), UNKNOWN, chunk=4).parts():
         there, here = pickle.loads(pickle.dumps(part)).read(), part.read()  # noqa: S301 - our own
         assert (there.start, there.names) == (here.start, here.names)
         np.testing.assert_array_equal(there.X, here.X)
@@ -129,11 +129,11 @@ def test_a_part_reads_the_same_after_a_journey(tmp_path, source):
 
 @pytest.mark.parametrize("size", [None, 10])
 def test_the_size_is_told_where_it_is_known(size):
-    assert rows(X if size else iter([X]), UNKNOWN).size == size
+    assert row_source(X if size else iter([X]), UNKNOWN).size == size
 
 
 def test_parts_are_given_as_often_as_they_are_asked_for_but_not_by_an_iterator():
-    again, once = rows([X], UNKNOWN), rows(iter([X]), UNKNOWN)
+    again, once = row_source([X], UNKNOWN), row_source(iter([X]), UNKNOWN)
     assert [len(list(again.parts())) for _ in range(2)] == [1, 1]
     assert len(list(once.parts())) == 1
     with pytest.raises(ValueError, match="only once"):
@@ -151,10 +151,10 @@ def test_parts_are_given_as_often_as_they_are_asked_for_but_not_by_an_iterator()
 )
 def test_chunks_put_together_are_the_array(array, chunk, frame):
     native = array.astype(array.dtype.newbyteorder("="))
-    found = joined(frame(native), Expected(array.shape[1], None), chunk)
+    found = joined(frame(native), RowFormat(array.shape[1], None), chunk)
     np.testing.assert_array_equal(found, array)
     assert found.dtype == (np.float32 if native.dtype == np.float32 else np.float64)
-    np.testing.assert_array_equal(joined(array, Expected(array.shape[1], None), chunk), found)
+    np.testing.assert_array_equal(joined(array, RowFormat(array.shape[1], None), chunk), found)
 
 
 @pytest.mark.parametrize("frame", [np.asarray, pd.DataFrame, pl.DataFrame])
@@ -196,7 +196,7 @@ VIEWS = {
 def test_a_part_of_a_map_is_small_to_send_and_reads_the_file(tmp_path, order, view):
     whole = mapped(tmp_path / "x.dat", order)
     array = view(whole)
-    sent = [pickle.dumps(part) for part in rows(array, UNKNOWN, chunk=8_000).parts()]
+    sent = [pickle.dumps(part) for part in row_source(array, UNKNOWN, chunk=8_000).parts()]
     assert len(sent) == 3
     is_in_file = array.flags.forc
     assert is_in_file or order == "F"
@@ -228,9 +228,9 @@ def test_a_map_is_never_in_memory_as_a_whole(tmp_path):
     path = tmp_path / "x.npy"
     np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=(4_000_000, 3)).flush()
     code = (
-        "import resource, sys; from possibal.pool.reader import Expected, rows\n"
+        "import resource, sys; from possibal.pool.reader import RowFormat, row_source\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "found, before = rows(sys.argv[1], Expected(3, None)), peak()\n"
+        "found, before = row_source(sys.argv[1], RowFormat(3, None)), peak()\n"
         "read = sum(len(part.read().X) for part in found.parts())\n"
         "print(read, peak() - before)"
     )
@@ -245,7 +245,7 @@ def test_a_map_is_never_in_memory_as_a_whole(tmp_path):
 def test_parts_of_frames_hold_their_rows_alone():
     wide = columns(np.zeros((50_000, 3)))
     for frame in (pd.DataFrame(wide), pl.DataFrame(wide)):
-        part = next(rows(frame, UNKNOWN, chunk=10).parts())
+        part = next(row_source(frame, UNKNOWN, chunk=10).parts())
         assert len(pickle.dumps(part)) < 5_000
 
 
@@ -258,13 +258,13 @@ def test_columns_are_found_by_name_whatever_their_order(frame):
 
 
 @pytest.mark.parametrize("source", [str, Path, lambda folder: f"{folder}/[a-c].parquet"])
-@pytest.mark.parametrize("expected", [NAMED, Expected(3, None, "name")], ids=["known", "unknown"])
+@pytest.mark.parametrize("expected", [NAMED, RowFormat(3, None, "name")], ids=["known", "unknown"])
 def test_files_are_one_pool_by_name(folder, source, expected):
     read = chunks(source(folder), expected)
     assert [one.start for one in read] == [0, 4, 6]
     assert [name for one in read for name in one.names] == NAMES
     np.testing.assert_array_equal(np.concatenate([one.X for one in read]), X)
-    assert rows(source(folder), expected).size == 10
+    assert row_source(source(folder), expected).size == 10
 
 
 def test_a_pattern_may_reach_into_folders(folder):
@@ -273,7 +273,7 @@ def test_a_pattern_may_reach_into_folders(folder):
 
 def test_parts_of_a_relative_path_are_read_from_anywhere(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    parts = list(rows("a.parquet", KNOWN).parts())
+    parts = list(row_source("a.parquet", KNOWN).parts())
     monkeypatch.chdir(folder.parent)
     np.testing.assert_array_equal(parts[0].read().X, X[:6])
 
@@ -282,7 +282,7 @@ def test_names_of_files_and_columns_have_no_other_meaning(tmp_path):
     place = tmp_path / "d=1" / "[ab]*.parquet"
     place.parent.mkdir()
     parquet(place, **{"*": X[:, 0], "^.*$": X[:, 1], "more": X[:, 2], "d": X[:, 0]})
-    np.testing.assert_array_equal(joined(place, Expected(2, ("^.*$", "*"))), X[:, [1, 0]])
+    np.testing.assert_array_equal(joined(place, RowFormat(2, ("^.*$", "*"))), X[:, [1, 0]])
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
@@ -293,7 +293,7 @@ def test_names_of_rows_are_values_of_python(frame):
 
 
 def test_the_id_may_be_a_number_that_the_model_reads_too():
-    (one,) = chunks(pl.DataFrame(columns()), Expected(3, ABC, "a"), 10)
+    (one,) = chunks(pl.DataFrame(columns()), RowFormat(3, ABC, "a"), 10)
     assert one.names == X[:, 0].tolist()
     np.testing.assert_array_equal(one.X, X)
 
@@ -317,13 +317,13 @@ def test_later_frames_are_read_in_the_order_of_the_first():
     ids=["bool", "decimal", "objects", "categories", "sparse", "nullable"],
 )
 def test_pandas_numbers_of_any_type_are_taken(cells):
-    assert joined(pd.DataFrame({"a": cells}), Expected(1, None)).tolist() == [[1.0], [0.0]]
+    assert joined(pd.DataFrame({"a": cells}), RowFormat(1, None)).tolist() == [[1.0], [0.0]]
 
 
 @pytest.mark.parametrize("cells", [[True, False], [Decimal(1), Decimal(0)]])
 def test_polars_numbers_of_any_type_are_taken(tmp_path, cells):
     for source in (pl.DataFrame({"a": cells}), parquet(tmp_path / "x", a=cells)):
-        assert joined(source, Expected(1, None)).tolist() == [[1.0], [0.0]]
+        assert joined(source, RowFormat(1, None)).tolist() == [[1.0], [0.0]]
 
 
 TURN = "Turn it into numbers first, as for the model."
@@ -349,7 +349,7 @@ def test_what_is_no_number_in_pandas_is_named_with_its_place(cells, got):
     frame = pd.DataFrame({"a": [0.0] * 3, "b": cells})
     before = pd.DataFrame({"a": [0.0] * 5, "b": [0.0] * 5})
     with says(f"X must hold {got}"):
-        chunks([before, frame], Expected(2, None), 2)
+        chunks([before, frame], RowFormat(2, None), 2)
 
 
 @pytest.mark.parametrize(
@@ -372,16 +372,16 @@ def test_what_is_no_number_in_polars_is_named_with_its_place(tmp_path, cells, go
     frame = pl.DataFrame({"a": [0.0] * 3, "b": cells})
     frame.write_parquet(bad)
     with says(f"X must hold {got}, column 'b'. {remedy}"):
-        chunks(frame, Expected(2, None), 2)
+        chunks(frame, RowFormat(2, None), 2)
     # In a file, rows are counted from its start.
     with says(f"X must hold {got}, column 'b' in {str(bad)!r}. {remedy}"):
-        chunks(tmp_path, Expected(2, None), 2)
+        chunks(tmp_path, RowFormat(2, None), 2)
 
 
 def test_a_column_of_text_is_refused_before_anything_is_read(tmp_path):
     path = parquet(tmp_path / "x.parquet", **columns(c=NAMES))
     with says(f"X must hold numbers; got 'row 0' at row 0, column 'c' in {str(path)!r}. {TURN}"):
-        rows(tmp_path, KNOWN)
+        row_source(tmp_path, KNOWN)
 
 
 def test_a_column_of_text_is_let_be_where_there_are_no_rows_or_no_one_reads_it(tmp_path):
@@ -408,7 +408,7 @@ def test_the_first_number_that_is_not_finite_is_named(tmp_path, value):
 
 def test_a_number_too_large_for_floats_is_infinite():
     with says(f"X must hold finite numbers; got inf at row 0, column 0. {FILL}"):
-        chunks(np.full((2, 1), np.longdouble("1e4000")), Expected(1, None))
+        chunks(np.full((2, 1), np.longdouble("1e4000")), RowFormat(1, None))
 
 
 # ---------------------------------------------------------------- what is refused
@@ -439,7 +439,7 @@ NONE = "have at least one row; got none. Pass the rows to score; an iterator giv
 )
 def test_arrays_that_are_no_rows_are_refused_at_once(source, sentence):
     with says(f"X must {sentence}"):
-        rows(source, UNKNOWN)
+        row_source(source, UNKNOWN)
 
 
 @pytest.mark.parametrize("source", [None, 3, {"a": X}, b"x.npy", object()])
@@ -448,7 +448,7 @@ def test_what_holds_no_rows_is_refused(source):
         "X must be an array, a data frame, a path or an iterable of arrays or data frames; "
         f"got {type(source).__name__}. Use np.asarray(X)."
     ):
-        rows(source, UNKNOWN)
+        row_source(source, UNKNOWN)
 
 
 @pytest.mark.parametrize(
@@ -463,7 +463,7 @@ def test_what_holds_no_rows_is_refused(source):
     ],
 )
 def test_a_chunk_that_is_no_table_is_named(chunk, sentence):
-    parts = rows([X, chunk], UNKNOWN).parts()
+    parts = row_source([X, chunk], UNKNOWN).parts()
     assert next(parts).size == 10
     with says(f"X must {sentence}"):
         next(parts)
@@ -471,7 +471,7 @@ def test_a_chunk_that_is_no_table_is_named(chunk, sentence):
 
 @pytest.mark.parametrize("source", [[], [X[:0]], iter(())])
 def test_an_iterable_without_rows_is_refused_at_its_end(source):
-    found = rows(source, UNKNOWN)
+    found = row_source(source, UNKNOWN)
     with says(f"X must {NONE}"):
         list(found.parts())
 
@@ -481,17 +481,17 @@ def test_files_without_rows_are_refused(tmp_path):
     np.save(tmp_path / "x.npy", X[:0])
     for source in (tmp_path, tmp_path / "x.npy"):
         with says(f"X must {NONE}"):
-            rows(source, UNKNOWN)
+            row_source(source, UNKNOWN)
 
 
 @pytest.mark.parametrize("chunk", [0, -1])
 def test_a_part_has_rows(chunk):
     with says(f"chunk must be at least 1; got {chunk}. Use 1 or a larger number."):
-        rows(X, UNKNOWN, chunk=chunk)
+        row_source(X, UNKNOWN, chunk=chunk)
 
 
 ADD = "Add it, or rename the others."
-WEIGHT = Expected(3, ("a", "b", "weight"))
+WEIGHT = RowFormat(3, ("a", "b", "weight"))
 
 
 @pytest.mark.parametrize(
@@ -514,27 +514,27 @@ def test_a_column_that_is_missing_is_named_with_its_file(tmp_path, held, expecte
         (path, f" in {str(path)!r}"),
     ):
         with says(f"X must {sentence.format(where)}"):
-            rows(source, expected)
+            row_source(source, expected)
 
 
 def test_every_file_has_the_columns_of_the_first(tmp_path):
     parquet(tmp_path / "a.parquet", **columns())
     path = parquet(tmp_path / "b.parquet", a=[1.0], b=[1.0], d=[1.0])
     with says(f"X must have one column 'c'; got none in {str(path)!r}. {ADD}"):
-        rows(tmp_path, UNKNOWN)
+        row_source(tmp_path, UNKNOWN)
 
 
 @pytest.mark.parametrize("expected", [KNOWN, UNKNOWN])
 def test_a_column_that_comes_twice_is_refused(expected):
     frame = pd.DataFrame(np.zeros((2, 4)), columns=["a", "b", "c", "b"])
     with says(f"X must have one column 'b'; got 2. {ADD}"):
-        rows(frame, expected)
+        row_source(frame, expected)
 
 
 def test_columns_may_have_names_that_are_no_text():
     np.testing.assert_array_equal(joined([pd.DataFrame(X[:5]), pd.DataFrame(X[5:])]), X)
     with says(f"X must have one column 'a'; got none. {ADD}"):
-        rows(pd.DataFrame(X), KNOWN)
+        row_source(pd.DataFrame(X), KNOWN)
 
 
 def test_an_array_has_no_column_of_names(tmp_path):
@@ -542,7 +542,7 @@ def test_an_array_has_no_column_of_names(tmp_path):
     remedy = "Pass a data frame or Parquet file that has it."
     for source, where in ((X, ""), (path, f" in {str(path)!r}")):
         with says(f"id must be left out where X is an array; got 'name'{where}. {remedy}"):
-            rows(source, NAMED)
+            row_source(source, NAMED)
     with says(f"id must be left out where X is an array; got 'name' in chunk 0. {remedy}"):
         chunks([X], NAMED)
 
@@ -555,7 +555,7 @@ def test_a_path_without_files_is_refused(tmp_path, monkeypatch, name):
         "X must name a file, a folder of .parquet files, or a pattern that fits files; "
         f"got {name or '.'!r}, where there is none. Check its name and folder."
     ):
-        rows(name, UNKNOWN)
+        row_source(name, UNKNOWN)
 
 
 UNSOUND = r"^X must be sound and must not change while it is read; got .+ in '{}'\. Save it anew\.$"
@@ -571,16 +571,16 @@ def test_a_file_that_is_not_what_it_says_is_refused(tmp_path, ending, content):
     path = tmp_path / f"x.{ending}"
     path.write_bytes(content)
     with unsound(path):
-        rows(path, UNKNOWN)
+        row_source(path, UNKNOWN)
 
 
 def test_a_numpy_file_of_objects_or_a_folder_is_refused(tmp_path):
     np.save(tmp_path / "x.npy", X.astype(object), allow_pickle=True)
     (tmp_path / "y.npy").mkdir()
     with unsound(tmp_path / "x.npy"):
-        rows(tmp_path / "x.npy", UNKNOWN)
+        row_source(tmp_path / "x.npy", UNKNOWN)
     with pytest.raises(ValueError, match="where there is none"):
-        rows(tmp_path / "y.npy", UNKNOWN)
+        row_source(tmp_path / "y.npy", UNKNOWN)
 
 
 @pytest.mark.parametrize(
@@ -595,7 +595,7 @@ def test_a_numpy_file_of_objects_or_a_folder_is_refused(tmp_path):
 )
 def test_a_parquet_file_that_changes_is_refused(tmp_path, change):
     path = parquet(tmp_path / "x.parquet", **columns())
-    first, second = rows(path, KNOWN, chunk=5).parts()
+    first, second = row_source(path, KNOWN, chunk=5).parts()
     np.testing.assert_array_equal(first.read().X, X[:5])
     change(path)
     with unsound(path):
@@ -606,7 +606,7 @@ def test_a_parquet_file_that_changes_is_refused(tmp_path, change):
 def test_a_numpy_file_that_changes_is_refused(tmp_path, change):
     path = saved(tmp_path / "x.npy", X)
     by_path, by_map = (
-        list(rows(source, UNKNOWN, chunk=5).parts())
+        list(row_source(source, UNKNOWN, chunk=5).parts())
         for source in (path, np.load(path, mmap_mode="r"))
     )
     change(path)
@@ -619,5 +619,5 @@ def test_parquet_needs_polars_and_arrays_do_not(tmp_path, monkeypatch):
     path = parquet(tmp_path / "x.parquet", **columns())
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(MissingPackageError, match=r"possibal\[experiments\]"):
-        rows(path, UNKNOWN)
+        row_source(path, UNKNOWN)
     np.testing.assert_array_equal(joined(pd.DataFrame(columns())), X)

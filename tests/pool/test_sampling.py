@@ -10,11 +10,17 @@ from hypothesis import strategies as st
 from possibal import Belief
 from possibal.pool import sampling
 from possibal.pool.reader import Chunk
-from possibal.pool.sampling import Blind, Drawn, Lot, draw_of, half_of
-from possibal.pool.top_k import Candidates, Sieve
+from possibal.pool.sampling import (
+    HashedSampler,
+    QuestionSample,
+    RandomQuestion,
+    half_size,
+    sample_size,
+)
+from possibal.pool.top_k import Candidates, TopK
 
 seeds = st.integers(0, 10_000)
-LOT = Lot(3, 7)
+LOT = HashedSampler(3, 7)
 
 
 def chunks(X, size, *, named=False):
@@ -27,7 +33,7 @@ def chunks(X, size, *, named=False):
 
 def sifted(lot, pieces, top, aside):
     """The rows that a sieve keeps of pieces, the largest number first."""
-    sieve = Sieve(top, lot.slack)
+    sieve = TopK(top, lot.slack)
     for chunk in pieces:
         end = chunk.start + len(chunk.X)
         passed = aside[(aside >= chunk.start) & (aside < end)]
@@ -42,15 +48,17 @@ pools = st.tuples(st.integers(1, 90), st.integers(1, 40), st.integers(1, 30), st
 # ---------------------------------------------------------------- numbers
 @given(seed=seeds, answers=st.integers(0, 50), cuts=st.lists(st.integers(0, 200), max_size=6))
 def test_numbers_read_in_parts_are_those_read_at_once(seed, answers, cuts):
-    lot, ends = Lot(seed, answers), [0, *sorted(cuts), 200]
+    lot, ends = HashedSampler(seed, answers), [0, *sorted(cuts), 200]
     parts = [lot.keys(start, end - start) for start, end in pairwise(ends)]
     np.testing.assert_array_equal(np.concatenate(parts), lot.keys(0, 200))
 
 
 def test_every_question_of_every_campaign_draws_anew():
-    draws = {tuple(Lot(seed, answers).keys(0, 3)) for seed in range(4) for answers in range(4)}
+    draws = {
+        tuple(HashedSampler(seed, answers).keys(0, 3)) for seed in range(4) for answers in range(4)
+    }
     assert len(draws) == 16
-    assert tuple(LOT.keys(0, 3)) == tuple(Lot(3, 7).keys(0, 3))
+    assert tuple(LOT.keys(0, 3)) == tuple(HashedSampler(3, 7).keys(0, 3))
 
 
 def test_places_far_into_a_pool_have_numbers_too():
@@ -62,7 +70,7 @@ def test_places_far_into_a_pool_have_numbers_too():
 # ---------------------------------------------------------------- draws
 @given(seed=seeds, m=st.integers(1, 60), count=st.integers(1, 40), share=st.floats(0, 0.9))
 def test_the_rows_drawn_are_those_left_with_the_largest_numbers(seed, m, count, share):
-    lot, keys = Lot(seed, 2), Lot(seed, 2).keys(0, m).tolist()
+    lot, keys = HashedSampler(seed, 2), HashedSampler(seed, 2).keys(0, m).tolist()
     left = np.flatnonzero(np.random.default_rng(seed).random(m) >= share)
     if not len(left):
         return
@@ -73,7 +81,7 @@ def test_the_rows_drawn_are_those_left_with_the_largest_numbers(seed, m, count, 
 
 @given(seed=seeds, count=st.integers(1, 20))
 def test_more_rows_drawn_are_the_same_and_others(seed, count):
-    lot, left = Lot(seed, 0), np.arange(30)
+    lot, left = HashedSampler(seed, 0), np.arange(30)
     fewer, more = (set(lot.drawn(left, n).places.tolist()) for n in (count, count + 1))
     assert fewer < more
     (other,) = more - fewer
@@ -83,7 +91,7 @@ def test_more_rows_drawn_are_the_same_and_others(seed, count):
 def test_every_row_is_drawn_as_often_as_any_other():
     often = np.zeros(40)
     for seed in range(500):
-        often[Lot(seed, 0).drawn(np.arange(40), 10).places] += 1
+        often[HashedSampler(seed, 0).drawn(np.arange(40), 10).places] += 1
     assert often.min() > 85  # 125 is expected, give or take ten
     assert often.max() < 165
 
@@ -97,16 +105,16 @@ def test_a_pool_in_pieces_of_any_order_gives_the_rows_drawn_at_once(seed, pool, 
         return
     pieces = list(chunks(X, size, named=named))
     order = rng.permutation(len(pieces)).tolist()
-    found = sifted(Lot(seed, 4), [pieces[at] for at in order], top, aside)
-    assert found.places.tolist() == Lot(seed, 4).drawn(left, top).places.tolist()
+    found = sifted(HashedSampler(seed, 4), [pieces[at] for at in order], top, aside)
+    assert found.places.tolist() == HashedSampler(seed, 4).drawn(left, top).places.tolist()
     np.testing.assert_array_equal(found.X, X[found.places])
-    np.testing.assert_array_equal(found.utilities, Lot(seed, 4).keys(0, m)[found.places])
+    np.testing.assert_array_equal(found.utilities, HashedSampler(seed, 4).keys(0, m)[found.places])
     assert found.names == ([f"row {place}" for place in found.places] if named else None)
 
 
 def test_rows_that_are_all_aside_are_not_offered():
-    sieve = Sieve(3, LOT.slack)
-    for lot in (LOT, Blind(3, 7, np.arange(5))):
+    sieve = TopK(3, LOT.slack)
+    for lot in (LOT, RandomQuestion(3, 7, np.arange(5))):
         lot.sift(Chunk(0, np.zeros((5, 2)), None), sieve, np.arange(5))
     assert sieve.candidates() == []
 
@@ -120,7 +128,7 @@ def test_rows_at_random_have_the_numbers_that_a_campaign_draws(seed, answers, po
     if not len(left):
         return
     drawn = np.random.default_rng([seed, answers]).random(len(left))
-    blind = Blind(seed, answers, aside)
+    blind = RandomQuestion(seed, answers, aside)
     found = sifted(blind, chunks(rng.normal(size=(m, 2)), size, named=named), top, aside)
     order = np.argsort(-drawn)[:top]
     assert found.places.tolist() == left[order].tolist()
@@ -131,22 +139,22 @@ def test_rows_at_random_have_the_numbers_that_a_campaign_draws(seed, answers, po
 # ---------------------------------------------------------------- how many
 @pytest.mark.parametrize(("wanted", "half"), [(1, 500), (333, 500), (334, 501), (1000, 1500)])
 def test_a_thousand_rows_are_weighed_or_thrice_as_many_as_wanted(wanted, half):
-    assert half_of(wanted) == half
-    assert sampling.WEIGHED == 1000
+    assert half_size(wanted) == half
+    assert sampling.JOINT_CANDIDATES == 1000
 
 
 @pytest.mark.parametrize(("wanted", "drawn"), [(1, 5000), (1667, 5000), (1668, 5004)])
 def test_five_thousand_rows_are_drawn_or_as_many_as_are_weighed(wanted, drawn):
-    assert draw_of(wanted) == drawn
-    assert sampling.DRAWN == 5000
+    assert sample_size(wanted) == drawn
+    assert sampling.SAMPLE_SIZE == 5000
 
 
 # ---------------------------------------------------------------- which are shown
 @pytest.fixture
 def few_weighed(monkeypatch):
     """Twelve rows are looked at together, of thirty that are drawn."""
-    monkeypatch.setattr(sampling, "WEIGHED", 12)
-    monkeypatch.setattr(sampling, "DRAWN", 30)
+    monkeypatch.setattr(sampling, "JOINT_CANDIDATES", 12)
+    monkeypatch.setattr(sampling, "SAMPLE_SIZE", 30)
     monkeypatch.setattr(sampling, "COVERED", 12)
 
 
@@ -154,12 +162,12 @@ def few_weighed(monkeypatch):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=seeds, m=st.integers(1, 60), wanted=st.integers(1, 16), labels=st.sampled_from([2, 3]))
 def test_half_are_shown_by_lot_and_half_for_their_doubt(seed, m, wanted, labels):
-    lot, rng = Lot(seed, 1), np.random.default_rng(seed)
+    lot, rng = HashedSampler(seed, 1), np.random.default_rng(seed)
     left = np.sort(rng.permutation(2 * m)[:m])
     shape = (m,) if labels == 2 else (m, labels)
     # Few different means, so that many rows are in as much doubt as others.
     mean = {place: rng.integers(-2, 3, shape[1:]) for place in left.tolist()}
-    drawn = lot.drawn(left, draw_of(wanted))
+    drawn = lot.drawn(left, sample_size(wanted))
     means = np.array([mean[place] for place in drawn.places.tolist()], dtype=float)
     belief = Belief.of(means, np.ones(means.shape))
     keys, half = lot.keys(0, 2 * m).tolist(), max(12, 3 * wanted) // 2
@@ -181,6 +189,6 @@ def slow_doubt(mean):
 
 
 def test_where_few_rows_are_left_all_are_shown_and_stand_for_themselves():
-    drawn = Drawn(np.array([4, 0, 2]), 3)
+    drawn = QuestionSample(np.array([4, 0, 2]), 3)
     assert drawn.shown(Belief.of(np.zeros(3), np.ones(3)), 1).tolist() == [1, 2, 0]
     assert drawn.reference.tolist() == [1, 2, 0]

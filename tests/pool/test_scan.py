@@ -11,13 +11,13 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from possibal.acquisition.pointwise import doubt
 from possibal.estimators.classifier import PossibilisticGPClassifier
-from possibal.pool.pruning import Aim, Judge
+from possibal.pool.pruning import PrunedScorer, TopKQuery
 from possibal.pool.ranking import expected
-from possibal.pool.sampling import Lot
-from possibal.pool.scan import Reading
+from possibal.pool.sampling import HashedSampler
+from possibal.pool.scan import PoolScan
 
 NONE = np.empty(0, dtype=np.intp)
-LOT = Lot(1, 20)
+LOT = HashedSampler(1, 20)
 
 
 @functools.cache
@@ -32,7 +32,7 @@ def unlabelled(m=200, seed=0):
 
 
 def judge():
-    return Judge.of(model().posterior_, doubt)
+    return PrunedScorer.of(model().posterior_, doubt)
 
 
 def pieces(X, size):
@@ -40,7 +40,7 @@ def pieces(X, size):
 
 
 def reading(X, aside=NONE, threads=2, **how):
-    return Reading(X, expected(model(), None), aside, threads, **how)
+    return PoolScan(X, expected(model(), None), aside, threads, **how)
 
 
 def kept(seen):
@@ -58,12 +58,12 @@ def kept(seen):
 def test_pieces_and_threads_change_nothing_of_what_is_seen(seed, size, threads, share):
     X = unlabelled(200, seed)
     aside = np.flatnonzero(np.random.default_rng(seed).random(200) < share)
-    seen = reading(pieces(X, size), aside, threads).through(Aim(judge(), 7))
-    assert kept(seen) == kept(reading(X, aside, 1).through(Aim(judge(), 7)))
+    seen = reading(pieces(X, size), aside, threads).run(TopKQuery(judge(), 7))
+    assert kept(seen) == kept(reading(X, aside, 1).run(TopKQuery(judge(), 7)))
     left = np.setdiff1d(np.arange(200), aside)
     assert (seen.rows, seen.read) == (len(left), 200)
     assert 0 < seen.judged <= len(left)
-    lots = reading(pieces(X, size), aside, threads).through(Aim(LOT, 30))
+    lots = reading(pieces(X, size), aside, threads).run(TopKQuery(LOT, 30))
     drawn = np.concatenate([one.places for one in lots.sieve.candidates()])
     assert sorted(drawn.tolist()) == sorted(LOT.drawn(left, 30).places.tolist())
     assert (lots.rows, lots.judged, lots.read) == (len(left), 0, 200)
@@ -74,7 +74,7 @@ def test_progress_is_told_in_the_order_of_the_pool(threads):
     told = []
     reading(
         list(pieces(unlabelled(), 30)), threads=threads, progress=lambda *now: told.append(now)
-    ).through(Aim(judge(), 3))
+    ).run(TopKQuery(judge(), 3))
     assert told == [(min(30 * part, 200), None) for part in range(1, 8)]
 
 
@@ -87,14 +87,14 @@ def test_a_part_that_fails_ends_the_pass():
             yield np.full((4, 3), np.nan if number == 2 else 0.1)
 
     with pytest.raises(ValueError, match="got nan at row 8, column 0"):
-        reading(source()).through(Aim(LOT, 3))
+        reading(source()).run(TopKQuery(LOT, 3))
     assert len(given) < 20
 
 
 def test_blocks_of_dask_are_read_here_where_there_is_no_cluster():
     X = unlabelled()
     here, lazy = (
-        reading(pool).through(Aim(judge(), 5)) for pool in (X, da.from_array(X, chunks=(70, 3)))
+        reading(pool).run(TopKQuery(judge(), 5)) for pool in (X, da.from_array(X, chunks=(70, 3)))
     )
     assert kept(lazy) == kept(here)
     assert lazy.rows == 200

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from possibal.pool.top_k import SLACK, SPARE, Candidates, Sieve, Tally
+from possibal.pool.top_k import BUFFER, SLACK, Candidates, ScanCounts, TopK
 
 
 def candidates(utilities, places=None, *, named=False):
@@ -42,7 +42,7 @@ worths = st.lists(st.one_of(alike, st.floats(-1e6, 1e6)), min_size=1, max_size=6
 def test_the_best_of_pieces_in_any_order_are_those_of_sorting(utilities, top, seed, size, named):
     utilities = np.array(utilities)
     order = np.random.default_rng(seed).permutation(len(utilities))
-    sieve = Sieve(top)
+    sieve = TopK(top)
     for start in range(0, len(order), size):
         some = order[start : start + size]
         sieve.offer(candidates(utilities[some], some, named=named))
@@ -57,7 +57,7 @@ def test_the_best_of_pieces_in_any_order_are_those_of_sorting(utilities, top, se
 @pytest.mark.parametrize("size", [1, 7, 2000])
 def test_many_rows_are_dropped_and_none_of_the_best(size):
     utilities = np.random.default_rng(1).normal(size=2000).round(2)
-    sieve, top = Sieve(5), 5
+    sieve, top = TopK(5), 5
     for start in range(0, 2000, size):
         some = np.arange(start, min(start + size, 2000))
         sieve.offer(candidates(utilities[some], some))
@@ -65,14 +65,14 @@ def test_many_rows_are_dropped_and_none_of_the_best(size):
         if len(seen) >= top:
             assert -np.inf < sieve.bar <= seen[-top]
     kept = sum(len(one) for one in sieve.candidates())
-    assert top <= kept <= 2 * top + SPARE
+    assert top <= kept <= 2 * top + BUFFER
     assert sieve.best(itself)[0].places.tolist() == sorted_places(utilities, top)
 
 
 @settings(max_examples=30)
 @given(utilities=worths, top=st.integers(1, 5))
 def test_the_bar_never_falls_nor_exceeds_the_last_that_is_wanted(utilities, top):
-    sieve, bars = Sieve(top), [-np.inf]
+    sieve, bars = TopK(top), [-np.inf]
     for place, one in enumerate(utilities):
         sieve.offer(candidates([one], [place]))
         bars.append(sieve.bar)
@@ -85,7 +85,7 @@ def test_the_bar_never_falls_nor_exceeds_the_last_that_is_wanted(utilities, top)
 
 
 def test_rows_within_the_slack_of_the_bar_are_kept():
-    sieve = Sieve(1)
+    sieve = TopK(1)
     sieve.offer(candidates([1.0, 1.0 - 0.5 * SLACK, 1.0 - 2.0 * SLACK]))
     (kept,) = sieve.candidates()
     assert kept.places.tolist() == [0, 1]
@@ -93,7 +93,7 @@ def test_rows_within_the_slack_of_the_bar_are_kept():
 
 @pytest.mark.parametrize("better", [0, 1, 2])
 def test_what_a_row_is_worth_by_itself_decides(better):
-    sieve = Sieve(2)
+    sieve = TopK(2)
     sieve.offer(candidates([1.0, 1.0 - 1e-12, 1.0 + 1e-12, 0.5]))
     exact = np.array([1.0, 1.0, 1.0, 0.5])
     exact[better] += 1e-12
@@ -111,7 +111,7 @@ def test_what_a_row_is_worth_by_itself_decides(better):
 @pytest.mark.parametrize("named", [True, False])
 def test_threads_may_offer_at_once(named):
     utilities = np.random.default_rng(2).normal(size=4000).round(1)
-    sieve = Sieve(20)
+    sieve = TopK(20)
 
     def offer(worker):
         for start in range(worker, 4000, 4 * 50):
@@ -130,7 +130,7 @@ def test_threads_may_offer_at_once(named):
 
 
 def test_nothing_offered_gives_nothing():
-    sieve = Sieve(3)
+    sieve = TopK(3)
     assert sieve.candidates() == []
     assert sieve.best(itself) == []
     sieve.offer(candidates([]))
@@ -139,21 +139,21 @@ def test_nothing_offered_gives_nothing():
 
 
 def test_fewer_rows_than_wanted_are_all_given():
-    sieve = Sieve(5)
+    sieve = TopK(5)
     sieve.offer(candidates([1.0, 3.0]))
     sieve.offer(candidates([2.0], [2]))
     assert sieve.best(itself)[0].places.tolist() == [1, 2, 0]
 
 
 def test_a_tally_counts():
-    tally = Tally(Sieve(3))
+    tally = ScanCounts(TopK(3))
     tally.add((2, 1, 3))
     tally.add((5, 0, 6))
     assert (tally.rows, tally.judged, tally.read) == (7, 1, 9)
 
 
 def test_where_utilities_change_sign_roundings_are_not_small_beside_them():
-    sieve = Sieve(1)
+    sieve = TopK(1)
     sieve.offer(candidates([-1e-15, 1e-15, -0.5]))
     (kept,) = sieve.candidates()
     assert kept.places.tolist() == [0, 1]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from possibal import Belief, acquisition
-from possibal.pool.uncertainty_table import DEVIATIONS, FARTHEST, MEANS, Labels
+from possibal.pool.uncertainty_table import DEVIATIONS, FARTHEST, MEANS, UncertaintyTable
 
 LARGEST = [0.3, 1.4142135623730951, 40.0]
 each_largest = pytest.mark.parametrize("largest", LARGEST)
@@ -17,7 +17,7 @@ def over(largest, mean, deviation, *, off=0.0, credibility=(1.0,), true=None):  
     mean, deviation = np.atleast_2d(mean), np.atleast_2d(deviation)
     belief = Belief(mean if true is None else true, deviation**2, np.array(credibility))
     error = np.broadcast_to(off, mean.shape)
-    bound = Labels.of(largest).bound(mean, error, belief.variance, belief.credibility)
+    bound = UncertaintyTable.of(largest).bound(mean, error, belief.variance, belief.credibility)
     return bound - acquisition.uncertainty(belief)
 
 
@@ -77,6 +77,6 @@ def test_an_error_of_the_mean_counts_for_both_labels():
 
 
 def test_a_table_is_made_once():
-    first = Labels.of(1.25)
-    assert Labels.of(1.25) is first
-    assert Labels.of(1.5) is not first
+    first = UncertaintyTable.of(1.25)
+    assert UncertaintyTable.of(1.25) is first
+    assert UncertaintyTable.of(1.5) is not first

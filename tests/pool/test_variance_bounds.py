@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from possibal.pool.variance_bounds import LOOSE, TIGHT, Anchor, information
+from possibal.pool.variance_bounds import LOOSE, TIGHT, WeightAnchor, information
 
 
 def correlations(X, Z):
@@ -42,7 +42,7 @@ def test_variances_follow_labels_that_come_drift_and_go(seed, n, steps):
     rng = np.random.default_rng(seed)
     Z, X = rng.normal(size=(n, 2)), rng.normal(size=(20, 2))
     K, k = 4.0 * correlations(Z, Z), 4.0 * correlations(X, Z)
-    anchor, variance, W = Anchor(), np.full(len(X), 4.0), np.zeros(n)
+    anchor, variance, W = WeightAnchor(), np.full(len(X), 4.0), np.zeros(n)
     for tighten in steps:
         W = np.where(rng.random(n) < 0.3, rng.uniform(0.0, 1.5, n), W * rng.uniform(0.7, 1.2, n))
         W[rng.integers(n)] = 0.0
@@ -57,7 +57,7 @@ def test_variances_follow_labels_that_come_drift_and_go(seed, n, steps):
 
 
 def test_a_weight_that_hardly_drifts_changes_nothing():
-    K, anchor = np.eye(2) + 0.5, Anchor()
+    K, anchor = np.eye(2) + 0.5, WeightAnchor()
     first = anchor.moved(K, names(2), np.array([1.0, 2.0]))
     assert len(first.shares) == 2
     assert anchor.weights == {b"\0": TIGHT, b"\1": 2.0 * TIGHT}
@@ -67,7 +67,7 @@ def test_a_weight_that_hardly_drifts_changes_nothing():
 
 @pytest.mark.parametrize("tighten", [False, True])
 def test_a_new_label_waits_until_bounds_are_to_be_tightened(tighten):
-    K, anchor = np.eye(2) + 0.5, Anchor()
+    K, anchor = np.eye(2) + 0.5, WeightAnchor()
     anchor.moved(K[:1, :1], names(1), np.array([1.0]))
     change = anchor.moved(K, names(2), np.array([1.0, 1.0]), tighten=tighten)
     assert len(change.shares) == tighten

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from possibal.data.ingest import Wanted, take_in
-from possibal.labelling.create import Options, begin
+from possibal.data.ingest import SourceSpec, ingest_file
+from possibal.labelling.create import Options, create_campaign
 from possibal.labelling.storage.journal import LABELLED, Event, Kind
 from possibal.labelling.storage.store import Store
 
@@ -31,8 +31,8 @@ def source(folder: Path, rows: int = 30, labels: bool = False) -> Path:  # noqa:
 
 def campaign(path: Path, db: str | Path, classes=("small", "large"), **options) -> str:
     """The address of a campaign that is begun from a file and closed again."""
-    wanted = Wanted(path, id=None if path.is_dir() else "name", classes=tuple(classes))
-    with begin(str(db), take_in(wanted, lambda *_: None), Options(**options)):
+    wanted = SourceSpec(path, id=None if path.is_dir() else "name", classes=tuple(classes))
+    with create_campaign(str(db), ingest_file(wanted, lambda *_: None), Options(**options)):
         return str(db)
 
 

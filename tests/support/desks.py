@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from possibal.labelling.live import Ranker, Standing
-from possibal.labelling.ranker import Bench
-from possibal.labelling.service import Desk, Question, Stored
+from possibal.labelling.live import LiveCampaign, Ranker
+from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.service import LabellingService, Question, StoredEvent
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.store import Contents, Item, Setup, Store
 
@@ -41,18 +41,18 @@ def created(folder: Path, X: np.ndarray, **chosen: object) -> Store:
     return Store.create(str(folder / "a.db"), *campaign(X, **chosen))
 
 
-def bench(store: Store) -> Bench:
+def bench(store: Store) -> InProcessRanker:
     """What ranks a campaign, in this process."""
     setup = store.setup()
-    return Bench(store.array("X"), setup.strategy, setup.seed)
+    return InProcessRanker(store.array("X"), setup.strategy, setup.seed)
 
 
 @contextmanager
 def standing(
     store: Store, ranker: Ranker | None = None, *, background: bool = False
-) -> Iterator[Standing]:
+) -> Iterator[LiveCampaign]:
     """A campaign kept up to date; it ranks when it is asked, unless in the background."""
-    made = Standing(store, ranker or bench(store), background=background)
+    made = LiveCampaign(store, ranker or bench(store), background=background)
     try:
         yield made
     finally:
@@ -61,17 +61,17 @@ def standing(
 
 
 @contextmanager
-def desk(folder: Path, X: np.ndarray, **chosen: object) -> Iterator[Desk]:
+def desk(folder: Path, X: np.ndarray, **chosen: object) -> Iterator[LabellingService]:
     """The desk of a new campaign."""
     with created(folder, X, **chosen) as store, standing(store) as at:
-        yield Desk(at)
+        yield LabellingService(at)
 
 
 @contextmanager
-def reopened(folder: Path) -> Iterator[Desk]:
+def reopened(folder: Path) -> Iterator[LabellingService]:
     """The desk of the campaign in a folder, opened by another process later."""
     with Store.open(str(folder / "a.db")) as store, standing(store) as at:
-        yield Desk(at)
+        yield LabellingService(at)
 
 
 def event(
@@ -93,12 +93,12 @@ def row_of(question: Question | None) -> int:
     return question.item.row
 
 
-def answer(at: Desk, who: str, row: int, label: str | None = None) -> Stored:
+def answer(at: LabellingService, who: str, row: int, label: str | None = None) -> StoredEvent:
     """A row answered, truthfully unless a label is given."""
     return at.answer(event(who, row, label or truth(at.standing.X)[row]))
 
 
-def walk(at: Desk, who: str, steps: int) -> list[int]:
+def walk(at: LabellingService, who: str, steps: int) -> list[int]:
     """The rows that a person was asked about and answered truthfully."""
     asked = []
     for _ in range(steps):

@@ -66,7 +66,7 @@ def dense_columns(process, X_t, X, classes):
     """What the columns say, as (S, C, m, n) covariances and (S, C, m) variances."""
     covariances = np.full((len(process), classes, len(X_t), len(X)), np.nan)
     variances = np.full((len(process), classes, len(X_t)), np.nan)
-    for column in process.facing(X).columns(X_t):
+    for column in process.cross_covariance(X).columns(X_t):
         covariances[column.member, column.processes] = column.scale * column.matrix
         variances[column.member, column.processes] = column.variance
     return covariances, variances

@@ -24,13 +24,13 @@ from PIL import Image
 
 import possibal
 from possibal.cli import main
-from possibal.data.ingest import Wanted, take_in
-from possibal.labelling.create import Options, begin
-from possibal.labelling.live import Standing
-from possibal.labelling.ranker import Bench
-from possibal.labelling.service import Desk
-from possibal.labelling.web.routes import application
-from possibal.labelling.web.security import Gate
+from possibal.data.ingest import SourceSpec, ingest_file
+from possibal.labelling.create import Options, create_campaign
+from possibal.labelling.live import LiveCampaign
+from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.service import LabellingService
+from possibal.labelling.web.routes import create_app
+from possibal.labelling.web.security import SecurityMiddleware
 
 HERE = {**os.environ, "PYTHONPATH": str(Path(possibal.__file__).parents[1])}
 PATIENCE = 60.0
@@ -178,20 +178,22 @@ def pictures(folder: Path, count: int = 8) -> Path:
 
 # ---------------------------------------------------------------- in here
 @contextmanager
-def desk_of(wanted: Wanted, db: Path, options: Options | None = None) -> Generator[Desk]:
+def desk_of(
+    wanted: SourceSpec, db: Path, options: Options | None = None
+) -> Generator[LabellingService]:
     """A desk in this process that ranks when it is asked."""
-    intake = take_in(wanted, lambda _words, _share: None)
-    with begin(str(db), intake, options or Options()) as store:
+    intake = ingest_file(wanted, lambda _words, _share: None)
+    with create_campaign(str(db), intake, options or Options()) as store:
         setup = store.setup()
-        bench = Bench(store.array("X"), setup.strategy, setup.seed)
-        standing = Standing(store, bench, background=False)
-        yield Desk(standing)
+        bench = InProcessRanker(store.array("X"), setup.strategy, setup.seed)
+        standing = LiveCampaign(store, bench, background=False)
+        yield LabellingService(standing)
         standing.close()
 
 
-def gated(desk: Desk, *names: str) -> Gate:
+def gated(desk: LabellingService, *names: str) -> SecurityMiddleware:
     """The page of a desk behind its gate."""
-    return Gate(application(desk, COOKIE), TOKEN, names, COOKIE)
+    return SecurityMiddleware(create_app(desk, COOKIE), TOKEN, names, COOKIE)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from support import reference_gp
 
-from possibal.gp.curvature import Seen
-from possibal.gp.laplace import climb
+from possibal.gp.curvature import Observations
+from possibal.gp.laplace import find_mode
 from possibal.gp.likelihoods import IDENTITY, LOGISTIC, PROBIT, SOFTMAX
 
 LINKS = {"probit": PROBIT, "logistic": LOGISTIC, "identity": IDENTITY, "softmax": SOFTMAX}
@@ -42,7 +42,7 @@ class Problem:
 
     def climb(self, start=None):
         with np.errstate(over="ignore", under="ignore"):
-            return climb(LINKS[self.link], self.K, Seen(self.y, self.weight), start)
+            return find_mode(LINKS[self.link], self.K, Observations(self.y, self.weight), start)
 
     def dense(self, member=0):
         return reference_gp.Dense.of(

@@ -9,10 +9,10 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from possibal.campaign import campaign as learner
 from possibal.campaign.answer import Answer
 from possibal.campaign.campaign import Campaign
-from possibal.campaign.stopping import State
+from possibal.campaign.stopping import AdviceState
 from possibal.estimators.classifier import PossibilisticGPClassifier
-from possibal.labelling.ranker import Bench
-from possibal.labelling.ranking import UNKNOWN, Task
+from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.ranking import UNKNOWN, RankingTask
 from possibal.pool import ranking as pool
 
 KERNEL = PossibilisticGPClassifier(ConstantKernel(9.0) * RBF(1.5), hyperparameters="fixed")
@@ -34,9 +34,9 @@ def begun(X, count=8, strategy="necessity", **options):
 @pytest.fixture
 def large(monkeypatch):
     """Pools of fifty rows are large, and a shortlist has thirty."""
-    monkeypatch.setattr(pool, "LARGE", 50)
-    monkeypatch.setattr(learner, "SHORT", 30)
-    monkeypatch.setattr(learner, "DRAWN", 40)
+    monkeypatch.setattr(pool, "LARGE_POOL", 50)
+    monkeypatch.setattr(learner, "BATCH_CANDIDATES", 30)
+    monkeypatch.setattr(learner, "ADVICE_SAMPLE", 40)
 
 
 @pytest.mark.parametrize("strategy", ["necessity", "uncertainty", "bald", "entropy"])
@@ -49,7 +49,7 @@ def test_the_questions_are_those_of_a_small_pool(strategy, model, monkeypatch):
         (row,) = small.ask()
         asked.append(row)
         small = small.tell(row, truth(X)[row])
-    monkeypatch.setattr(pool, "LARGE", 50)
+    monkeypatch.setattr(pool, "LARGE_POOL", 50)
     big = begun(X, strategy=strategy, classifier=model)
     assert big.is_large
     for row in asked:
@@ -82,33 +82,33 @@ def test_what_is_believed_of_some_rows_needs_no_other(large, monkeypatch):  # no
     some = np.array([3, 200, 7])
     found = campaign.belief_of(some)
     assert "belief" not in vars(campaign)
-    monkeypatch.setattr(pool, "LARGE", 1000)
+    monkeypatch.setattr(pool, "LARGE_POOL", 1000)
     np.testing.assert_allclose(found.mean, begun(rows()).belief_of(some).mean)
 
 
 def test_a_large_pool_starts_with_no_label_or_at_random_too(large):  # noqa: ARG001 - pools are
     cold = Campaign.start(rows())
     assert len(set(cold.ask(3))) == 3
-    assert cold.advice.state is State.GO_ON
+    assert cold.advice.state is AdviceState.GO_ON
     assert len(begun(rows(), strategy="random").ask(3)) == 3
 
 
 @pytest.mark.parametrize("strategy", ["necessity", "herding"])
 def test_advice_rests_on_rows_drawn_at_random_but_stop_on_all(large, strategy, monkeypatch):  # noqa: ARG001 - pools are
     campaign = begun(rows(), strategy=strategy)
-    assert campaign.advice.state is State.GO_ON
+    assert campaign.advice.state is AdviceState.GO_ON
     assert "40 rows drawn at random" in campaign.advice.reason
     X = np.concatenate([rows(200) * 0.05 - 3.0, rows(200, 1) * 0.05 + 3.0])
     labels = {row: "no" if row < 200 else "yes" for row in range(400)}
     sure = Campaign.start(X, classes=["no", "yes"], classifier=KERNEL, strategy=strategy)
     sure = sure.replay(Answer(row, labels[row]) for row in [*range(20), *range(200, 220)])
-    assert sure.advice.state is State.DONE
+    assert sure.advice.state is AdviceState.DONE
     assert sure.advice.reason.startswith("None of the rows left is likely")
     odd = np.concatenate([X, np.zeros((1, 3))])  # one row that nobody can tell
-    monkeypatch.setattr(learner, "DRAWN", 5)
+    monkeypatch.setattr(learner, "ADVICE_SAMPLE", 5)
     told = Campaign.start(odd, classes=["no", "yes"], classifier=KERNEL, strategy=strategy)
     told = told.replay(sure.answers)
-    assert told.advice.state is not State.DONE
+    assert told.advice.state is not AdviceState.DONE
     assert told.advice.least_necessity < 0.5
 
 
@@ -129,14 +129,16 @@ def test_a_campaign_that_remembers_can_be_pickled(large):  # noqa: ARG001 - pool
 
 
 def test_of_a_large_pool_a_ranking_knows_what_people_may_see(large, monkeypatch):  # noqa: ARG001 - pools are
-    monkeypatch.setattr("possibal.labelling.ranking.DRAWN", 10)
+    monkeypatch.setattr("possibal.labelling.ranking.OVERVIEW_SAMPLE", 10)
     X = rows()
     answers = tuple(Answer(row, truth(X)[row]) for row in range(8))
-    ranking = Bench(X, "necessity", 0).rank(Task(answers, ("no", "yes"), frozenset([299])))
+    ranking = InProcessRanker(X, "necessity", 0).rank(
+        RankingTask(answers, ("no", "yes"), frozenset([299]))
+    )
     assert len(ranking.order) == 30
     assert {*range(8), 299, *ranking.order.tolist()} <= set(ranking.looked_at.tolist())
     assert len(ranking.looked_at) < 60
     assert (ranking.leading != UNKNOWN).all()
-    cold = Bench(X, "necessity", 0).rank(Task((), ("no", "yes")))
+    cold = InProcessRanker(X, "necessity", 0).rank(RankingTask((), ("no", "yes")))
     assert cold.is_cold
     assert len(cold.order)

@@ -18,12 +18,12 @@ from possibal.acquisition.pointwise import STRATEGIES, doubt
 from possibal.acquisition.strategy import View
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.gp import prediction
-from possibal.gp.pending import Foreseen
+from possibal.gp.pending import PendingPosterior
 from possibal.pool import ranking, sampling, scan
-from possibal.pool.pruning import Judge
+from possibal.pool.pruning import PrunedScorer
 from possibal.pool.ranking import best, rank
-from possibal.pool.reader import rows
-from possibal.pool.sampling import Lot
+from possibal.pool.reader import row_source
+from possibal.pool.sampling import HashedSampler
 
 KERNELS = {
     "rbf": ConstantKernel(2.0) * RBF(1.0),
@@ -77,7 +77,7 @@ def pieces(X, size):
 def reference(model, X, strategy, aside=()):
     """Places from the best to the worst, and what they are worth, by working out every row."""
     places = np.setdiff1d(np.arange(len(X)), np.array(aside, dtype=int))
-    worth = Judge.of(model.posterior_, STRATEGIES[strategy]).worth(X[places])
+    worth = PrunedScorer.of(model.posterior_, STRATEGIES[strategy]).worth(X[places])
     order = np.lexsort((places, -worth))
     return places[order].tolist(), worth[order].tolist()
 
@@ -102,7 +102,7 @@ def narrow(monkeypatch):
 @pytest.fixture
 def small_parts(monkeypatch):
     """Arrays are read in parts of 50 rows."""
-    monkeypatch.setattr(scan, "rows_of", functools.partial(rows, chunk=50))
+    monkeypatch.setattr(scan, "rows_of", functools.partial(row_source, chunk=50))
 
 
 # ---------------------------------------------------------------- the same as working out all
@@ -282,8 +282,8 @@ def test_the_best_row_is_the_first_of_the_ranking(strategy):
 @pytest.fixture
 def few_weighed(monkeypatch):
     """Sixty rows are looked at together, of ninety that are drawn."""
-    monkeypatch.setattr(sampling, "WEIGHED", 60)
-    monkeypatch.setattr(sampling, "DRAWN", 90)
+    monkeypatch.setattr(sampling, "JOINT_CANDIDATES", 60)
+    monkeypatch.setattr(sampling, "SAMPLE_SIZE", 90)
     monkeypatch.setattr(sampling, "COVERED", 60)
 
 
@@ -299,7 +299,7 @@ def asked(campaign, X=None, **options):
 @pytest.mark.parametrize("large", [10**6, 40], ids=["small", "large"])
 @pytest.mark.usefixtures("few_weighed", "small_parts")
 def test_the_first_row_is_the_one_that_a_campaign_asks_about(strategy, m, large, monkeypatch):
-    monkeypatch.setattr(ranking, "LARGE", large)
+    monkeypatch.setattr(ranking, "LARGE_POOL", large)
     for seed in (0, 5):
         campaign = begun(crowded(m, seed), strategy, seed)
         assert campaign.pool.is_large == (large == 40)
@@ -322,8 +322,8 @@ def test_rows_put_aside_are_neither_asked_about_nor_drawn():
 
 @pytest.mark.parametrize(("top", "m"), [(8, 100), (15, 40)], ids=["some", "all"])
 def test_so_is_the_first_of_many(top, m, monkeypatch):
-    monkeypatch.setattr(sampling, "WEIGHED", 20)
-    monkeypatch.setattr(sampling, "DRAWN", 50)
+    monkeypatch.setattr(sampling, "JOINT_CANDIDATES", 20)
+    monkeypatch.setattr(sampling, "SAMPLE_SIZE", 50)
     campaign = begun(crowded(m), "herding")
     assert campaign.ask(top)[0] == asked(campaign, top=top)
 
@@ -397,10 +397,10 @@ def test_rows_looked_at_together_keep_their_names(tmp_path):
 def shown(model, X, aside, seed, top):
     """Rows that are looked at together and those that stand for the pool, the plain way."""
     places = np.setdiff1d(np.arange(len(X)), np.array(aside, dtype=int))
-    keys = Lot(seed, 30).keys(0, len(X))[places]
-    half = max(sampling.WEIGHED, 3 * top) // 2
-    by_lot = places[np.argsort(-keys)][: max(sampling.DRAWN, 2 * half)]
-    stand = np.sort(by_lot[: sampling.WEIGHED])
+    keys = HashedSampler(seed, 30).keys(0, len(X))[places]
+    half = max(sampling.JOINT_CANDIDATES, 3 * top) // 2
+    by_lot = places[np.argsort(-keys)][: max(sampling.SAMPLE_SIZE, 2 * half)]
+    stand = np.sort(by_lot[: sampling.JOINT_CANDIDATES])
     if len(places) <= 2 * half:
         return places, stand
     doubts = dict(zip(by_lot.tolist(), doubt(model.posterior_.at(X[by_lot])).tolist(), strict=True))
@@ -424,7 +424,7 @@ def test_rows_are_ranked_as_their_definition_says(strategy, seed, m, numbers, jo
     top = min(top, m - len(aside))
     places, stand = shown(model, X, aside, seed, top)
     rng = np.random.default_rng([seed, 30])
-    worth = STRATEGIES[strategy](View(Foreseen(model.posterior_), X[places], rng, X[stand]))
+    worth = STRATEGIES[strategy](View(PendingPosterior(model.posterior_), X[places], rng, X[stand]))
     order = np.argsort(-worth, kind="stable")[:top]
     found = rank(model, pieces(X, size), strategy, top=top, aside=aside, jobs=jobs, seed=seed)
     assert found.places.tolist() == places[order].tolist()
@@ -472,7 +472,7 @@ def test_what_it_sees_is_what_a_campaign_shows():
     X = crowded(40).astype(np.float32)
     campaign = begun(X, any_row)
     assert campaign.ask() == (asked(campaign, X),)
-    assert seen == [(Foreseen, np.dtype(float), np.dtype(float))] * 2
+    assert seen == [(PendingPosterior, np.dtype(float), np.dtype(float))] * 2
 
 
 @pytest.mark.usefixtures("few_weighed")

@@ -10,12 +10,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from possibal.data.ingest import Wanted, take_frame
-from possibal.labelling.create import Options, begin
-from possibal.labelling.live import Standing
-from possibal.labelling.ranker import Bench
-from possibal.labelling.service import Desk
-from possibal.labelling.web.routes import application
+from possibal.data.ingest import SourceSpec, ingest_frame
+from possibal.labelling.create import Options, create_campaign
+from possibal.labelling.live import LiveCampaign
+from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.service import LabellingService
+from possibal.labelling.web.routes import create_app
 
 ROWS, CLASSES, PEOPLE = 6, ("a", "b", "c"), ("Ann", "Bob")
 X = np.random.default_rng(0).normal(size=(ROWS, 2))
@@ -27,11 +27,13 @@ class Place:
 
     def __init__(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
-        intake = take_frame(X, Wanted(Path(), classes=CLASSES))
-        self.store = begin(str(Path(self.folder.name) / "a.db"), intake, Options(people=2))
-        ranker = Bench(self.store.array("X"), "necessity", 0)
-        self.standing = Standing(self.store, ranker, background=False)
-        carrier = httpx.ASGITransport(application(Desk(self.standing), "cookie"))
+        intake = ingest_frame(X, SourceSpec(Path(), classes=CLASSES))
+        self.store = create_campaign(
+            str(Path(self.folder.name) / "a.db"), intake, Options(people=2)
+        )
+        ranker = InProcessRanker(self.store.array("X"), "necessity", 0)
+        self.standing = LiveCampaign(self.store, ranker, background=False)
+        carrier = httpx.ASGITransport(create_app(LabellingService(self.standing), "cookie"))
         self.client = httpx.AsyncClient(transport=carrier, base_url="http://localhost")
         self.loop = asyncio.Runner()
 

@@ -12,10 +12,10 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from possibal.acquisition import lookahead
-from possibal.acquisition.lookahead import Latents
+from possibal.acquisition.lookahead import LatentMoments
 from possibal.acquisition.strategy import View
 from possibal.arrays import Array, Matrix, Vector
-from possibal.numerics.distances import alike, near, reach
+from possibal.numerics.distances import coverage_width, near_duplicate_width, similarity
 from possibal.numerics.linalg import one_thread
 
 REFERENCE = 200
@@ -53,9 +53,9 @@ class Coverage:
         Paper: none.
         """
         reference = _drawn(view, COVERED)
-        among, crowd = cdist(reference, reference), near(reference)
-        width = reach(among, crowd)
-        likeness = alike(cdist(view.candidates, reference), width)
+        among, crowd = cdist(reference, reference), near_duplicate_width(reference)
+        width = coverage_width(among, crowd)
+        likeness = similarity(cdist(view.candidates, reference), width)
         return cls(reference, _rarity(among, crowd), width, likeness)
 
     def added(self, seen: Matrix, doubt: Vector) -> Vector:
@@ -63,7 +63,7 @@ class Coverage:
 
         Paper: none.
         """
-        covered = alike(cdist(self.reference, seen), self.width).max(axis=1, initial=0.0)
+        covered = similarity(cdist(self.reference, seen), self.width).max(axis=1, initial=0.0)
         more = self.alike - covered
         with one_thread():
             return np.maximum(more, 0.0, out=more) @ (doubt * self.rarity)
@@ -82,18 +82,18 @@ def herding(view: View) -> Vector:
 
     Paper: none; coverage by a kernel weighted by doubt. App. E.4, Margin; Props. 2 to 4, N.
     """
-    source, coverage = view.source, view.once(Coverage.of)
-    told = source.answered / TURN
-    doubt = _sharp(Latents.of(source, coverage.reference)) ** min(told, 1.0)
-    gain = coverage.added(source.seen, doubt)
-    here = Latents.of(source, view.candidates)
+    source, coverage = view.joint_posterior, view.once(Coverage.of)
+    told = source.n_labels / TURN
+    doubt = _sharp(LatentMoments.of(source, coverage.reference)) ** min(told, 1.0)
+    gain = coverage.added(source.training_rows, doubt)
+    here = LatentMoments.of(source, view.candidates)
     closest = np.sort(here.probability, axis=1)[:, -2:]
     own = (1.0 - (closest[:, 1] - closest[:, 0])) * lookahead.doubted(here)
     # Rounded, so that rows alike tie: how a product rounds depends on where a row stands.
     return np.round(np.log(gain + _TINY) + told * np.log(own + _TINY), 10)
 
 
-WHOLE = (herding,)
+REWEIGHED_BY_PENDING = (herding,)
 """Strategies that judge all candidates of a batch after every pick, those picked already too.
 
 What a candidate is worth to them does not depend on the others, and a thousand cost little.
@@ -111,8 +111,10 @@ def look_ahead(view: View) -> Vector:
     Paper: none; one step of Laplace's method for each label, where U's supremum is attained.
     """
     reference = _drawn(view, REFERENCE)
-    weight = _rarity(cdist(reference, reference), near(reference))
-    return lookahead.gain(view.source, view.candidates, reference, _sharp, weight / weight.sum())
+    weight = _rarity(cdist(reference, reference), near_duplicate_width(reference))
+    return lookahead.expected_loss_reduction(
+        view.joint_posterior, view.candidates, reference, _sharp, weight / weight.sum()
+    )
 
 
 def mocu(view: View) -> Vector:
@@ -120,7 +122,9 @@ def mocu(view: View) -> Vector:
 
     Paper: none; expected error reduction, every row counting alike.
     """
-    return lookahead.gain(view.source, view.candidates, _drawn(view, REFERENCE), lookahead.error)
+    return lookahead.expected_loss_reduction(
+        view.joint_posterior, view.candidates, _drawn(view, REFERENCE), lookahead.expected_error
+    )
 
 
 def bemps(view: View) -> Vector:
@@ -128,7 +132,9 @@ def bemps(view: View) -> Vector:
 
     Paper: none; expected reduction of Brier's score, every row counting alike.
     """
-    return lookahead.gain(view.source, view.candidates, _drawn(view, REFERENCE), lookahead.squared)
+    return lookahead.expected_loss_reduction(
+        view.joint_posterior, view.candidates, _drawn(view, REFERENCE), lookahead.expected_brier
+    )
 
 
 def epig(view: View) -> Vector:
@@ -137,7 +143,9 @@ def epig(view: View) -> Vector:
     Paper: none; the mutual information of two labels, averaged over the pool.
     """
     reference = _drawn(view, REFERENCE)
-    return lookahead.information(view.source, view.candidates, reference) / len(reference)
+    return lookahead.expected_information_gain(
+        view.joint_posterior, view.candidates, reference
+    ) / len(reference)
 
 
 # ---------------------------------------------------------------- what stands for the pool
@@ -150,11 +158,11 @@ def _drawn(view: View, most: int) -> Matrix:
     return rows[rng.choice(len(rows), most, replace=False)]
 
 
-def _sharp(latents: Latents) -> Array:
+def _sharp(latents: LatentMoments) -> Array:
     """The square of Brier's expected score."""
-    return lookahead.squared(latents) ** 2
+    return lookahead.expected_brier(latents) ** 2
 
 
 def _rarity(among: Matrix, crowd: float) -> Vector:
     """How much each row counts, by its distances from all: less where many are like it."""
-    return alike(among, crowd).sum(axis=1) ** -CROWDING
+    return similarity(among, crowd).sum(axis=1) ** -CROWDING

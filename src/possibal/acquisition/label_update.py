@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from possibal.acquisition.suprema import hazard, probit_climb
+from possibal.acquisition.suprema import hazard, probit_argmax_offset
 from possibal.arrays import Array, Matrix, Vector
 
 MOST_STEPS = 40
@@ -22,7 +22,7 @@ _STILL = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class LabelUpdate:
     """What each label does to rows.
 
     Attributes:
@@ -36,7 +36,7 @@ class Step:
     bend: Array
 
 
-def probit_step(mean: Vector, variance: Vector) -> Step:
+def probit_update(mean: Vector, variance: Vector) -> LabelUpdate:
     """The step of an only latent, for the label that it speaks against and for the other.
 
     Paper: Sec. 4.2, where sup_theta Phi(theta) N(theta; mu, sigma2) is attained; App. C.1, W.
@@ -46,15 +46,15 @@ def probit_step(mean: Vector, variance: Vector) -> Step:
     with np.errstate(all="ignore"):
         r = hazard(mu)
         guess = sigma2 * r / (1.0 + sigma2 * r * (r + mu))  # Newton's step from the mean
-        t = mu + probit_climb(mu, np.log(sigma2), guess)
+        t = mu + probit_argmax_offset(mu, np.log(sigma2), guess)
         r = hazard(t)
         w = np.clip(r * (r + t), 0.0, 1.0)
     shape = (2, len(mean), 1)
     pull = (signs * r.reshape(2, -1)).reshape(shape)
-    return Step(pull, (w / (1.0 + w * sigma2)).reshape(*shape, 1))
+    return LabelUpdate(pull, (w / (1.0 + w * sigma2)).reshape(*shape, 1))
 
 
-def softmax_step(mean: Matrix, covariance: Array) -> Step:
+def softmax_update(mean: Matrix, covariance: Array) -> LabelUpdate:
     """The step of the latents of each class, for each label.
 
     Paper: Sec. 4.2, where sup_theta p(l; theta) N(theta; mu, Sigma) is attained; App. C.2, W.
@@ -83,7 +83,7 @@ def softmax_step(mean: Matrix, covariance: Array) -> Step:
     p = softmax(mu + _times(joint, a), axis=1)
     W = _curvature(p)
     bend = _solved(np.eye(C) + W @ joint, W)
-    return Step((own - p).reshape(C, m, C), bend.reshape(C, m, C, C))
+    return LabelUpdate((own - p).reshape(C, m, C), bend.reshape(C, m, C, C))
 
 
 def _newton(mu: Matrix, joint: Array, own: Matrix, a: Matrix) -> Matrix:

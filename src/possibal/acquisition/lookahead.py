@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import entr, ndtr, softmax
 
-from possibal.acquisition.label_update import Step, probit_step, softmax_step
-from possibal.acquisition.strategy import Source
+from possibal.acquisition.label_update import LabelUpdate, probit_update, softmax_update
+from possibal.acquisition.strategy import JointPosterior
 from possibal.arrays import Array, Matrix, Places, Vector
 
 CHUNK = 400_000
@@ -25,7 +25,7 @@ _FLOOR = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class Latents:
+class LatentMoments:
     """What is believed of rows, with an axis for the latents of each even where it has but one.
 
     Attributes:
@@ -40,7 +40,7 @@ class Latents:
     credibility: Array
 
     @classmethod
-    def of(cls, source: Source, X: Matrix) -> "Latents":
+    def of(cls, source: JointPosterior, X: Matrix) -> "LatentMoments":
         """Those of rows."""
         belief = source.at(X)
         if belief.is_binary:
@@ -54,13 +54,13 @@ class Latents:
 
         Paper: App. E.4; exact for a probit, and for a softmax by MacKay's scaling of means.
         """
-        each = chances(self.mean, self.variance)
+        each = average_probabilities(self.mean, self.variance)
         weight = self.credibility / self.credibility.sum(axis=0)
         weight = weight.reshape(weight.shape + (1,) * (each.ndim - weight.ndim))
         return (weight * each).sum(axis=0)
 
 
-def chances(mean: Array, variance: Array) -> Array:
+def average_probabilities(mean: Array, variance: Array) -> Array:
     """The probability of each label, averaged over Gaussian latents, (..., L)."""
     if mean.shape[-1] == 1:
         p = ndtr(mean[..., 0] / np.sqrt(1.0 + variance[..., 0]))
@@ -79,27 +79,27 @@ def _own(joint: Array) -> Array:
     return np.einsum("...pp->...p", apart) * (P / (P - 1.0))
 
 
-Loss = Callable[[Latents], Array]
+Loss = Callable[[LatentMoments], Array]
 """How bad it is to know no more than this, for each row."""
 
 
-def error(latents: Latents) -> Array:
+def expected_error(latents: LatentMoments) -> Array:
     """The probability that the likeliest label is wrong: MOCU for the share of errors."""
     return 1.0 - latents.probability.max(axis=-1)
 
 
-def squared(latents: Latents) -> Array:
+def expected_brier(latents: LatentMoments) -> Array:
     """Brier's expected score of the probabilities: BEMPS, CoreMSE."""
     p = latents.probability
     return 1.0 - (p * p).sum(axis=-1)
 
 
-def surprise(latents: Latents) -> Array:
+def expected_entropy(latents: LatentMoments) -> Array:
     """The entropy of the label: BEMPS, CoreLog."""
     return entr(latents.probability).sum(axis=-1)
 
 
-def doubted(latents: Latents) -> Array:
+def doubted(latents: LatentMoments) -> Array:
     """The possibility that a rival is likelier than the leading label, 1 - N.
 
     Paper: Props. 2 to 4, here for settings whose credibility each answer changes.
@@ -132,7 +132,7 @@ def _of_leading(values: Array, lead: Places) -> Array:
 
 # ---------------------------------------------------------------- after an answer
 @dataclass(frozen=True, eq=False)
-class Answered:
+class OneStepPosterior:
     """What would be believed of reference rows after one answer about each candidate.
 
     Attributes:
@@ -141,30 +141,32 @@ class Answered:
     """
 
     chance: Vector
-    latents: Latents
+    latents: LatentMoments
 
 
-def answers(source: Source, candidates: Matrix, reference: Matrix) -> Iterator[list[Answered]]:
+def one_step_posteriors(
+    source: JointPosterior, candidates: Matrix, reference: Matrix
+) -> Iterator[list[OneStepPosterior]]:
     """What each answer would teach about reference rows, some candidates at a time.
 
     Paper: none; Props. 7 and 8 for one more label, from the mode of the others.
     """
-    there, here = Latents.of(source, reference), Latents.of(source, candidates)
+    there, here = LatentMoments.of(source, reference), LatentMoments.of(source, candidates)
     H, m, P = here.mean.shape
     square = source.scale * source.scale
     joint = square * source.covariance(candidates)
     rows = max(1, CHUNK // max(1, H * len(reference) * max(P * P, 2)))
     for start in range(0, m, rows):
         part = slice(start, start + rows)
-        some = Latents(here.mean[:, part], here.variance[:, part], here.credibility)
+        some = LatentMoments(here.mean[:, part], here.variance[:, part], here.credibility)
         between = square * source.between(candidates[part], reference)
         step = _step(some.mean, joint[:, part])
-        yield _each_answer(some, there, between, step, source.trust)
+        yield _each_answer(some, there, between, step, source.tempering)
 
 
 def _each_answer(
-    here: Latents, there: Latents, between: Array, step: Step, trust: float
-) -> list[Answered]:
+    here: LatentMoments, there: LatentMoments, between: Array, step: LabelUpdate, trust: float
+) -> list[OneStepPosterior]:
     """The same for each label of some candidates.
 
     Args:
@@ -174,7 +176,11 @@ def _each_answer(
         step: what each label does to candidates, (L, H, m, ...).
         trust: the power with which an answer counts for a setting.
     """
-    each, chance, found = chances(here.mean, here.variance), here.probability, list[Answered]()
+    each, chance, found = (
+        average_probabilities(here.mean, here.variance),
+        here.probability,
+        list[OneStepPosterior](),
+    )
     apart = _apart(between) if between.shape[-1] > 1 else between
     for label in range(each.shape[2]):
         credibility = here.credibility[:, None] * each[:, :, label] ** trust
@@ -182,8 +188,8 @@ def _each_answer(
         moved, fall = _followed(between, apart, step.pull[label], step.bend[label])
         before = there.variance[:, None]
         variance = np.maximum(before - fall, _FLOOR * before)
-        after = Latents(there.mean[:, None] + moved, variance, credibility)
-        found.append(Answered(chance[:, label], after))
+        after = LatentMoments(there.mean[:, None] + moved, variance, credibility)
+        found.append(OneStepPosterior(chance[:, label], after))
     return found
 
 
@@ -198,18 +204,18 @@ def _followed(between: Array, apart: Array, pull: Array, bend: Array) -> tuple[A
     return moved, (told * apart).sum(axis=-1) * (P / (P - 1.0))
 
 
-def _step(mean: Array, joint: Array) -> Step:
+def _step(mean: Array, joint: Array) -> LabelUpdate:
     """What each label does to the latents of candidates under every setting, (L, H, m, ...)."""
     H, m, P = mean.shape
     flat = mean.reshape(-1, P), joint.reshape(-1, P, P)
-    step = probit_step(flat[0][:, 0], flat[1][:, 0, 0]) if P == 1 else softmax_step(*flat)
+    step = probit_update(flat[0][:, 0], flat[1][:, 0, 0]) if P == 1 else softmax_update(*flat)
     shape = (len(step.pull), H, m, P)
-    return Step(step.pull.reshape(shape), step.bend.reshape(*shape, P))
+    return LabelUpdate(step.pull.reshape(shape), step.bend.reshape(*shape, P))
 
 
 # ---------------------------------------------------------------- gains
-def gain(
-    source: Source,
+def expected_loss_reduction(
+    source: JointPosterior,
     candidates: Matrix,
     reference: Matrix,
     loss: Loss,
@@ -227,21 +233,23 @@ def gain(
         weight: (r,), how much each counts; all alike, summing to one, if left out.
     """
     counts = np.full(len(reference), 1.0 / max(1, len(reference))) if weight is None else weight
-    before = loss(Latents.of(source, reference)) @ counts
+    before = loss(LatentMoments.of(source, reference)) @ counts
     after = [
         sum(one.chance * (loss(one.latents) @ counts) for one in some)
-        for some in answers(source, candidates, reference)
+        for some in one_step_posteriors(source, candidates, reference)
     ]
     return before - np.concatenate(after) if after else np.empty(0)
 
 
-def information(source: Source, candidates: Matrix, reference: Matrix) -> Vector:
+def expected_information_gain(
+    source: JointPosterior, candidates: Matrix, reference: Matrix
+) -> Vector:
     """What the label of each candidate tells about those of reference rows, in nats: EPIG.
 
     Paper: none; mutual information of two labels, summed over reference rows.
     """
     found = list[Vector]()
-    for some in answers(source, candidates, reference):
+    for some in one_step_posteriors(source, candidates, reference):
         p = [one.latents.probability for one in some]
         average = sum(one.chance[:, None, None] * q for one, q in zip(some, p, strict=True))
         told = entr(average).sum(axis=(1, 2))

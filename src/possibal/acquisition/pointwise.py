@@ -17,7 +17,14 @@ from numpy.typing import ArrayLike
 from scipy.special import entr, ndtr, softmax, xlog1py
 
 from possibal.acquisition import coverage, expectations, suprema
-from possibal.acquisition.scoring import Order, by_variance, climbing, of_one_latent, reading, score
+from possibal.acquisition.scoring import (
+    Monotonicity,
+    by_variance,
+    of_one_latent,
+    one_per_latent,
+    one_per_pair,
+    score,
+)
 from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Array, Matrix, Vector, positive
 from possibal.belief import Belief, HasBelief
@@ -25,12 +32,12 @@ from possibal.belief import Belief, HasBelief
 # ---------------------------------------------------------------- the paper's scores
 
 
-def _doubt_order(_hypotheses: int, latents: int) -> Order:
+def _doubt_monotonicity(_hypotheses: int, latents: int) -> Monotonicity:
     """A rival becomes more possible as variances grow, or as the only latent nears zero."""
-    return Order.BY_BOTH if latents == 1 else Order.BY_VARIANCE
+    return Monotonicity.BY_BOTH if latents == 1 else Monotonicity.BY_VARIANCE
 
 
-@score(size=reading, order=_doubt_order)
+@score(size=one_per_latent, monotonicity=_doubt_monotonicity)
 def doubt(belief: Belief) -> Vector:
     """Asks where the leading label may yet be wrong: the possibility 1 - N of a likelier rival.
 
@@ -40,7 +47,7 @@ def doubt(belief: Belief) -> Vector:
     return np.exp(_log_doubt(belief))
 
 
-@score(size=reading)
+@score(size=one_per_latent)
 def necessity(belief: Belief) -> Vector:
     """Necessity that the leading label is truly the likeliest: 1 means no rival is credible.
 
@@ -49,12 +56,12 @@ def necessity(belief: Belief) -> Vector:
     return 0.0 - np.expm1(_log_doubt(belief))
 
 
-def _uncertainty_order(_hypotheses: int, latents: int) -> Order:
+def _uncertainty_monotonicity(_hypotheses: int, latents: int) -> Monotonicity:
     """A supremum grows with its possibility function, and that with the variance."""
-    return Order.BY_LABELS if latents == 1 else Order.BY_VARIANCE
+    return Monotonicity.BY_LABELS if latents == 1 else Monotonicity.BY_VARIANCE
 
 
-@score(size=climbing, order=_uncertainty_order)
+@score(size=one_per_pair, monotonicity=_uncertainty_monotonicity)
 def uncertainty(belief: Belief) -> Vector:
     """Asks where labels are together most credible beyond one: the epistemic uncertainty U.
 
@@ -113,7 +120,7 @@ def _probability_at_mode(belief: Belief) -> Array:
 # ---------------------------------------------------------------- baselines
 
 
-@score(size=reading)
+@score(size=one_per_latent)
 def bald(belief: Belief) -> Vector:
     """Asks where label and latent share most information (BALD).
 
@@ -143,7 +150,7 @@ def _divergence(p: Array, average: Matrix) -> Array:
     return (average * np.maximum(xlog1py(1.0 + r, r) - r, 0.0)).sum(axis=2)
 
 
-@score(size=reading)
+@score(size=one_per_latent)
 def bald_houlsby(belief: Belief) -> Vector:
     """Asks where BALD is largest, by the closed approximation of Houlsby et al. (two labels).
 
@@ -158,7 +165,7 @@ def bald_houlsby(belief: Belief) -> Vector:
     return np.maximum(_binary_entropy(_rarer_label(belief)) - belief.weight @ noise, 0.0)
 
 
-@score(size=reading, order=of_one_latent)
+@score(size=one_per_latent, monotonicity=of_one_latent)
 def entropy(belief: Belief) -> Vector:
     """Asks where the predicted label is most random (entropy).
 
@@ -169,7 +176,7 @@ def entropy(belief: Belief) -> Vector:
     return expectations.label_entropy(_average_probability(belief))
 
 
-@score(size=reading, order=of_one_latent)
+@score(size=one_per_latent, monotonicity=of_one_latent)
 def margin(belief: Belief) -> Vector:
     """Asks where the two leading labels are closest: one minus the gap between them.
 
@@ -182,7 +189,7 @@ def margin(belief: Belief) -> Vector:
     return np.minimum(expectations.all_others(p).min(axis=1) + second, 1.0)
 
 
-@score(size=reading, order=of_one_latent)
+@score(size=one_per_latent, monotonicity=of_one_latent)
 def least_confidence(belief: Belief) -> Vector:
     """Asks where the leading label is least probable (least confidence).
 
@@ -193,7 +200,7 @@ def least_confidence(belief: Belief) -> Vector:
     return expectations.all_others(_average_probability(belief)).min(axis=1)
 
 
-@score(size=reading, order=by_variance)
+@score(size=one_per_latent, monotonicity=by_variance)
 def latent_entropy(belief: Belief) -> Vector:
     """Asks where the latent varies most, whatever it means for the label (maximum entropy).
 
@@ -242,7 +249,7 @@ def _softmax_information(belief: Belief) -> tuple[Array, Array]:
 # ---------------------------------------------------------------- regression
 
 
-@score(size=reading)
+@score(size=one_per_latent)
 def uncertainty_parameter(belief: Belief) -> Vector:
     """Asks where the latent itself is least known: the volume U of its possibility function.
 

@@ -16,7 +16,7 @@ CHUNK = 16_000
 allocator instead of being mapped anew: measured up to twice as fast as larger ones."""
 
 
-class Order(IntEnum):
+class Monotonicity(IntEnum):
     """What is known of a score before it is worked out.
 
     ``BY_VARIANCE``: larger variances never lower it. ``BY_BOTH``: nor do means closer to zero.
@@ -34,7 +34,7 @@ class Score(Protocol):
 
     __name__: str
     __doc__: str | None
-    order: Callable[[int, int], Order]
+    monotonicity: Callable[[int, int], Monotonicity]
     """Of the number of hypotheses and of latents a row has."""
     size: Callable[[int], int]
     """Numbers that a row with that many latents needs at once."""
@@ -45,19 +45,19 @@ class Score(Protocol):
     def __call__(self, mean: ArrayLike, variance: ArrayLike) -> Vector: ...
 
 
-def unordered(_hypotheses: int, _latents: int) -> Order:
+def no_monotonicity(_hypotheses: int, _latents: int) -> Monotonicity:
     """A score of which nothing is known."""
-    return Order.UNKNOWN
+    return Monotonicity.UNKNOWN
 
 
 def score(
-    size: Callable[[int], int], order: Callable[[int, int], Order] = unordered
+    size: Callable[[int], int], monotonicity: Callable[[int, int], Monotonicity] = no_monotonicity
 ) -> Callable[[Callable[[Belief], Vector]], Score]:
     """Let a function of a belief take plain moments too, and work through a pool in chunks.
 
     Args:
         size: numbers that a row with that many latents needs at once, for one hypothesis.
-        order: of the score, for so many hypotheses and latents.
+        monotonicity: of the score, for so many hypotheses and latents.
     """
 
     def decorate(function: Callable[[Belief], Vector]) -> Score:
@@ -79,7 +79,7 @@ def score(
                     values[chunk] = function(belief.part(chunk))
             return values
 
-        scored.order, scored.size = order, size  # pyright: ignore[reportAttributeAccessIssue] - a function has any
+        scored.monotonicity, scored.size = monotonicity, size  # pyright: ignore[reportAttributeAccessIssue] - a function has any
         return scored  # pyright: ignore[reportReturnType] - the same
 
     return decorate
@@ -87,24 +87,24 @@ def score(
 
 def is_local(strategy: object) -> TypeGuard[Score]:
     """Whether a strategy reads a belief row by row, so that rows of many pools may be joined."""
-    return hasattr(strategy, "order")
+    return hasattr(strategy, "monotonicity")
 
 
-def reading(latents: int) -> int:
+def one_per_latent(latents: int) -> int:
     """Numbers a row needs where a score reads its moments once."""
     return latents
 
 
-def climbing(latents: int) -> int:
+def one_per_pair(latents: int) -> int:
     """Numbers a row needs to find suprema: one per pair of labels."""
     return latents**2
 
 
-def by_variance(_hypotheses: int, _latents: int) -> Order:
+def by_variance(_hypotheses: int, _latents: int) -> Monotonicity:
     """A score that larger variances never lower."""
-    return Order.BY_VARIANCE
+    return Monotonicity.BY_VARIANCE
 
 
-def of_one_latent(hypotheses: int, latents: int) -> Order:
+def of_one_latent(hypotheses: int, latents: int) -> Monotonicity:
     """A score that is in order where a row has one latent under one hypothesis."""
-    return Order.BY_BOTH if hypotheses == latents == 1 else Order.UNKNOWN
+    return Monotonicity.BY_BOTH if hypotheses == latents == 1 else Monotonicity.UNKNOWN

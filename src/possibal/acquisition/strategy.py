@@ -15,7 +15,7 @@ NOTHING: Matrix = np.empty((0, 0))
 Kept = TypeVar("Kept")
 
 
-class Posterior(Protocol):
+class MarginalPosterior(Protocol):
     """Anything that can tell its belief about rows."""
 
     def at(self, X: Matrix, /) -> Belief:
@@ -24,7 +24,7 @@ class Posterior(Protocol):
 
 
 @runtime_checkable
-class Source(Posterior, Protocol):
+class JointPosterior(MarginalPosterior, Protocol):
     """A posterior that tells how rows hang together: what pool-wide strategies read."""
 
     @property
@@ -33,17 +33,17 @@ class Source(Posterior, Protocol):
         ...
 
     @property
-    def trust(self) -> float:
+    def tempering(self) -> float:
         """The power with which an answer counts for a setting."""
         ...
 
     @property
-    def seen(self) -> Matrix:
+    def training_rows(self) -> Matrix:
         """The rows that have labels, or will have them before the next."""
         ...
 
     @property
-    def answered(self) -> int:
+    def n_labels(self) -> int:
         """How many of them have labels."""
         ...
 
@@ -69,7 +69,7 @@ class View:
         kept: what strategies have worked out of the rows alone, shared by the views of a batch.
     """
 
-    posterior: Posterior
+    posterior: MarginalPosterior
     candidates: Matrix
     rng: np.random.Generator | None = None
     reference: Matrix = field(default_factory=lambda: NOTHING)
@@ -90,7 +90,7 @@ class View:
     def _belief(self) -> Belief:
         return self.posterior.at(self.candidates) if self.known is None else self.known
 
-    def after(self, posterior: Posterior) -> "View":
+    def after(self, posterior: MarginalPosterior) -> "View":
         """The same rows for the next question of a batch, of which this is foreseen."""
         return replace(self, posterior=posterior, known=None)
 
@@ -101,9 +101,9 @@ class View:
         return self.kept[make]
 
     @property
-    def source(self) -> Source:
+    def joint_posterior(self) -> JointPosterior:
         """The posterior of a strategy that reads how rows hang together."""
-        if isinstance(self.posterior, Source):
+        if isinstance(self.posterior, JointPosterior):
             return self.posterior
         raise TypeError(
             "posterior must tell how rows hang together; "

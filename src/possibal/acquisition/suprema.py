@@ -55,14 +55,14 @@ def probit_excess(mean: Vector, variance: Vector) -> tuple[Vector, Vector]:
         more * (more + 1.0)
     )
     guess = np.minimum(sigma2 * (0.125 * upper + 0.75 * lower), np.maximum(reach + mu, 1.0))
-    up = probit_climb(-mu, log_sigma2, guess)
+    up = probit_argmax_offset(-mu, log_sigma2, guess)
     rival = ndtr(up - mu) * np.exp(-0.5 * up * (up / sigma2)) - tail
 
     # The leader climbs d = sigma2 r(mu + d), which falls fast: one Newton step from d = 0.
     mu_l = np.minimum(mu, FAR)
     r = SQRT_2_OVER_PI * np.exp(-0.5 * mu_l * mu_l) / (2.0 - 2.0 * tail)
     guess = np.minimum(sigma2 * r / (1.0 + sigma2 * r * (mu_l + r)), np.maximum(reach - mu, 1.0))
-    down = probit_climb(mu_l, log_sigma2, guess)
+    down = probit_argmax_offset(mu_l, log_sigma2, guess)
     end = ndtr(-mu_l - down)
     leader = tail - end + (1.0 - end) * np.expm1(-0.5 * down * (down / sigma2))
 
@@ -88,7 +88,7 @@ def _small_excess(mu: Vector, sigma2: Vector, d: Vector) -> Vector:
     return ndtr(mu) * np.expm1(np.log1p(hazard(mu) * d * area) - 0.5 * d * (d / sigma2))
 
 
-def probit_climb(mu: Vector, log_sigma2: Vector, guess: Vector) -> Vector:
+def probit_argmax_offset(mu: Vector, log_sigma2: Vector, guess: Vector) -> Vector:
     """How far above mu the maximiser of Phi(theta) N(theta; mu, sigma2) lies.
 
     Paper: Sec. 4.2, where the supremum of U is attained.

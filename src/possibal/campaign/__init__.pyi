@@ -1,11 +1,11 @@
 from .answer import Answer
 from .campaign import Campaign
-from .stopping import Advice, State, advise
+from .stopping import Advice, AdviceState, advise
 
 __all__ = [
     "Advice",
+    "AdviceState",
     "Answer",
     "Campaign",
-    "State",
     "advise",
 ]

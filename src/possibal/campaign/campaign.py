@@ -20,27 +20,27 @@ from numpy.typing import ArrayLike
 from possibal.acquisition.pointwise import STRATEGIES, doubt
 from possibal.acquisition.scoring import Score, is_local
 from possibal.acquisition.strategy import Strategy, View
-from possibal.arguments import USUAL, choice, plain, whole
+from possibal.arguments import DEFAULT_STRATEGY, as_python, choice, whole
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.campaign.answer import Answer, check_label, check_row
-from possibal.campaign.batch import following, merit, spoken_for, watching
-from possibal.campaign.stopping import Advice, State, advise, lookback
+from possibal.campaign.batch import candidate_utilities, next_in_batch, representativeness, tracking
+from possibal.campaign.stopping import Advice, AdviceState, advise, lookback
 from possibal.estimators import validation
 from possibal.estimators.classifier import PossibilisticGPClassifier
-from possibal.gp.pending import Foreseen
+from possibal.gp.pending import PendingPosterior
 from possibal.gp.posterior import Posterior
 from possibal.pool.cache import BUDGET
-from possibal.pool.pruning import Judge
-from possibal.pool.ranking import Pool, pool, unfitted
-from possibal.pool.sampling import Drawn, Lot, draw_of, half_of
-from possibal.pool.top_k import Sieve
+from possibal.pool.pruning import PrunedScorer
+from possibal.pool.ranking import Pool, checked_pool, unfitted
+from possibal.pool.sampling import HashedSampler, QuestionSample, half_size, sample_size
+from possibal.pool.top_k import TopK
 
-DRAWN = 10_000
+ADVICE_SAMPLE = 10_000
 """Rows of a large pool that are asked whether to go on."""
-SHORT = 1000
+BATCH_CANDIDATES = 1000
 """Rows of a large pool among which several questions are picked."""
-MADE_UP = (0, 1)
+PLACEHOLDER_CLASSES = (0, 1)
 """What classes are called while fewer than two are known."""
 
 
@@ -71,7 +71,7 @@ class Campaign:
         *,
         ids: Iterable[Hashable] | None = None,
         classes: ArrayLike | None = None,
-        strategy: str | Strategy = USUAL,
+        strategy: str | Strategy = DEFAULT_STRATEGY,
         classifier: PossibilisticGPClassifier | None = None,
         seed: int = 0,
         memory: float = BUDGET,
@@ -95,7 +95,7 @@ class Campaign:
             model.set_params(classes=classes)
         _named(model)
         start = whole("seed", seed, 0)
-        rows = pool(X, ids, start, memory)
+        rows = checked_pool(X, ids, start, memory)
         if model.usual_distance is None:  # so that no answer changes it
             model.set_params(usual_distance=rows.usual_distance)
         return cls(rows, chosen, model, start)
@@ -152,7 +152,7 @@ class Campaign:
         """The campaign with more answers, told one after the other."""
         told, labels = list(self.answers), dict(self._answered)
         for answer in answers:
-            row, label = plain(answer.row), plain(answer.label)
+            row, label = as_python(answer.row), as_python(answer.label)
             check_row(row, self.pool.places, labels)
             check_label(label, self._known, told[0].label if told else None)
             told.append(Answer(row, label))
@@ -161,7 +161,7 @@ class Campaign:
 
     def without(self, rows: Iterable[Hashable]) -> "Campaign":
         """The campaign that never asks about these rows; their answers are welcome all the same."""
-        aside = frozenset(plain(row) for row in rows)
+        aside = frozenset(as_python(row) for row in rows)
         for row in aside:
             check_row(row, self.pool.places, {})
         return replace(self, aside=self.aside | aside)
@@ -202,15 +202,15 @@ class Campaign:
         """Whether to go on asking."""
         left, before = self._places_left, None
         if self.pool.is_large:
-            left = self._rng().permutation(left)[:DRAWN]
+            left = self._rng().permutation(left)[:ADVICE_SAMPLE]
         earlier = replace(self, answers=self.answers[: -lookback(len(self))])
         if earlier._labels == self._labels and not self._is_cold:  # noqa: SLF001 - our own
             before = earlier._posterior.at(self.pool.X[left])  # noqa: SLF001 - our own
         advice = advise(self.belief_of(left), before, len(self), is_sample=self.pool.is_large)
         if self._is_cold and len(left):
             reason = "The answers so far name fewer than two classes."
-            return replace(advice, state=State.GO_ON, reason=reason)
-        if self.pool.is_large and advice.state is State.DONE and len(left):
+            return replace(advice, state=AdviceState.GO_ON, reason=reason)
+        if self.pool.is_large and advice.state is AdviceState.DONE and len(left):
             now = self.belief_of(np.append(left, self._sifted(doubt, 1)[0]))
             return advise(now, None, len(self), is_sample=True)
         return advice
@@ -245,7 +245,7 @@ class Campaign:
     @property
     def _rule(self) -> Strategy:
         """What rows are asked by: the strategy, or how many others each speaks for."""
-        return spoken_for if self._is_cold and not self._is_random else self.strategy
+        return representativeness if self._is_cold and not self._is_random else self.strategy
 
     @functools.cached_property
     def _places(self) -> Places:
@@ -274,8 +274,8 @@ class Campaign:
         """What the answers taught; of made-up classes while their names are not known."""
         if self.model.classes is None and self._is_cold:
             model = unfitted(self.model)
-            model.set_params(classes=MADE_UP)
-            return self._fitted(model, [MADE_UP[0]] * len(self)).posterior_
+            model.set_params(classes=PLACEHOLDER_CLASSES)
+            return self._fitted(model, [PLACEHOLDER_CLASSES[0]] * len(self)).posterior_
         return self.classifier.posterior_
 
     def _fitted(
@@ -292,13 +292,15 @@ class Campaign:
     ) -> tuple[Places, View, Vector]:
         """The rows that are judged and their merits; of a large pool the best one, or several."""
         if self.is_large:
-            places, worth = self._shortlist(min(max(SHORT, 3 * n), len(left)) if several else 1)
+            places, worth = self._shortlist(
+                min(max(BATCH_CANDIDATES, 3 * n), len(left)) if several else 1
+            )
             return places, self._view(places, rng), worth
         places = self._judged(left, n)
         view = self._view(places, rng)
         if is_local(self._rule):
             view = replace(view, known=self.belief.part(places))
-        return places, view, merit(view, np.ones(len(places), dtype=bool), self._rule)
+        return places, view, candidate_utilities(view, np.ones(len(places), dtype=bool), self._rule)
 
     def _picked(
         self, n: int, left: Places, weighed: tuple[Places, View, Vector], rng: np.random.Generator
@@ -307,14 +309,14 @@ class Campaign:
         judged, view, worth = weighed
         asked = [int(judged[worth.argmax()])]
         left = left if self._is_cold else judged
-        foreseen = watching(Foreseen(self._posterior), view, self._rule)
+        foreseen = tracking(PendingPosterior(self._posterior), view, self._rule)
         while len(asked) < n:
-            foreseen = foreseen.with_pick(self.pool.X[asked[-1]])
+            foreseen = foreseen.with_pending(self.pool.X[asked[-1]])
             if not (free := ~np.isin(judged, asked)).any():  # no deputy of the pool is left
                 judged = np.setdiff1d(left, asked)
                 view, free = self._view(judged, rng), np.ones(len(judged), dtype=bool)
-                foreseen = watching(foreseen, view, self._rule)
-            asked.append(int(judged[following(foreseen, view, free, self._rule)]))
+                foreseen = tracking(foreseen, view, self._rule)
+            asked.append(int(judged[next_in_batch(foreseen, view, free, self._rule)]))
         return asked
 
     @property
@@ -330,9 +332,9 @@ class Campaign:
 
     def _sifted(self, score: Score, top: int) -> tuple[Places, Vector]:
         """The rows that may be asked about of which a score makes most, in order, and its worth."""
-        judge, cores = Judge.of(self._posterior, score), os.cpu_count() or 1
-        sieve = Sieve(top, judge.slack)
-        self.pool.memory.sift(self._posterior, judge, sieve, self._places_taken, cores)
+        judge, cores = PrunedScorer.of(self._posterior, score), os.cpu_count() or 1
+        sieve = TopK(top, judge.slack)
+        self.pool.cache.scan(self._posterior, judge, sieve, self._places_taken, cores)
         (best,) = sieve.best(judge.worth)
         order = np.argsort(best.places)
         return best.places[order], best.utilities[order]
@@ -351,28 +353,28 @@ class Campaign:
         if self._is_random:
             return left
         if self._is_cold:
-            deputies = left[np.isin(left, self.pool.deputies)]
+            deputies = left[np.isin(left, self.pool.representatives)]
             return deputies if len(deputies) else left
-        if is_local(self.strategy) or len(left) <= 2 * half_of(n):
+        if is_local(self.strategy) or len(left) <= 2 * half_size(n):
             return left
         drawn = self._drawn(n)
         belief = self._posterior.at(self.pool.X[drawn.places])
         return drawn.places[drawn.shown(belief, n)]
 
-    def _drawn(self, n: int) -> Drawn:
+    def _drawn(self, n: int) -> QuestionSample:
         """The rows that are drawn of those left where n are wanted."""
-        if (count := draw_of(n)) not in self._draws:
-            self._draws[count] = Lot(self.seed, len(self)).drawn(self._places_left, count)
+        if (count := sample_size(n)) not in self._draws:
+            self._draws[count] = HashedSampler(self.seed, len(self)).drawn(self._places_left, count)
         return self._draws[count]
 
     @functools.cached_property
-    def _draws(self) -> dict[int, Drawn]:
+    def _draws(self) -> dict[int, QuestionSample]:
         """Those made so far, by their sizes."""
         return {}
 
     def _view(self, places: Places, rng: np.random.Generator) -> View:
         """Rows before any is picked, and those that stand for all left where they are read."""
-        X, posterior = self.pool.X[places], Foreseen(self._posterior)
+        X, posterior = self.pool.X[places], PendingPosterior(self._posterior)
         if self._is_random:
             return View(posterior, X, rng)
         if self._is_cold:

@@ -10,19 +10,19 @@ import numpy as np
 
 from possibal.belief import Belief, leading_labels
 
-SURE = 0.9
+CERTAIN = 0.9
 """A row whose label is at least this necessary is not worth a question."""
 DOUBTFUL = 0.2
 """A row whose label is less necessary than this is in doubt."""
-FEWEST = 10
+FEWEST_ANSWERS = 10
 """With fewer answers nothing has settled."""
-CALM = 0.01
+FEW_CHANGES = 0.01
 """Where this share of predictions changes over the last answers, they have not settled."""
 MOST_IN_DOUBT = 0.02
 """Where a larger share of the rows left is in doubt, calm may be blindness."""
 
 
-class State(Enum):
+class AdviceState(Enum):
     """What to do next; the value is what people read."""
 
     GO_ON = "go on"
@@ -43,7 +43,7 @@ class Advice:
             there is nothing to compare with.
     """
 
-    state: State
+    state: AdviceState
     reason: str
     least_necessity: float
     in_doubt: int
@@ -83,12 +83,12 @@ def advise(now: Belief, before: Belief | None, answers: int, *, is_sample: bool 
     moved = None
     if before is not None:
         moved = int(np.count_nonzero(leading_labels(now) != leading_labels(before)))
-    found = _Found(len(now), is_sample, least, in_doubt, moved, answers)
+    found = _StoppingEvidence(len(now), is_sample, least, in_doubt, moved, answers)
     return Advice(found.state, found.reason, least, in_doubt, found.changed)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _StoppingEvidence:
     """What advice rests on: rows looked at, how sure they are, and what the answers changed."""
 
     rows: int
@@ -104,31 +104,31 @@ class _Found:
         return None if self.moved is None else self.moved / max(self.rows, 1)
 
     @property
-    def state(self) -> State:
+    def state(self) -> AdviceState:
         """The rule itself."""
-        if self.least >= SURE:
-            return State.DONE
-        calm = self.changed is not None and self.changed < CALM
-        if self.answers >= FEWEST and calm and self.in_doubt <= MOST_IN_DOUBT * self.rows:
-            return State.SETTLED
-        return State.GO_ON
+        if self.least >= CERTAIN:
+            return AdviceState.DONE
+        calm = self.changed is not None and self.changed < FEW_CHANGES
+        if self.answers >= FEWEST_ANSWERS and calm and self.in_doubt <= MOST_IN_DOUBT * self.rows:
+            return AdviceState.SETTLED
+        return AdviceState.GO_ON
 
     @property
     def reason(self) -> str:
         """One sentence for whoever answers."""
         if not self.rows:
             return "Every row has an answer."
-        if self.state is State.DONE:
+        if self.state is AdviceState.DONE:
             left = "rows left" if self.is_sample else f"{self.rows} rows left"
             return f"None of the {left} is likely to belong to another class than predicted."
         rows = f"{self.rows} rows drawn at random" if self.is_sample else f"{self.rows} rows"
         open_rows = f"{self.in_doubt} of {rows} could still belong to another class"
         last = f"The last {lookback(self.answers)} answers"
-        if self.state is State.SETTLED:
+        if self.state is AdviceState.SETTLED:
             return f"{last} changed almost nothing, and {open_rows}."
         obstacles = {
             f"{open_rows}.": self.in_doubt > MOST_IN_DOUBT * self.rows,
-            f"Fewer than {FEWEST} rows have an answer.": self.answers < FEWEST,
+            f"Fewer than {FEWEST_ANSWERS} rows have an answer.": self.answers < FEWEST_ANSWERS,
             f"{last} named a class for the first time.": self.moved is None,
             f"{last} changed the prediction of {self.moved} of {rows}.": True,
         }

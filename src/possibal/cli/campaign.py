@@ -52,9 +52,9 @@ def export(
     with mistakes():
         ending = writers.ending_of(to, "to")
         with Store.open(db, writes=False) as store:
-            lines = label_files.exported(store, fields=fields)
+            lines = label_files.exported_opinions(store, fields=fields)
             names = label_files.field_names(store) if fields else ()
-        content = label_files.written(lines, ending, names)
+        content = label_files.export_file(lines, ending, names)
     write(to, content)
     rows = len({line.id for line in lines})
     _say(f"Wrote {len(lines)} answers about {rows} rows to {to}")
@@ -81,7 +81,7 @@ def import_labels(
     from possibal.labelling.storage.store import Store
 
     with mistakes(), Store.open(db) as store:
-        events = label_files.read(file, store, encoding)
+        events = label_files.read_labels(file, store, encoding)
         store.append(events)
     _say(f"Added {len(events)} answers from {file}" if events else f"Nothing in {file} is new")
 
@@ -110,12 +110,12 @@ def status(
 def _status(db: str) -> dict[str, Any]:
     """How far a campaign is, as JSON can hold it."""
     from possibal.labelling.overview import Overview
-    from possibal.labelling.saved_model import standing
+    from possibal.labelling.saved_model import static_campaign
     from possibal.labelling.storage import database
     from possibal.labelling.storage.store import Store
 
     with Store.open(db, writes=False) as store:
-        stands = standing(store)
+        stands = static_campaign(store)
         view, setup = Overview(stands), stands.setup
         progress = view.progress()
         return {
@@ -164,12 +164,12 @@ def model(
     The model is a folder of text and numbers that any machine can read and that runs no code; a
     file that ends in .skops is one for skops.io. Works while people label.
     """
-    from possibal.labelling.saved_model import Model
+    from possibal.labelling.saved_model import SavedModel
     from possibal.labelling.storage.store import Store
 
     with mistakes():
         with Store.open(db, writes=False) as store:
-            kept = Model.of(store)
+            kept = SavedModel.of(store)
         kept.save(to)
     classes = ", ".join(kept.classes)
     _say(f"The model of {len(kept.labels)} labelled rows ({classes}) is in {to}")
@@ -207,16 +207,16 @@ def predict(  # noqa: PLR0913 - one argument per option
     none is. Rows with a low necessity are worth a look by a person.
     """
     from possibal.data import writers
-    from possibal.data.ingest import Wanted, take_new
-    from possibal.labelling.saved_model import Model
+    from possibal.data.ingest import SourceSpec, ingest_new_rows
+    from possibal.labelling.saved_model import SavedModel
 
     with mistakes(), shares() as tell:
         ending = ".csv" if to is None else writers.ending_of(to, "to")
-        known = Model.load(model)
-        wanted = Wanted(file, id=id, features=features, encoding=encoding)
-        rows = take_new(known.recipe, wanted, lambda words, share: tell(words, share / 2))
+        known = SavedModel.load(model)
+        wanted = SourceSpec(file, id=id, features=features, encoding=encoding)
+        rows = ingest_new_rows(known.recipe, wanted, lambda words, share: tell(words, share / 2))
         found = known.predict(rows.X, lambda share: tell("predicting", 0.5 + share / 2))
-        content = writers.written(_columns(rows.ids, found), ending)
+        content = writers.write_sheet(_columns(rows.ids, found), ending)
     if to is None:
         typer.echo(content, nl=False)
         return
@@ -226,13 +226,13 @@ def predict(  # noqa: PLR0913 - one argument per option
 
 def _columns(ids: tuple[str, ...], found: "Predictions") -> list[Any]:
     """Predictions as columns of a file."""
-    from possibal.data.writers import Column
+    from possibal.data.writers import SheetColumn
 
     return [
-        Column("id", ids),
-        Column("label", found.label),
-        Column("probability", found.probability.tolist(), is_number=True),
-        Column("necessity", found.necessity.tolist(), is_number=True),
+        SheetColumn("id", ids),
+        SheetColumn("label", found.label),
+        SheetColumn("probability", found.probability.tolist(), is_number=True),
+        SheetColumn("necessity", found.necessity.tolist(), is_number=True),
     ]
 
 

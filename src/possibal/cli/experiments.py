@@ -81,10 +81,10 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     with mistakes():
         names = tuple(name.strip() for name in datasets.split(",") if name.strip())
         own = tuple(strategy or ())
-        settings = experiments_session.Settings(
+        settings = experiments_session.ReproduceRequest(
             what, names, protocol, hyperparameters, runs, quick, own, seed
         )
-    experiments_session.reproduce(settings, experiments_session.Workplace(out, jobs, dask))
+    experiments_session.reproduce(settings, experiments_session.RunOptions(out, jobs, dask))
 
 
 def compare(  # noqa: PLR0913 - one argument per option
@@ -127,7 +127,7 @@ def compare(  # noqa: PLR0913 - one argument per option
     from possibal.cli import experiments_session
 
     own, judges = tuple(strategy or ()), tuple(dict.fromkeys(referee or ()))
-    asked = experiments_session.Comparison(
+    asked = experiments_session.CompareRequest(
         data, label, own, runs, questions, hyperparameters, seed, encoding, judges
     )
-    experiments_session.compare(asked, experiments_session.Workplace(out, jobs, dask))
+    experiments_session.compare(asked, experiments_session.RunOptions(out, jobs, dask))

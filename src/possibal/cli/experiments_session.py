@@ -11,18 +11,25 @@ from possibal.experiments import compare as comparison
 from possibal.experiments import referees, user_data
 from possibal.experiments import reproduce as reproduction
 from possibal.experiments.datasets import DATASETS, Dataset, load
-from possibal.experiments.engine.runner import Progress, Wanted, begin, cluster, cores, run
+from possibal.experiments.engine.runner import (
+    ExperimentJob,
+    RunProgress,
+    begin,
+    cluster,
+    cores,
+    run,
+)
 from possibal.experiments.engine.simulation import is_binary
 from possibal.experiments.reporting import timing
 from possibal.experiments.reporting.figures import as_bytes, check_drawing, curves
 from possibal.experiments.reporting.paper_tables import TextTable
-from possibal.experiments.reproduce import Findings, Settings
+from possibal.experiments.reproduce import ReproduceRequest, Reproduction
 from possibal.experiments.results import Results
 from possibal.files import alone, folder, write
 
 
 @dataclass(frozen=True)
-class Workplace:
+class RunOptions:
     """Where to work.
 
     Attributes:
@@ -55,15 +62,15 @@ def datasets() -> None:
     )
 
 
-def reproduce(settings: Settings, workplace: Workplace) -> None:
+def reproduce(settings: ReproduceRequest, workplace: RunOptions) -> None:
     """Run the paper's experiments, print what was asked for and write it."""
     with mistakes():
-        wanted = reproduction.wanted(settings)
+        wanted = reproduction.reproduction_jobs(settings)
         place = _place(workplace)
     done = _run(wanted, workplace)
     costs = timing.measured() if settings.what in {"cost", "all"} else None
     results, pace = reproduction.merged(done.results), done.pace.milliseconds
-    findings = Findings(settings, results, pace, costs)
+    findings = Reproduction(settings, results, pace, costs)
     files_written = _write(place, findings.files())
     for table in findings.tables.values():
         _print(table)
@@ -73,7 +80,7 @@ def reproduce(settings: Settings, workplace: Workplace) -> None:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CompareRequest:
     """What to compare, as a user names it.
 
     Attributes:
@@ -99,7 +106,7 @@ class Comparison:
     referees: tuple[str, ...] = ()
 
 
-def compare(asked: Comparison, workplace: Workplace) -> None:
+def compare(asked: CompareRequest, workplace: RunOptions) -> None:
     """Run strategies on any labelled data, print them side by side and write that."""
     with mistakes():
         at_least("seed", asked.seed, 0)
@@ -107,7 +114,9 @@ def compare(asked: Comparison, workplace: Workplace) -> None:
             choice("referee", name, referees.MODELS)
         data, notes = _read(asked)
         size = comparison.sizes(data, asked.runs, asked.questions)
-        wanted = comparison.wanted(data, asked.strategies, size, asked.hyperparameters, asked.seed)
+        wanted = comparison.comparison_job(
+            data, asked.strategies, size, asked.hyperparameters, asked.seed
+        )
         place = _place(workplace)
     for note in notes:
         console().print(note, soft_wrap=True)
@@ -124,7 +133,7 @@ def compare(asked: Comparison, workplace: Workplace) -> None:
         console().print(sentence, soft_wrap=True)
 
 
-def _read(asked: Comparison) -> tuple[Dataset, tuple[str, ...]]:
+def _read(asked: CompareRequest) -> tuple[Dataset, tuple[str, ...]]:
     """The set to compare on, and what was done to it."""
     if asked.data not in DATASETS:
         loaded = user_data.read(asked.data, asked.label, asked.encoding)
@@ -140,13 +149,13 @@ def _read(asked: Comparison) -> tuple[Dataset, tuple[str, ...]]:
 
 # ---------------------------------------------------------------- at work
 @dataclass
-class Pace:
+class Timing:
     """How fast experiments went: seconds of work and steps, by set."""
 
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     steps: dict[str, int] = field(default_factory=dict[str, int])
 
-    def tell(self, progress: Progress) -> None:
+    def tell(self, progress: RunProgress) -> None:
         """Count what was done just now."""
         name = progress.experiment.dataset
         if progress.seconds:
@@ -160,7 +169,7 @@ class Pace:
         return {name: 1e3 * s / self.steps[name] for name, s in self.seconds.items()}
 
 
-def _place(workplace: Workplace) -> Path:
+def _place(workplace: RunOptions) -> Path:
     """The folder to write to, made only if there is someone to work."""
     if workplace.jobs is not None:
         at_least("jobs", workplace.jobs, 1)
@@ -168,7 +177,7 @@ def _place(workplace: Workplace) -> Path:
 
 
 @dataclass(frozen=True, eq=False)
-class Done:
+class ExperimentResults:
     """What experiments have yielded.
 
     Attributes:
@@ -178,15 +187,17 @@ class Done:
     """
 
     results: list[Results]
-    pace: Pace
+    pace: Timing
     judged: Mapping[str, list[Results]]
 
 
-def _run(wanted: Sequence[Wanted], workplace: Workplace, judges: Sequence[str] = ()) -> Done:
+def _run(
+    wanted: Sequence[ExperimentJob], workplace: RunOptions, judges: Sequence[str] = ()
+) -> ExperimentResults:
     """The results of experiments, with a bar while they run and are judged."""
-    pace = Pace()
+    pace = Timing()
     if not wanted:
-        return Done([], pace, {})
+        return ExperimentResults([], pace, {})
     effort = {one.experiment.name: _effort(one) for one in wanted}
     with ExitStack() as stack:
         with mistakes():
@@ -198,30 +209,32 @@ def _run(wanted: Sequence[Wanted], workplace: Workplace, judges: Sequence[str] =
             show = stack.enter_context(bar(_total(wanted, len(judges))))
             show("hyperparameters in advance", 0.0)
             begun = begin(wanted, rows, spread)
-            asked = {name: referees.by(name, referees.MODELS[name](), begun) for name in judges}
+            asked = {
+                name: referees.referee_jobs(name, referees.MODELS[name](), begun) for name in judges
+            }
 
-        def watch(progress: Progress) -> None:
+        def watch(progress: RunProgress) -> None:
             pace.tell(progress)
             name = progress.experiment.name
             show(progress.experiment.dataset, effort[name] * progress.trails)
 
-        def look(progress: Progress) -> None:
+        def look(progress: RunProgress) -> None:
             queries = progress.experiment.sizes.queries
             show(f"{progress.experiment.dataset}, by referees", queries * progress.trails)
 
         results = run(begun, spread, watch)
         judged = {name: run(some, spread, look) for name, some in asked.items()}
-        return Done(results, pace, judged)
+        return ExperimentResults(results, pace, judged)
 
 
-def _total(wanted: Sequence[Wanted], judges: int) -> float:
+def _total(wanted: Sequence[ExperimentJob], judges: int) -> float:
     """What all trails take, and to have each judged by so many."""
     return sum(
         one.trails * (_effort(one) + judges * one.experiment.sizes.queries) for one in wanted
     )
 
 
-def _effort(one: Wanted) -> float:
+def _effort(one: ExperimentJob) -> float:
     """What a trail takes, roughly, against others."""
     each = 1.0 if one.leaks else 6.0
     return one.experiment.sizes.queries * (each if is_binary(one.data) else 30.0)
@@ -238,7 +251,7 @@ def _print(table: TextTable) -> None:
     out.print()
 
 
-def _print_pace(pace: Pace) -> None:
+def _print_pace(pace: Timing) -> None:
     """Show how long steps took, if any were taken."""
     if pace.seconds:
         heads = [("set", False), ("steps", True), ("seconds of work", True), ("a step, ms", True)]

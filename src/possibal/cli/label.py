@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from possibal.arguments import USUAL
+from possibal.arguments import DEFAULT_STRATEGY
 from possibal.cli.console import mistakes
 
 
@@ -45,7 +45,7 @@ def label(  # noqa: PLR0913 - one argument per option
     strategy: Annotated[
         str,
         typer.Option(help="What picks the next row; possibal strategies shows what there is."),
-    ] = USUAL,
+    ] = DEFAULT_STRATEGY,
     people: Annotated[int, typer.Option(help="How many people answer each row.")] = 1,
     check: Annotated[
         int,
@@ -77,13 +77,13 @@ def label(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Label a file in the browser: the most informative row first, every answer kept."""
     from possibal.cli import label_session
-    from possibal.data.source import Wanted
+    from possibal.data.source import SourceSpec
     from possibal.labelling.create import Options
     from possibal.labelling.web.server import Address
 
     with mistakes():
         options = Options(strategy, seed, people, check)
         names = tuple(name.strip() for name in classes.split(",") if name.strip())
-        wanted = file and Wanted(file, label, id, text, image, names, features, encoding)
+        wanted = file and SourceSpec(file, label, id, text, image, names, features, encoding)
         address = Address(host, port, tuple(allow_host or ()))
-    label_session.label(label_session.Labelling(wanted, options, db, address, browser))
+    label_session.label(label_session.LabelRequest(wanted, options, db, address, browser))

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 from possibal.cli.console import console, mistakes, shares
 from possibal.data import digits
-from possibal.data.source import Wanted, digest
-from possibal.labelling.create import Options, begin
-from possibal.labelling.live import Standing
-from possibal.labelling.ranker_process import Worker
-from possibal.labelling.service import Desk
+from possibal.data.source import SourceSpec, digest
+from possibal.labelling.create import Options, create_campaign
+from possibal.labelling.live import LiveCampaign
+from possibal.labelling.ranker_process import RankerProcess
+from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.database import address, file_of, shown
 from possibal.labelling.storage.store import Setup, Store
 from possibal.labelling.web.server import Address, Server
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import, and going on needs none of it
-    from possibal.data.ingest import Intake
+    from possibal.data.ingest import IngestedRows
 
 ENDING = ".possibal.db"
 """Of the file that keeps a campaign, beside the file that it is about."""
 
 
 @dataclass(frozen=True)
-class Labelling:
+class LabelRequest:
     """What to label, as a user asks for it.
 
     Attributes:
@@ -36,14 +36,14 @@ class Labelling:
         browser: whether to open it.
     """
 
-    wanted: Wanted | None
+    wanted: SourceSpec | None
     options: Options
     db: str | None
     address: Address
     browser: bool
 
 
-def label(asked: Labelling) -> None:
+def label(asked: LabelRequest) -> None:
     """Serve the page of a campaign until somebody stops it."""
     with mistakes():
         server = Server(asked.address)  # before a campaign is begun that nobody could reach
@@ -52,7 +52,7 @@ def label(asked: Labelling) -> None:
             wanted = asked.wanted or _built_in()
             db = beside(wanted.source) if asked.db is None else asked.db
             store = _opened(db, wanted, asked.options)
-        with store, desk(store) as at:
+        with store, serving(store) as at:
             say = console()
             say.print(f"Label at {server.url}", soft_wrap=True)
             say.print(f"Answers are kept in {shown(store.url)}. Stop with Ctrl-C.", soft_wrap=True)
@@ -62,13 +62,13 @@ def label(asked: Labelling) -> None:
 
 
 @contextmanager
-def desk(store: Store) -> Generator[Desk]:
+def serving(store: Store) -> Generator[LabellingService]:
     """A desk with a process of its own that ranks."""
     setup = store.setup()
-    with Worker(store.array("X"), setup.strategy, setup.seed) as worker:
-        standing = Standing(store, worker)
+    with RankerProcess(store.array("X"), setup.strategy, setup.seed) as worker:
+        standing = LiveCampaign(store, worker)
         try:
-            yield Desk(standing)
+            yield LabellingService(standing)
         finally:
             standing.close()
 
@@ -79,19 +79,19 @@ def beside(source: Path) -> str:
     return str(named.with_name(f"{named.name}{ENDING}"))
 
 
-def _built_in() -> Wanted:
+def _built_in() -> SourceSpec:
     """The built-in pictures, in the folder we are in."""
-    return Wanted(digits.digits(Path()), classes=digits.CLASSES)
+    return SourceSpec(digits.digits(Path()), classes=digits.CLASSES)
 
 
-def _opened(db: str, wanted: Wanted, options: Options) -> Store:
+def _opened(db: str, wanted: SourceSpec, options: Options) -> Store:
     """The campaign of a file: gone on with, or begun."""
     if not Store.exists(db):
         _check_folder(db)
         intake = _taken_in(wanted)
         for note in intake.notes:
             console().print(note, soft_wrap=True)
-        return begin(db, intake, options)
+        return create_campaign(db, intake, options)
     store = Store.open(db)
     try:
         _check_same(store.setup(), wanted, db)
@@ -123,7 +123,7 @@ def _check_folder(db: str) -> None:
         raise ValueError(f"db must be in a folder that exists; got {db!r}. Make the folder first.")
 
 
-def _check_same(setup: Setup, wanted: Wanted, db: str) -> None:
+def _check_same(setup: Setup, wanted: SourceSpec, db: str) -> None:
     """Refuse to go on with the campaign of another file."""
     if digest(wanted.source) != setup.digest:
         raise ValueError(
@@ -132,9 +132,9 @@ def _check_same(setup: Setup, wanted: Wanted, db: str) -> None:
         )
 
 
-def _taken_in(wanted: Wanted) -> "Intake":
+def _taken_in(wanted: SourceSpec) -> "IngestedRows":
     """What the file holds, with a bar while it is read."""
-    from possibal.data.ingest import take_in
+    from possibal.data.ingest import ingest_file
 
     with shares() as tell:
 
@@ -142,10 +142,10 @@ def _taken_in(wanted: Wanted) -> "Intake":
             """Tell it as the beginning of a line."""
             tell(words.capitalize(), share)
 
-        return take_in(wanted, progress)
+        return ingest_file(wanted, progress)
 
 
-def _ending(at: Desk, db: str) -> str:
+def _ending(at: LabellingService, db: str) -> str:
     """What to do with the answers."""
     labelled = len(at.standing.state.labelled())
     return (

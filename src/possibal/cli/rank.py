@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from possibal.arguments import USUAL
+from possibal.arguments import DEFAULT_STRATEGY
 from possibal.cli.console import mistakes, shares
 from possibal.files import write
 
@@ -41,7 +41,7 @@ def rank(  # noqa: PLR0913 - one argument per option
     strategy: Annotated[
         str,
         typer.Option(help="What is worth a label; possibal strategies shows what there is."),
-    ] = USUAL,
+    ] = DEFAULT_STRATEGY,
     top: Annotated[int, typer.Option(help="How many rows to list.")] = 100,
     dask: Annotated[
         str | None,
@@ -69,15 +69,15 @@ def rank(  # noqa: PLR0913 - one argument per option
                 f"out must be in a folder that exists; got {str(out)!r}. Make the folder first."
             )
         names = tuple(name.strip() for name in columns.split(",") if name.strip())
-        wanted = rank_files.Wanted(pool, labels, label, id, names, strategy, top)
+        wanted = rank_files.RankRequest(pool, labels, label, id, names, strategy, top)
         with shares() as tell:
 
             def progress(done: int, size: int | None) -> None:
                 """Tell how much of the pool was read."""
                 tell(f"Ranking, {done} rows read", done / size if size else 0.0)
 
-            found = rank_files.screened(wanted, progress, jobs=jobs, client=dask)
-        content = writers.written(rank_files.columns(found), ending)
+            found = rank_files.rank_files(wanted, progress, jobs=jobs, client=dask)
+        content = writers.write_sheet(rank_files.columns(found), ending)
     if out is None:
         typer.echo(content, nl=False)
     else:

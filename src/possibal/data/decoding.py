@@ -36,12 +36,12 @@ Progress: TypeAlias = Callable[[float], None]
 """Is told the share done, from 0 to 1."""
 
 
-def silent(share: float) -> None:
+def no_progress(share: float) -> None:
     """Nothing is told."""
 
 
 @dataclass(frozen=True, eq=False)
-class Content:
+class RawFile:
     """What a reader is given.
 
     Attributes:
@@ -65,7 +65,7 @@ class Content:
         return self.refused("hold a table", "nothing", "Add a line of names and rows below it.")
 
 
-def paced(progress: Progress) -> Progress:
+def throttled(progress: Progress) -> Progress:
     """The same, but told only when a step was made."""
     told = 0.0
 
@@ -87,10 +87,10 @@ def reason(error: BaseException | None) -> str:
 
 
 # ---------------------------------------------------------------- bytes
-def opened(path: Path, encoding: str | None, progress: Progress) -> Content:
+def read_file(path: Path, encoding: str | None, progress: Progress) -> RawFile:
     """The content of a file that can be read, unpacked if it ends in .gz."""
     _check_encoding(encoding)
-    content = Content(path, _unpacked(path), encoding, paced(progress))
+    content = RawFile(path, _unpacked(path), encoding, throttled(progress))
     if not content.raw or content.raw.isspace():
         raise content.empty()
     return content
@@ -140,7 +140,7 @@ def _unpacked(path: Path) -> bytes:
 
 
 # ---------------------------------------------------------------- text
-def text_of(content: Content) -> str:
+def decode(content: RawFile) -> str:
     """The content as text, without its byte order mark."""
     codec = _codec(content)
     rule, remedy = f"be text in {codec.upper()}", f"{SAVE} cp1252."
@@ -160,7 +160,7 @@ def text_of(content: Content) -> str:
     return text
 
 
-def _codec(content: Content) -> str:
+def _codec(content: RawFile) -> str:
     """The encoding of the text: as the caller says, as a byte order mark says, or UTF-8."""
     marks = (codec for mark, codec in MARKS.items() if content.raw.startswith(mark))
     marked, named = next(marks, None), content.encoding

@@ -68,7 +68,7 @@ class Encoded:
 
 
 # ---------------------------------------------------------------- tables
-def distinct(names: Iterable[str]) -> tuple[str, ...]:
+def unique_names(names: Iterable[str]) -> tuple[str, ...]:
     """The names, each given once: one that is blank or taken is numbered."""
     found = dict[str, None]()  # a set that keeps its order
     for place, given in enumerate(names, start=1):
@@ -80,7 +80,7 @@ def distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def typed(words: Iterable[str], decimal: str = ".") -> list[Any]:
+def infer_type(words: Iterable[str], decimal: str = ".") -> list[Any]:
     """Text as what it says: numbers if every cell that is there is one, else words.
 
     Args:
@@ -127,7 +127,7 @@ def is_number(word: str) -> bool:
     return "_" not in word
 
 
-def named(argument: str, wanted: str, names: Sequence[str]) -> int:
+def find_column(argument: str, wanted: str, names: Sequence[str]) -> int:
     """The place of the column that an argument names, or one sentence that offers others."""
     if wanted in names:
         return names.index(wanted)
@@ -205,11 +205,11 @@ def encode(name: str, cells: Cells) -> Encoded:
         name: what the column is called.
         cells: one per row.
     """
-    encoder = fitted(name, cells)
+    encoder = fit_encoder(name, cells)
     return Encoded(encoder.features, encoder.apply(cells), encoder.note)
 
 
-def fitted(name: str, cells: Cells) -> Encoder:
+def fit_encoder(name: str, cells: Cells) -> Encoder:
     """How the column becomes numbers, as :func:`encode` does it, learnt from its cells."""
     kinds = set(map(type, cells)) - {type(None)}
     if all(issubclass(kind, NUMBERS) for kind in kinds):
@@ -244,7 +244,7 @@ def is_missing(cell: object) -> bool:
     return cell is None
 
 
-def written(cell: object) -> str:
+def cell_text(cell: object) -> str:
     """A cell that is there as text: whole numbers without a point."""
     if isinstance(cell, NUMBERS) and not isinstance(cell, TRUTHS):
         return str(cell) if isinstance(cell, int) else _written(float(cell) + 0.0)  # -0 is 0
@@ -324,7 +324,7 @@ def _words(name: str, values: Sequence[str]) -> Encoder:
 
 def _word(cell: object) -> str:
     """A cell among words as one: whole numbers without a point."""
-    return MISSING_WORD if is_missing(cell) else written(cell)
+    return MISSING_WORD if is_missing(cell) else cell_text(cell)
 
 
 def _left_out(note: str, name: str) -> Encoder:
@@ -338,7 +338,7 @@ def _was(count: int) -> str:
 
 
 # ---------------------------------------------------------------- labels
-def classes(name: str, cells: Cells) -> tuple[tuple[str, ...], Places]:
+def encode_classes(name: str, cells: Cells) -> tuple[tuple[str, ...], Places]:
     """The labels in order, numbers by size and words by spelling, and each row's place among them.
 
     Args:

@@ -20,7 +20,7 @@ from sklearn.utils.extmath import randomized_svd
 from possibal.arguments import choice
 from possibal.arrays import Array, Matrix, real
 from possibal.data import images
-from possibal.data.encoders import LARGEST, Encoder, Table, distinct, fitted, named
+from possibal.data.encoders import LARGEST, Encoder, Table, find_column, fit_encoder, unique_names
 
 DIMENSIONS = 50
 """Texts and pictures have at most so many."""
@@ -48,7 +48,7 @@ Progress: TypeAlias = Callable[[float], None]
 
 # ---------------------------------------------------------------- values
 @dataclass(frozen=True)
-class Pictures:
+class ImageFiles:
     """Files of pictures, by their paths from a folder."""
 
     folder: Path
@@ -56,7 +56,7 @@ class Pictures:
 
 
 Texts: TypeAlias = Sequence[str | None]
-Rows: TypeAlias = Table | Texts | Pictures | Matrix
+Rows: TypeAlias = Table | Texts | ImageFiles | Matrix
 """What a recipe takes: a table, texts, pictures or numbers, as its kind says."""
 
 
@@ -65,7 +65,7 @@ def silent(_share: float) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
+class FeatureRecipe:
     """How rows become numbers.
 
     Attributes:
@@ -116,7 +116,7 @@ class Recipe:
         return dict(self.numbers)
 
     @classmethod
-    def restored(cls, document: Mapping[str, Any], arrays: Mapping[str, Array]) -> "Recipe":
+    def restored(cls, document: Mapping[str, Any], arrays: Mapping[str, Array]) -> "FeatureRecipe":
         """The recipe that a document and its arrays were made of."""
         return cls(
             kind=document["kind"],
@@ -131,21 +131,21 @@ class Recipe:
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class FeatureMatrix:
     """A recipe, the pool that it was learnt from as numbers, and what is to be said about it."""
 
-    recipe: Recipe
+    recipe: FeatureRecipe
     X: Matrix
     notes: tuple[str, ...]
 
 
 # ---------------------------------------------------------------- tables
-def of_table(table: Table) -> Made:
+def table_features(table: Table) -> FeatureMatrix:
     """Every column that helps, as numbers: see the module on what each of them weighs."""
     pairs = zip(table.names, table.columns, strict=True)
-    encoders = tuple(fitted(name, cells) for name, cells in pairs)
+    encoders = tuple(fit_encoder(name, cells) for name, cells in pairs)
     notes = tuple(encoder.note for encoder in encoders if encoder.note)
-    features = distinct(feature for encoder in encoders for feature in encoder.features)
+    features = unique_names(feature for encoder in encoders for feature in encoder.features)
     if not features:
         raise ValueError(
             "file must have a column that helps to tell rows apart; got none, for "
@@ -158,8 +158,8 @@ def of_table(table: Table) -> Made:
     scales = [_scales(encoders[i], part) for i, part in zip(useful, parts, strict=True)]
     centre, scale = np.hstack(scales)
     numbers = {"centre": centre, "scale": scale}
-    recipe = Recipe("table", features, owners, encoders=encoders, numbers=numbers)
-    return Made(recipe, _scaled(recipe, parts), notes)
+    recipe = FeatureRecipe("table", features, owners, encoders=encoders, numbers=numbers)
+    return FeatureMatrix(recipe, _scaled(recipe, parts), notes)
 
 
 def _scales(encoder: Encoder, X: Matrix) -> Matrix:
@@ -174,17 +174,19 @@ def _scales(encoder: Encoder, X: Matrix) -> Matrix:
     return np.array([centre, np.where(scale > 0, scale, 1.0)])
 
 
-def _apply_table(recipe: Recipe, rows: Rows, progress: Progress) -> Matrix:
+def _apply_table(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
     """The columns that the recipe knows, each encoded and scaled."""
     table, parts = cast("Table", rows), list[Matrix]()
     for place, encoder in enumerate(recipe.encoders):
         if encoder.features:
-            parts.append(encoder.apply(table.columns[named("rows", encoder.name, table.names)]))
+            parts.append(
+                encoder.apply(table.columns[find_column("rows", encoder.name, table.names)])
+            )
         progress((place + 1) / len(recipe.encoders))
     return _scaled(recipe, parts)
 
 
-def _scaled(recipe: Recipe, parts: Sequence[Matrix]) -> Matrix:
+def _scaled(recipe: FeatureRecipe, parts: Sequence[Matrix]) -> Matrix:
     """Encoded columns side by side, each on the scale that the pool gave it."""
     with np.errstate(over="ignore"):
         X = (np.hstack(parts) - recipe.numbers["centre"]) / recipe.numbers["scale"]
@@ -192,7 +194,7 @@ def _scaled(recipe: Recipe, parts: Sequence[Matrix]) -> Matrix:
 
 
 # ---------------------------------------------------------------- texts
-def of_texts(texts: Texts, column: str, progress: Progress = silent) -> Made:
+def text_features(texts: Texts, column: str, progress: Progress = silent) -> FeatureMatrix:
     """Texts by their words and pairs of words, weighted and put into few dimensions.
 
     Args:
@@ -209,7 +211,7 @@ def of_texts(texts: Texts, column: str, progress: Progress = silent) -> Made:
     studied = words[:: -(-len(words) // STUDIED)]
     letters = "word" if _recur(studied) else "char_wb"
     terms = _terms(studied, letters)
-    learnt = Recipe("text", (), column=column, terms=terms, letters=letters)
+    learnt = FeatureRecipe("text", (), column=column, terms=terms, letters=letters)
     counts = _counts(learnt, studied)
     held = np.bincount(counts.indices, minlength=len(terms))
     idf = np.log((1 + len(studied)) / (1 + held)) + 1
@@ -218,8 +220,8 @@ def of_texts(texts: Texts, column: str, progress: Progress = silent) -> Made:
     kept = components[lengths > 1e-8 * lengths[0]]  # the others are rounding
     features = tuple(f"{column} {i + 1}" for i in range(len(kept)))
     numbers = {"idf": idf, "components": kept}
-    recipe = Recipe("text", features, (), column, (), terms, letters, numbers)
-    return Made(recipe, recipe.apply(words, progress), _said(words, column, letters))
+    recipe = FeatureRecipe("text", features, (), column, (), terms, letters, numbers)
+    return FeatureMatrix(recipe, recipe.apply(words, progress), _said(words, column, letters))
 
 
 def _said(words: Sequence[str], column: str, letters: str) -> tuple[str, ...]:
@@ -258,7 +260,7 @@ def _counter(letters: str, **settings: Any) -> Any:  # noqa: ANN401 - its own op
     return CountVectorizer(analyzer=letters, **(TERM_KINDS[letters] | settings))
 
 
-def _counts(recipe: Recipe, words: Sequence[str]) -> csr_matrix:
+def _counts(recipe: FeatureRecipe, words: Sequence[str]) -> csr_matrix:
     """(texts, terms): how often each text has each term."""
     return _counter(recipe.letters, vocabulary=list(recipe.terms)).transform(words)
 
@@ -270,7 +272,7 @@ def _weighted(counts: csr_matrix, idf: Array) -> csr_matrix:
     return cast("csr_matrix", normalize(weighted, copy=False))
 
 
-def _apply_text(recipe: Recipe, rows: Rows, progress: Progress) -> Matrix:
+def _apply_text(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
     """Unit vectors; zeros for a text without a known term."""
     words, numbers = [_cut(text) for text in cast("Texts", rows)], recipe.numbers
     X = np.empty((len(words), len(recipe.features)))
@@ -284,7 +286,9 @@ def _apply_text(recipe: Recipe, rows: Rows, progress: Progress) -> Matrix:
 
 
 # ---------------------------------------------------------------- pictures
-def of_images(pictures: Pictures, column: str | None = None, progress: Progress = silent) -> Made:
+def image_features(
+    pictures: ImageFiles, column: str | None = None, progress: Progress = silent
+) -> FeatureMatrix:
     """Pictures as the images module describes them, put into few dimensions.
 
     Args:
@@ -292,7 +296,7 @@ def of_images(pictures: Pictures, column: str | None = None, progress: Progress 
         column: what the column of their paths is called, if they are of a table.
         progress: told the share that is done.
     """
-    found = images.described(pictures.folder, pictures.names, progress)
+    found = images.describe(pictures.folder, pictures.names, progress)
     centre = found.mean(axis=0)
     lengths, axes = np.linalg.eigh((found - centre).T @ (found - centre))
     kept = axes.T[::-1][:DIMENSIONS][lengths[::-1][:DIMENSIONS] > NOTHING]
@@ -303,25 +307,25 @@ def of_images(pictures: Pictures, column: str | None = None, progress: Progress 
     # An axis may point either way: its largest entry is made positive.
     kept *= np.sign(np.take_along_axis(kept, np.abs(kept).argmax(axis=1)[:, None], axis=1))
     features = tuple(f"picture {i + 1}" for i in range(len(kept)))
-    recipe = Recipe(
+    recipe = FeatureRecipe(
         "image", features, column=column, numbers={"centre": centre, "components": kept}
     )
-    return Made(recipe, _projected(recipe, found), ())
+    return FeatureMatrix(recipe, _projected(recipe, found), ())
 
 
-def _apply_image(recipe: Recipe, rows: Rows, progress: Progress) -> Matrix:
+def _apply_image(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
     """The pictures along the axes in which those of the pool differ most."""
-    pictures = cast("Pictures", rows)
-    return _projected(recipe, images.described(pictures.folder, pictures.names, progress))
+    pictures = cast("ImageFiles", rows)
+    return _projected(recipe, images.describe(pictures.folder, pictures.names, progress))
 
 
-def _projected(recipe: Recipe, found: Matrix) -> Matrix:
+def _projected(recipe: FeatureRecipe, found: Matrix) -> Matrix:
     """What is described, along the axes of the recipe."""
     return (found - recipe.numbers["centre"]) @ recipe.numbers["components"].T
 
 
 # ---------------------------------------------------------------- a user's own numbers
-def of_file(path: Path, rows: int) -> Made:
+def given_features(path: Path, rows: int) -> FeatureMatrix:
     """A user's own numbers, as they are: nothing is centred or scaled.
 
     Args:
@@ -334,8 +338,10 @@ def of_file(path: Path, rows: int) -> Made:
             f"features must have one line per row of the file, {rows}; got {len(X)}. "
             "Make the array from the same file, in its order."
         )
-    recipe = Recipe("own", tuple(f"feature {i + 1}" for i in range(X.shape[1])))
-    return Made(recipe, X, (f"the {X.shape[1]} features of {path.name} were taken as they are.",))
+    recipe = FeatureRecipe("own", tuple(f"feature {i + 1}" for i in range(X.shape[1])))
+    return FeatureMatrix(
+        recipe, X, (f"the {X.shape[1]} features of {path.name} were taken as they are.",)
+    )
 
 
 def _loaded(path: Path) -> object:
@@ -372,7 +378,7 @@ def _matrix(given: object) -> Matrix:
     return X
 
 
-def _apply_own(recipe: Recipe, rows: Rows, progress: Progress) -> Matrix:
+def _apply_own(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
     """The numbers, if there are as many as the pool had for each row."""
     X = _matrix(rows)
     if X.shape[1] != len(recipe.features):
@@ -384,7 +390,7 @@ def _apply_own(recipe: Recipe, rows: Rows, progress: Progress) -> Matrix:
     return X
 
 
-APPLY: dict[str, Callable[[Recipe, Rows, Progress], Matrix]] = {
+APPLY: dict[str, Callable[[FeatureRecipe, Rows, Progress], Matrix]] = {
     "table": _apply_table,
     "text": _apply_text,
     "image": _apply_image,

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from possibal.data.encoders import Cells, Table, distinct
+from possibal.data.encoders import Cells, Table, unique_names
 
 
 def from_pandas(frame: Any) -> Table:  # noqa: ANN401 - pandas is not always there
@@ -14,7 +14,7 @@ def from_pandas(frame: Any) -> Table:  # noqa: ANN401 - pandas is not always the
         series = frame.iloc[:, place]
         cells = zip(series.astype(object).tolist(), series.isna().tolist(), strict=True)
         columns.append([None if lost else cell for cell, lost in cells])
-    return Table(distinct(str(name) for name in frame.columns), tuple(columns))
+    return Table(unique_names(str(name) for name in frame.columns), tuple(columns))
 
 
 def from_frame(frame: Any) -> Table:  # noqa: ANN401 - frames of several libraries
@@ -23,7 +23,7 @@ def from_frame(frame: Any) -> Table:  # noqa: ANN401 - frames of several librari
         return from_pandas(frame)
     if hasattr(frame, "get_columns"):
         columns = tuple(series.to_list() for series in frame.get_columns())
-        return Table(distinct(frame.columns), columns)
+        return Table(unique_names(frame.columns), columns)
     array = np.asarray(frame)
     if array.ndim != 2:  # noqa: PLR2004 - rows and columns
         raise ValueError(

@@ -63,7 +63,7 @@ WEIGHTS = (0.5, 2.0, 0.5)
 
 # ---------------------------------------------------------------- files
 @dataclass(frozen=True)
-class Folder:
+class ImageFolder:
     """The pictures of a folder and of all folders in it.
 
     Attributes:
@@ -77,7 +77,7 @@ class Folder:
     leaving: int
 
 
-def listed(folder: Path) -> Folder:
+def list_images(folder: Path) -> ImageFolder:
     """What a folder holds; hidden files and folders do not count."""
     names, others, leaving = list[str](), 0, 0
     root = folder.resolve()
@@ -91,7 +91,7 @@ def listed(folder: Path) -> Folder:
                 leaving += 1
             else:
                 names.append(path.relative_to(root).as_posix())
-    return Folder(tuple(sorted(names)), others, leaving)
+    return ImageFolder(tuple(sorted(names)), others, leaving)
 
 
 def _is_within(root: Path, path: Path) -> bool:
@@ -102,7 +102,7 @@ def _is_within(root: Path, path: Path) -> bool:
         return False
 
 
-def inside(folder: Path, name: str, where: str = "") -> Path:
+def resolve_image(folder: Path, name: str, where: str = "") -> Path:
     """The path of a picture in a folder, or one sentence if it is none or leads out of it.
 
     Args:
@@ -135,7 +135,7 @@ def inside(folder: Path, name: str, where: str = "") -> Path:
 
 
 # ---------------------------------------------------------------- numbers
-def described(folder: Path, names: Sequence[str], progress: Progress) -> Matrix:
+def describe(folder: Path, names: Sequence[str], progress: Progress) -> Matrix:
     """(pictures, numbers): one line for each picture, by all cores.
 
     Args:
@@ -156,7 +156,7 @@ def described(folder: Path, names: Sequence[str], progress: Progress) -> Matrix:
 
 def _described(folder: Path, name: str) -> Vector:
     """The numbers of one picture."""
-    points = _points(inside(folder, name), name)
+    points = _points(resolve_image(folder, name), name)
     parts = _light(points), _colours(points), _edges(points)
     return np.concatenate([weight * part for weight, part in zip(WEIGHTS, parts, strict=True)])
 

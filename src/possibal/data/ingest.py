@@ -13,11 +13,11 @@ import numpy as np
 
 from possibal.arrays import Matrix
 from possibal.data import features, images, readers, schema
-from possibal.data.encoders import LARGEST, Cells, Table, is_missing, mapped, named
-from possibal.data.features import Made, Pictures, Recipe
+from possibal.data.encoders import LARGEST, Cells, Table, find_column, is_missing, mapped
+from possibal.data.features import FeatureMatrix, FeatureRecipe, ImageFiles
 from possibal.data.frames import from_frame
-from possibal.data.schema import Labels, clean, texts
-from possibal.data.source import Wanted, digest, is_folder
+from possibal.data.schema import Labels, clean, text_cells
+from possibal.data.source import SourceSpec, digest, is_folder
 from possibal.processes import collector_paused
 
 Progress: TypeAlias = Callable[[str, float], None]
@@ -34,7 +34,7 @@ READ, MADE = 0.4, 0.9
 
 # ---------------------------------------------------------------- values
 @dataclass(frozen=True, eq=False)
-class Intake:
+class IngestedRows:
     """Rows to label, as people see them and as numbers.
 
     Attributes:
@@ -65,7 +65,7 @@ class Intake:
     X: Matrix
     labels: Labels
     classes: tuple[str, ...]
-    recipe: Recipe
+    recipe: FeatureRecipe
     digest: str
     notes: tuple[str, ...]
 
@@ -80,7 +80,7 @@ class NewRows:
 
 
 # ---------------------------------------------------------------- the face
-def take_in(wanted: Wanted, progress: Progress) -> Intake:
+def ingest_file(wanted: SourceSpec, progress: Progress) -> IngestedRows:
     """Everything that a campaign needs, or one sentence on what is wrong with the source."""
     schema.check_classes(wanted.classes)
     with collector_paused():
@@ -89,7 +89,7 @@ def take_in(wanted: Wanted, progress: Progress) -> Intake:
     return intake
 
 
-def take_frame(frame: object, wanted: Wanted) -> Intake:
+def ingest_frame(frame: object, wanted: SourceSpec) -> IngestedRows:
     """The same of a pandas or polars frame, or of a two-dimensional array."""
     schema.check_classes(wanted.classes)
     table = from_frame(frame)
@@ -99,7 +99,7 @@ def take_frame(frame: object, wanted: Wanted) -> Intake:
     return replace(intake, name="pool", digest=hashlib.sha256(said).hexdigest())
 
 
-def take_new(recipe: Recipe, wanted: Wanted, progress: Progress) -> NewRows:
+def ingest_new_rows(recipe: FeatureRecipe, wanted: SourceSpec, progress: Progress) -> NewRows:
     """New rows of a file or folder, as the recipe makes them numbers; labels are not looked at."""
     folder = is_folder(wanted.source)
     _check_source(recipe, wanted, folder=folder)
@@ -110,12 +110,12 @@ def take_new(recipe: Recipe, wanted: Wanted, progress: Progress) -> NewRows:
         table, notes = _read(wanted, progress, least=1)
         rows, ids = _rows(recipe, wanted, table), _new_ids(wanted, table)
     if wanted.features is not None:
-        rows = features.of_file(wanted.features, len(ids)).X
+        rows = features.given_features(wanted.features, len(ids)).X
     X = recipe.apply(rows, lambda share: progress("making features", READ + share * (1 - READ)))
     return NewRows(ids, X, notes)
 
 
-def _check_source(recipe: Recipe, wanted: Wanted, *, folder: bool) -> None:
+def _check_source(recipe: FeatureRecipe, wanted: SourceSpec, *, folder: bool) -> None:
     """Refuse new rows of another kind than those of the pool."""
     own = recipe.kind == "own"
     if own != (wanted.features is not None):
@@ -130,24 +130,24 @@ def _check_source(recipe: Recipe, wanted: Wanted, *, folder: bool) -> None:
         )
 
 
-def _rows(recipe: Recipe, wanted: Wanted, table: Table) -> features.Rows:
+def _rows(recipe: FeatureRecipe, wanted: SourceSpec, table: Table) -> features.Rows:
     """What the recipe takes of a table."""
     if recipe.kind == "text" and recipe.column is not None:
-        return texts(table.columns[named("text", recipe.column, table.names)])
+        return text_cells(table.columns[find_column("text", recipe.column, table.names)])
     if recipe.kind == "image" and recipe.column is not None:
-        return _media(wanted, table, named("image", recipe.column, table.names))
+        return _media(wanted, table, find_column("image", recipe.column, table.names))
     return table
 
 
-def _new_ids(wanted: Wanted, table: Table) -> tuple[str, ...]:
+def _new_ids(wanted: SourceSpec, table: Table) -> tuple[str, ...]:
     """Names of new rows, found as those of the pool were."""
     if wanted.id is not None:
-        return schema.ids(table, named("id", wanted.id, table.names))
-    return schema.ids(table, schema.usual_id(table, set())[0])
+        return schema.row_ids(table, find_column("id", wanted.id, table.names))
+    return schema.row_ids(table, schema.usual_id(table, set())[0])
 
 
 # ---------------------------------------------------------------- folders
-def _from_folder(wanted: Wanted, progress: Progress) -> Intake:
+def _from_folder(wanted: SourceSpec, progress: Progress) -> IngestedRows:
     """The pictures of a folder."""
     for option in ("label", "id", "text", "image", "encoding"):
         if getattr(wanted, option) is not None:
@@ -158,7 +158,7 @@ def _from_folder(wanted: Wanted, progress: Progress) -> Intake:
     pictures, notes = _pictures(wanted)
     _check_rows(len(pictures.names), LEAST_ROWS)
     made = _made(wanted, pictures, len(pictures.names), None, progress)
-    return Intake(
+    return IngestedRows(
         name=pictures.folder.name,
         kind="image",
         ids=pictures.names,
@@ -176,10 +176,10 @@ def _from_folder(wanted: Wanted, progress: Progress) -> Intake:
     )
 
 
-def _pictures(wanted: Wanted) -> tuple[Pictures, tuple[str, ...]]:
+def _pictures(wanted: SourceSpec) -> tuple[ImageFiles, tuple[str, ...]]:
     """The pictures of a folder, and what was left out."""
     folder = wanted.source.resolve()
-    found = images.listed(folder)
+    found = images.list_images(folder)
     if not found.names:
         raise ValueError(
             f"file must be a table, or a folder of pictures that end in {', '.join(images.TYPES)}; "
@@ -193,7 +193,7 @@ def _pictures(wanted: Wanted) -> tuple[Pictures, tuple[str, ...]]:
     others = _counted(found.others, "file is no picture", "files are no pictures")
     links = "lead nowhere, or out of the folder,"
     leaving = _counted(found.leaving, f"link {links.replace('lead', 'leads')}", f"links {links}")
-    return Pictures(folder, found.names), (*others, *leaving)
+    return ImageFiles(folder, found.names), (*others, *leaving)
 
 
 def _counted(count: int, one: str, many: str) -> tuple[str, ...]:
@@ -204,7 +204,7 @@ def _counted(count: int, one: str, many: str) -> tuple[str, ...]:
 
 
 # ---------------------------------------------------------------- files
-def _from_file(wanted: Wanted, progress: Progress) -> Intake:
+def _from_file(wanted: SourceSpec, progress: Progress) -> IngestedRows:
     """The rows of a file."""
     table, notes = _read(wanted, progress, LEAST_ROWS)
     intake = _from_table(table, wanted, progress)
@@ -212,12 +212,12 @@ def _from_file(wanted: Wanted, progress: Progress) -> Intake:
     return replace(intake, name=name, digest=content, notes=(*notes, *intake.notes))
 
 
-def _from_table(table: Table, wanted: Wanted, progress: Progress) -> Intake:
+def _from_table(table: Table, wanted: SourceSpec, progress: Progress) -> IngestedRows:
     """The rows of a table that has no name yet."""
     asked = {role: getattr(wanted, role) for role in ("label", "id", "text", "image")}
-    role = schema.assigned(table, asked)
-    ids = schema.ids(table, role.id)
-    labels, classes = schema.labels(table, role.label, wanted.classes)
+    role = schema.infer_roles(table, asked)
+    ids = schema.row_ids(table, role.id)
+    labels, classes = schema.row_labels(table, role.label, wanted.classes)
     shown = [i for i in range(len(table.names)) if i not in (role.label, role.id, role.image)]
     fields = Table(tuple(table.names[i] for i in shown), tuple(table.columns[i] for i in shown))
     name = None if role.text is None else table.names[role.text]
@@ -225,7 +225,7 @@ def _from_table(table: Table, wanted: Wanted, progress: Progress) -> Intake:
     made = _made(wanted, pictures or fields, len(ids), name or wanted.image, progress)
     progress("preparing rows", MADE)
     cells = [_shown(table.columns[i], whole=i == role.text) for i in shown]
-    return Intake(
+    return IngestedRows(
         name="",
         kind="image" if pictures else "table" if name is None else "text",
         ids=ids,
@@ -249,10 +249,12 @@ def _stem(name: str) -> str:
     return name[: len(name) - len(ending)] or name
 
 
-def _read(wanted: Wanted, progress: Progress, least: int) -> tuple[Table, tuple[str, ...]]:
+def _read(wanted: SourceSpec, progress: Progress, least: int) -> tuple[Table, tuple[str, ...]]:
     """The table of a file that has enough rows."""
     words = f"reading {wanted.source.name}"
-    read = readers.read(wanted.source, wanted.encoding, lambda share: progress(words, share * READ))
+    read = readers.read_table(
+        wanted.source, wanted.encoding, lambda share: progress(words, share * READ)
+    )
     _check_rows(len(read.table.columns[0]), least)
     return read.table, read.notes
 
@@ -264,8 +266,8 @@ def _check_rows(rows: int, least: int) -> None:
 
 
 def _made(
-    wanted: Wanted, rows: Pictures | Table, count: int, column: str | None, progress: Progress
-) -> Made:
+    wanted: SourceSpec, rows: ImageFiles | Table, count: int, column: str | None, progress: Progress
+) -> FeatureMatrix:
     """The recipe of so many rows, and what it makes of them."""
 
     def told(share: float) -> None:
@@ -273,26 +275,26 @@ def _made(
 
     told(0.0)
     if wanted.features is not None:
-        return features.of_file(wanted.features, count)
-    if isinstance(rows, Pictures):
-        return features.of_images(rows, column, told)
+        return features.given_features(wanted.features, count)
+    if isinstance(rows, ImageFiles):
+        return features.image_features(rows, column, told)
     if column is None:
-        return features.of_table(rows)
-    made = features.of_texts(texts(rows.columns[rows.names.index(column)]), column, told)
+        return features.table_features(rows)
+    made = features.text_features(text_cells(rows.columns[rows.names.index(column)]), column, told)
     alone = f"column {column} alone makes features; the other columns are only shown."
     return made if len(rows.names) == 1 else replace(made, notes=(alone, *made.notes))
 
 
-def _media(wanted: Wanted, table: Table, place: int) -> Pictures:
+def _media(wanted: SourceSpec, table: Table, place: int) -> ImageFiles:
     """The pictures that a column names, all of them in the file's folder."""
     folder, column = wanted.source.resolve().parent, table.names[place]
-    names = texts(table.columns[place])
+    names = text_cells(table.columns[place])
     for row, name in enumerate(names, start=1):
         where = f"row {row} of column {column!r}"
         if name is None:
             raise ValueError(f"image must be the path of a picture; got none in {where}. Add it.")
-        images.inside(folder, name, where)
-    return Pictures(folder, cast("tuple[str, ...]", names))
+        images.resolve_image(folder, name, where)
+    return ImageFiles(folder, cast("tuple[str, ...]", names))
 
 
 # ---------------------------------------------------------------- what is shown

@@ -18,17 +18,17 @@ from possibal.data.decoding import (
     CONTROL,
     LINE_END,
     PARSED,
-    Content,
     Lines,
     Progress,
+    RawFile,
     character,
     check_folder,
-    opened,
+    decode,
+    no_progress,
+    read_file,
     reason,
-    silent,
-    text_of,
 )
-from possibal.data.encoders import Cells, Table, distinct
+from possibal.data.encoders import Cells, Table, unique_names
 from possibal.data.frames import from_pandas
 from possibal.errors import MissingPackageError
 
@@ -50,7 +50,7 @@ csv.field_size_limit(2**31 - 1)
 
 # ---------------------------------------------------------------- values
 @dataclass(frozen=True, eq=False)
-class Read:
+class ParsedFile:
     """A table, and what was done to read it.
 
     Attributes:
@@ -62,11 +62,13 @@ class Read:
     notes: tuple[str, ...]
 
 
-Reader: TypeAlias = Callable[[Content], Read]
+Reader: TypeAlias = Callable[[RawFile], ParsedFile]
 
 
 # ---------------------------------------------------------------- the face
-def read(path: Path, encoding: str | None = None, progress: Progress = silent) -> Read:
+def read_table(
+    path: Path, encoding: str | None = None, progress: Progress = no_progress
+) -> ParsedFile:
     """The table of a file that ends as one of `READERS`.
 
     Args:
@@ -80,7 +82,7 @@ def read(path: Path, encoding: str | None = None, progress: Progress = silent) -
         raise ValueError(
             f"file must end in {', '.join(READERS)}; got {str(path)!r}. Save it as one of these."
         )
-    content = opened(path, encoding, progress)
+    content = read_file(path, encoding, progress)
     found = READERS[known](content)
     content.progress(1.0)
     return found
@@ -92,7 +94,7 @@ def ending(path: Path) -> str | None:
 
 
 # ---------------------------------------------------------------- tables
-def _names(content: Content, given: Sequence[str]) -> tuple[str, ...]:
+def _names(content: RawFile, given: Sequence[str]) -> tuple[str, ...]:
     """The names of columns, blank ones numbered; none may come twice."""
     if len(given) > MOST_COLUMNS:
         raise content.refused(
@@ -106,12 +108,12 @@ def _names(content: Content, given: Sequence[str]) -> tuple[str, ...]:
             got = f"{brief(name)} for columns {places[name]} and {place}"
             raise content.refused("name each column once", got, "Rename one of them.")
         places |= {name: place} if name else {}
-    return distinct(given)
+    return unique_names(given)
 
 
 def _checked(
-    content: Content, table: Table, lines: Sequence[int] = (), notes: tuple[str, ...] = ()
-) -> Read:
+    content: RawFile, table: Table, lines: Sequence[int] = (), notes: tuple[str, ...] = ()
+) -> ParsedFile:
     """The table, if it has rows and none of its cells is huge or binary.
 
     Args:
@@ -128,7 +130,7 @@ def _checked(
             row = next(i for i, cell in enumerate(cells) if isinstance(cell, str) and _is_bad(cell))
             place = f"line {lines[row]}" if lines else f"row {row + 1}"
             raise _bad_cell(content, cells[row], f"{place}, column {brief(name)},")
-    return Read(table, notes)
+    return ParsedFile(table, notes)
 
 
 def _is_any_bad(cells: Cells) -> bool:
@@ -142,7 +144,7 @@ def _is_bad(cell: str) -> bool:
     return len(cell) > LONGEST_CELL or CONTROL.search(cell) is not None
 
 
-def _bad_cell(content: Content, cell: str, place: str) -> ValueError:
+def _bad_cell(content: RawFile, cell: str, place: str) -> ValueError:
     """The sentence on text that is too long, or none."""
     found = CONTROL.search(cell)
     if found:
@@ -154,20 +156,20 @@ def _bad_cell(content: Content, cell: str, place: str) -> ValueError:
 
 
 # ---------------------------------------------------------------- CSV
-def _csv(content: Content) -> Read:
+def _csv(content: RawFile) -> ParsedFile:
     """A table of text, its separator guessed: the one that its first line has most of."""
-    text = text_of(content)
+    text = decode(content)
     first = next(FIRST.finditer(text)).group()
     separator = max(SEPARATORS, key=lambda s: max(map(len, csv.reader([first], delimiter=s))))
     return _separated(content, text, separator)
 
 
-def _tsv(content: Content) -> Read:
+def _tsv(content: RawFile) -> ParsedFile:
     """A table of text separated by tabs."""
-    return _separated(content, text_of(content), "\t")
+    return _separated(content, decode(content), "\t")
 
 
-def _separated(content: Content, text: str, separator: str) -> Read:
+def _separated(content: RawFile, text: str, separator: str) -> ParsedFile:
     """The table of a text whose first line has the names."""
     names, rows, lines = _rows(content, text, separator)
     # Where a semicolon separates cells, a comma may separate decimals.
@@ -182,7 +184,7 @@ def _separated(content: Content, text: str, separator: str) -> Read:
 
 
 def _rows(
-    content: Content, text: str, separator: str
+    content: RawFile, text: str, separator: str
 ) -> tuple[tuple[str, ...], list[list[str]], list[int]]:
     """The names, the rows, all of one length, and where they begin; blank lines do not count."""
     # Strict, lest a quotation mark that is never closed swallow the rest of the file.
@@ -212,7 +214,7 @@ def _rows(
     return names, rows, places
 
 
-def _ragged(content: Content, names: Sequence[str], count: int, line: int) -> ValueError:
+def _ragged(content: RawFile, names: Sequence[str], count: int, line: int) -> ValueError:
     """The sentence on a line that is too short or too long."""
     lost = f", none for column {brief(names[count])}," if count < len(names) else ""
     return content.refused(
@@ -222,7 +224,7 @@ def _ragged(content: Content, names: Sequence[str], count: int, line: int) -> Va
     )
 
 
-def _unclosed(content: Content, text: str, separator: str, began: int) -> ValueError:
+def _unclosed(content: RawFile, text: str, separator: str, began: int) -> ValueError:
     """The sentence on a quotation mark that is never closed, in the row that begins at a line."""
     rest = islice(StringIO(text, newline=""), began - 1, None)
     # Not strict, the last cell of the row is all from the mark to the end of the file.
@@ -239,14 +241,14 @@ def _typed(words: Sequence[str], decimal: str) -> Cells:
     if together.count(".") == present and "_" not in together:
         with suppress(ValueError):
             return [float(word) if word else None for word in words]
-    return encoders.typed(words, decimal)
+    return encoders.infer_type(words, decimal)
 
 
 # ---------------------------------------------------------------- JSON lines
-def _json_lines(content: Content) -> Read:
+def _json_lines(content: RawFile) -> ParsedFile:
     """A table of JSON objects, one in each line; a key is a column."""
     rows, lines = list[dict[str, Any]](), list[int]()
-    for number, line in enumerate(Lines(text_of(content), content.progress), start=1):
+    for number, line in enumerate(Lines(decode(content), content.progress), start=1):
         if not line.isspace():
             rows.append(_object(content, line, number))
             lines.append(number)
@@ -256,7 +258,7 @@ def _json_lines(content: Content) -> Read:
     return _checked(content, Table(names, cells), lines)
 
 
-def _object(content: Content, line: str, number: int) -> dict[str, Any]:
+def _object(content: RawFile, line: str, number: int) -> dict[str, Any]:
     """The object that a line holds."""
     try:
         value = JSON.decode(line)
@@ -306,9 +308,9 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON holds anything
 
 
 # ---------------------------------------------------------------- ARFF
-def _arff(content: Content) -> Read:
+def _arff(content: RawFile) -> ParsedFile:
     """A table in Weka's format, as far as SciPy reads it."""
-    text = text_of(content)
+    text = decode(content)
     try:
         lines = Lines(text, content.progress)
         data, meta = import_module("scipy.io.arff").loadarff(lines)
@@ -334,7 +336,7 @@ def _decoded(cell: Any) -> Any:  # noqa: ANN401 - a cell is anything
 
 
 # ---------------------------------------------------------------- Parquet
-def _parquet(content: Content) -> Read:
+def _parquet(content: RawFile) -> ParsedFile:
     """A table in Parquet, by polars or else by pandas with pyarrow."""
     try:
         polars = import_module("polars")
@@ -353,7 +355,7 @@ def _parquet(content: Content) -> Read:
     return _checked(content, Table(names, tuple(cells)))
 
 
-def _parquet_by_pandas(content: Content) -> Read:
+def _parquet_by_pandas(content: RawFile) -> ParsedFile:
     """The same where polars is missing."""
     try:
         frame = import_module("pandas").read_parquet(BytesIO(content.raw))

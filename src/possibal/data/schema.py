@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TypeAlias
 
-from possibal.data.encoders import NUMBERS, TRUTHS, Cells, Table, is_missing, mapped, named, written
+from possibal.data.encoders import (
+    NUMBERS,
+    TRUTHS,
+    Cells,
+    Table,
+    cell_text,
+    find_column,
+    is_missing,
+    mapped,
+)
 
 Labels: TypeAlias = tuple[str | None, ...]
 
@@ -16,14 +25,14 @@ WORDY = 5
 
 
 # ---------------------------------------------------------------- text
-def texts(cells: Cells) -> Labels:
+def text_cells(cells: Cells) -> Labels:
     """Each cell as text without blanks around it; None where it is missing or blank."""
     return tuple(mapped(cells, _text))
 
 
 def _text(cell: object) -> str | None:
     """A cell as text."""
-    return None if is_missing(cell) else clean(written(cell)).strip() or None
+    return None if is_missing(cell) else clean(cell_text(cell)).strip() or None
 
 
 def clean(text: str) -> str:
@@ -37,7 +46,7 @@ def clean(text: str) -> str:
 
 # ---------------------------------------------------------------- roles
 @dataclass(frozen=True)
-class Roles:
+class ColumnRoles:
     """Places of the columns that have a role, and how they came to it."""
 
     label: int | None
@@ -47,7 +56,7 @@ class Roles:
     notes: tuple[str, ...]
 
 
-def assigned(table: Table, wanted: Mapping[str, str | None]) -> Roles:
+def infer_roles(table: Table, wanted: Mapping[str, str | None]) -> ColumnRoles:
     """The roles that are wanted, and those that names and cells suggest.
 
     Args:
@@ -55,7 +64,7 @@ def assigned(table: Table, wanted: Mapping[str, str | None]) -> Roles:
         wanted: the columns for "label", "id", "text" and "image"; None to find one.
     """
     places = {
-        role: None if name is None else named(role, name, table.names)
+        role: None if name is None else find_column(role, name, table.names)
         for role, name in wanted.items()
     }
     _check_apart(places, table)
@@ -72,7 +81,7 @@ def assigned(table: Table, wanted: Mapping[str, str | None]) -> Roles:
         notes += said
     elif text is not None:
         _check_words(table, text)
-    return Roles(label, id_, text, image, tuple(notes))
+    return ColumnRoles(label, id_, text, image, tuple(notes))
 
 
 def _check_apart(places: Mapping[str, int | None], table: Table) -> None:
@@ -105,7 +114,7 @@ def _usual_label(table: Table, taken: set[int | None]) -> tuple[int | None, list
     place = _called(table, "label", taken)
     if place is None:
         return None, []
-    name, count = table.names[place], len(set(texts(table.columns[place])) - {None})
+    name, count = table.names[place], len(set(text_cells(table.columns[place])) - {None})
     if count > MOST_CLASSES:
         return None, [f"column {name} has {count} different labels and was not taken as the label."]
     return place, [f"column {name} was taken as the label."]
@@ -116,7 +125,7 @@ def usual_id(table: Table, taken: set[int | None]) -> tuple[int | None, list[str
     place = _called(table, "id", taken)
     if place is None:
         return None, []
-    found = texts(table.columns[place])
+    found = text_cells(table.columns[place])
     if None in found or len(set(found)) < len(found):
         return None, [
             f"column {table.names[place]} does not name each row once; rows are numbered."
@@ -153,12 +162,12 @@ def _check_words(table: Table, place: int) -> None:
 
 
 # ---------------------------------------------------------------- names of rows
-def ids(table: Table, place: int | None) -> tuple[str, ...]:
+def row_ids(table: Table, place: int | None) -> tuple[str, ...]:
     """A unique name for each row: those of a column, else its number, the first row's being 1."""
     if place is None:
         return tuple(str(row + 1) for row in range(len(table.columns[0])))
     first, name = dict[str, int](), table.names[place]
-    for row, text in enumerate(texts(table.columns[place]), start=1):
+    for row, text in enumerate(text_cells(table.columns[place]), start=1):
         if text is None:
             raise ValueError(
                 f"id must be a column without gaps; got none in row {row} of column {name!r}. "
@@ -192,7 +201,7 @@ def check_classes(classes: Sequence[str]) -> None:
             )
 
 
-def labels(
+def row_labels(
     table: Table, place: int | None, classes: Sequence[str]
 ) -> tuple[Labels, tuple[str, ...]]:
     """The label of each row, None where it is missing, and all that there are, in order.
@@ -204,7 +213,7 @@ def labels(
     """
     if place is None:
         return (None,) * len(table.columns[0]), tuple(classes)
-    name, found = table.names[place], texts(table.columns[place])
+    name, found = table.names[place], text_cells(table.columns[place])
     for row, label in enumerate(found, start=1):
         if label is not None and len(label) > LONGEST_LABEL:
             raise ValueError(

@@ -8,7 +8,7 @@ from possibal.data import images
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SourceSpec:
     """What a person asks for.
 
     Attributes:
@@ -35,7 +35,7 @@ class Wanted:
 def digest(source: Path) -> str:
     """SHA-256 of a file's content, or of the names and sizes of a folder's pictures."""
     if is_folder(source):
-        names = images.listed(source.resolve()).names
+        names = images.list_images(source.resolve()).names
         sizes = [(name, (source / name).stat().st_size) for name in names]
         return hashlib.sha256(repr(sizes).encode()).hexdigest()
     try:

@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 
 from possibal.arguments import choice
 from possibal.data import readers
-from possibal.data.decoding import opened, silent, text_of
+from possibal.data.decoding import decode, no_progress, read_file
+from possibal.data.encoders import cell_text as as_text
 from possibal.data.encoders import is_missing
-from possibal.data.encoders import written as as_text
 from possibal.errors import MissingPackageError
 
 FORMULA = re.compile(r"['=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001 - wide signs begin formulas too
@@ -36,7 +36,7 @@ Row: TypeAlias = tuple[str, Sequence[str | None]]
 
 # ---------------------------------------------------------------- values
 @dataclass(frozen=True, eq=False)
-class Column:
+class SheetColumn:
     """A column to write: all text, or all floats; None where a cell is empty."""
 
     name: str
@@ -53,7 +53,7 @@ class Sheet:
 
 
 # ---------------------------------------------------------------- out
-def written(columns: Sequence[Column], ending: str) -> bytes:
+def write_sheet(columns: Sequence[SheetColumn], ending: str) -> bytes:
     """Columns of equal length as a file of that ending, one of `WRITERS`."""
     return choice("ending", ending, WRITERS)(columns)
 
@@ -68,17 +68,17 @@ def ending_of(path: Path, argument: str) -> str:
     return found
 
 
-def safe(text: str) -> str:
+def escape_formula(text: str) -> str:
     """The text, marked with an apostrophe if a spreadsheet might take it for a formula."""
     return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
 
 
-def unmarked(text: str) -> str:
+def unescape_formula(text: str) -> str:
     """The text that :func:`safe` was given; an apostrophe that marks nothing stays."""
     return text[1:] if text.startswith("'") and FORMULA.match(text, 1) else text
 
 
-def _as_csv(columns: Sequence[Column]) -> bytes:
+def _as_csv(columns: Sequence[SheetColumn]) -> bytes:
     """Lines that end in a line feed, in UTF-8."""
     rows = zip(*([column.name, *column.cells] for column in columns), strict=True)
     lines = [",".join(_quoted(cell) for cell in row) for row in rows]
@@ -87,12 +87,12 @@ def _as_csv(columns: Sequence[Column]) -> bytes:
 
 def _quoted(cell: Cell) -> str:
     """A cell that no spreadsheet misreads, in quotation marks if it needs them."""
-    said = repr(cell) if isinstance(cell, float) else safe(str(cell or ""))
+    said = repr(cell) if isinstance(cell, float) else escape_formula(str(cell or ""))
     doubled = said.replace('"', '""')
     return f'"{doubled}"' if SPECIAL.search(said) else said
 
 
-def _as_json_lines(columns: Sequence[Column]) -> bytes:
+def _as_json_lines(columns: Sequence[SheetColumn]) -> bytes:
     """One object in each line, in UTF-8."""
     names = [column.name for column in columns]
     rows = zip(*(column.cells for column in columns), strict=True)
@@ -100,7 +100,7 @@ def _as_json_lines(columns: Sequence[Column]) -> bytes:
     return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects).encode()
 
 
-def _as_parquet(columns: Sequence[Column]) -> bytes:
+def _as_parquet(columns: Sequence[SheetColumn]) -> bytes:
     """Columns of text and of floats, by polars."""
     try:
         polars = import_module("polars")
@@ -115,7 +115,7 @@ def _as_parquet(columns: Sequence[Column]) -> bytes:
     return buffer.getvalue()
 
 
-WRITERS: dict[str, Callable[[Sequence[Column]], bytes]] = {
+WRITERS: dict[str, Callable[[Sequence[SheetColumn]], bytes]] = {
     ".csv": _as_csv,
     ".parquet": _as_parquet,
     ".jsonl": _as_json_lines,
@@ -124,7 +124,7 @@ WRITERS: dict[str, Callable[[Sequence[Column]], bytes]] = {
 
 
 # ---------------------------------------------------------------- in
-def read(path: Path, encoding: str | None = None) -> Sheet:
+def read_sheet(path: Path, encoding: str | None = None) -> Sheet:
     """What a file holds as text; of a CSV file, with no mark against formulas.
 
     Args:
@@ -133,7 +133,7 @@ def read(path: Path, encoding: str | None = None) -> Sheet:
     """
     if ending_of(path, "file") == ".csv":
         return _from_csv(path, encoding)
-    table = readers.read(path, encoding).table
+    table = readers.read_table(path, encoding).table
     rows = zip(*([_text(cell) for cell in cells] for cells in table.columns), strict=True)
     return Sheet(table.names, [(f"row {n}", row) for n, row in enumerate(rows, start=1)])
 
@@ -145,15 +145,15 @@ def _text(cell: object) -> str | None:
 
 def _from_csv(path: Path, encoding: str | None) -> Sheet:
     """The names and the rows of a text, its separator guessed from the first line."""
-    content = opened(path, encoding, silent)
-    text = text_of(content)
+    content = read_file(path, encoding, no_progress)
+    text = decode(content)
     first = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0]
     separator = max(readers.SEPARATORS, key=lambda s: len(next(csv.reader([first], delimiter=s))))
     reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
     rows = list[Row]()
     try:
         for row, began in _numbered(reader):
-            rows.append((f"line {began}", [unmarked(cell) for cell in row]))
+            rows.append((f"line {began}", [unescape_formula(cell) for cell in row]))
             if len(row) != len(rows[0][1]):
                 rule = f"have as many cells in each line as in the first, {len(rows[0][1])}"
                 raise content.refused(rule, f"{len(row)} at line {began}", "Complete the line.")

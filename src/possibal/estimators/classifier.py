@@ -19,11 +19,11 @@ from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
 from possibal.errors import FlatScoresWarning
 from possibal.estimators import validation
-from possibal.estimators.subset import MOST, shortened
-from possibal.gp.hyperparameters import COMMON, WAYS, Own, problem
+from possibal.estimators.subset import MAX_LABELS, subset_of_data
+from possibal.gp.hyperparameters import COMMON, INFERENCES, DefaultKernel, problem
 from possibal.gp.kernels import Kernel
 from possibal.gp.likelihoods import IDENTITY, LINKS, SOFTMAX, Link, Softmax
-from possibal.gp.posterior import Data, Posterior
+from possibal.gp.posterior import Posterior, TrainingData
 from possibal.theory.families import GaussianNoise
 from possibal.theory.gaussian import GaussianPossibility
 from possibal.theory.outer_measure import OuterMeasure
@@ -36,7 +36,7 @@ _FEW = 10
 """Of so few rows it is no wonder if scores tell few apart."""
 
 
-class _Conditioned(BaseEstimator):
+class _GPEstimator(BaseEstimator):
     """What both estimators do with a posterior: keep it, and hand it out with checked rows."""
 
     posterior_: Posterior
@@ -69,7 +69,7 @@ class _Conditioned(BaseEstimator):
         return self.posterior_, validation.rows(self, X, reset=False)
 
 
-class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
+class PossibilisticGPClassifier(ClassifierMixin, _GPEstimator):
     """A Gaussian-process classifier that knows what it does not know.
 
     Two labels have one latent function and a probit or logistic link; more have one latent each
@@ -108,7 +108,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         hyperparameters: str = "envelope",
         classes: ArrayLike | None = None,
         usual_distance: float | None = None,
-        most_labels: int = MOST,
+        most_labels: int = MAX_LABELS,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         """Keep the choices; fit checks them."""
@@ -128,7 +128,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
             y: (n,), labels.
             sample_weight: (n,), how many times each row counts.
         """
-        way = choice("hyperparameters", self.hyperparameters, WAYS)
+        way = choice("hyperparameters", self.hyperparameters, INFERENCES)
         link: Link | Softmax = choice("link", self.link, LINKS)
         most = whole("most_labels", self.most_labels, 2)
         distance = validation.distance(self.usual_distance)
@@ -146,10 +146,12 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         if len(self.classes_) > 2:  # noqa: PLR2004 - two labels need one latent
             link = SOFTMAX
             seen = (np.arange(len(self.classes_))[:, None] == codes).astype(float)
-        data = Data(rows, seen, weight[None], link)
+        data = TrainingData(rows, seen, weight[None], link)
         processes = len(self.classes_) if link is SOFTMAX else 1
         kernels = validation.kernels(self.kernel, processes, rows.shape[1])
-        fit = shortened(problem(kernels, data, distance=distance, own=Own(common=COMMON)), most)
+        fit = subset_of_data(
+            problem(kernels, data, distance=distance, own=DefaultKernel(common=COMMON)), most
+        )
         self.left_out_ = len(data) - len(fit.data)
         self._keep(way(fit))
         return self
@@ -255,7 +257,7 @@ class PossibilisticGPClassifier(ClassifierMixin, _Conditioned):
         return belief
 
 
-class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
+class PossibilisticGPRegressor(RegressorMixin, _GPEstimator):
     """Gaussian-process regression where the error is random, or systematic.
 
     Both have the same posterior of the latent function; they differ in what is said of y.
@@ -304,7 +306,7 @@ class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
             sample_weight: (n,), how many times each row counts: a weight of two is a row given
                 twice, so weights are not to be scaled to a sum of one.
         """
-        way = choice("hyperparameters", self.hyperparameters, WAYS)
+        way = choice("hyperparameters", self.hyperparameters, INFERENCES)
         choice("noise", self.noise, _READINGS)
         rows = validation.rows(self, X, reset=True)
         weight = validation.weights(sample_weight, rows)
@@ -318,11 +320,11 @@ class PossibilisticGPRegressor(RegressorMixin, _Conditioned):
             rounding = max(1e-12 * float(np.abs(outcomes).max()), 1e-150)
             self.unit_ = spread if spread > rounding else 1.0
         seen = (outcomes - self.centre_) / self.unit_
-        data = Data(rows, seen[None], weight[None], IDENTITY)
+        data = TrainingData(rows, seen[None], weight[None], IDENTITY)
         amplitude = float(np.average(seen * seen, weights=weight)) or 1.0
         noise = self._starting_noise(amplitude)
         kernels = validation.kernels(self.kernel, 1, rows.shape[1])
-        self._keep(way(problem(kernels, data, noise=noise, own=Own(amplitude))))
+        self._keep(way(problem(kernels, data, noise=noise, own=DefaultKernel(amplitude))))
         precision = self.posterior_.data.weight[0, 0] / weight[0]
         self.noise_variance_ = float(self.unit_**2 / precision)
         return self

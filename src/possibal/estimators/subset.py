@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from possibal.acquisition.pointwise import doubt
 from possibal.arrays import Places
-from possibal.gp.hyperparameters import Problem, fixed
+from possibal.gp.hyperparameters import InferenceProblem, fixed
 
-MOST = 5000
+MAX_LABELS = 5000
 """Labels that are learnt from exactly."""
-SOME = 16
+SCORED_ROWS = 16
 """Labels of each class that the lot leaves in, where there are so many."""
 
 
-def shortened(problem: Problem, most: int = MOST) -> Problem:
+def subset_of_data(problem: InferenceProblem, most: int = MAX_LABELS) -> InferenceProblem:
     """The same with as many labels as can be learnt from exactly; the usual distance stays.
 
     Paper: none; Props. 2 to 4, 1 - N, tells which labels are worth keeping.
@@ -49,4 +49,4 @@ def drawn(codes: NDArray[np.intp], count: int) -> Places:
     for code in np.unique(codes):
         own = lots[codes[lots] == code]
         turn[own] = np.arange(len(own))
-    return np.sort(lots[np.argsort(turn[lots] >= SOME, kind="stable")[:count]])
+    return np.sort(lots[np.argsort(turn[lots] >= SCORED_ROWS, kind="stable")[:count]])

@@ -6,12 +6,12 @@ from types import MappingProxyType
 
 import numpy as np
 
-from possibal.arguments import USUAL, at_least
+from possibal.arguments import DEFAULT_STRATEGY, at_least
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.experiments.datasets import Dataset
-from possibal.experiments.engine.runner import Wanted
+from possibal.experiments.engine.runner import ExperimentJob
 from possibal.experiments.engine.simulation import is_binary
-from possibal.experiments.reporting.paper_tables import Cell, Column, TextTable
+from possibal.experiments.reporting.paper_tables import Cell, TableColumn, TextTable
 from possibal.experiments.results import Results
 from possibal.experiments.spec import (
     BINARY_STRATEGIES,
@@ -24,8 +24,8 @@ from possibal.experiments.spec import (
     Experiment,
     Sizes,
 )
-from possibal.experiments.strategies import source, strategy
-from possibal.experiments.streams import stream
+from possibal.experiments.strategies import resolve_strategy, strategy_source
+from possibal.experiments.streams import random_stream
 
 RANDOM = "random"
 MOST_POOL, MOST_TEST, MOST_ROWS = 300, 1000, 20_000
@@ -63,20 +63,20 @@ def few_enough(data: Dataset, seed: int) -> tuple[Dataset, tuple[str, ...]]:
     """The set, or a draw from it where it has more rows than a comparison can use."""
     if len(data.y) <= MOST_ROWS:
         return data, ()
-    rows = np.sort(stream(seed, 0, "rows").permutation(len(data.y))[:MOST_ROWS])
+    rows = np.sort(random_stream(seed, 0, "rows").permutation(len(data.y))[:MOST_ROWS])
     found, y = np.unique(data.y[rows], return_inverse=True)
     labels = tuple(data.labels[code] for code in found)
     note = f"{MOST_ROWS} of {len(data.y)} rows were drawn: more would change nothing."
     return replace(data, X=data.X[rows], y=y, labels=labels), (note,)
 
 
-def wanted(
+def comparison_job(
     data: Dataset,
     chosen: Sequence[str],
     size: Sizes,
     hyperparameters: str = ENVELOPE,
     seed: int = 0,
-) -> list[Wanted]:
+) -> list[ExperimentJob]:
     """The experiment on a set: held-out test rows, and random among the strategies.
 
     Args:
@@ -87,18 +87,18 @@ def wanted(
         seed: where every draw comes from.
     """
     usual = BINARY_STRATEGIES if is_binary(data) else MULTICLASS_STRATEGIES
-    names = dict.fromkeys([RANDOM, *(chosen or (USUAL, *usual))])
+    names = dict.fromkeys([RANDOM, *(chosen or (DEFAULT_STRATEGY, *usual))])
     experiment = Experiment(data.name, HELD_OUT, hyperparameters, size, seed)
-    ours = {name: strategy(name) for name in names if ":" not in name}
-    own = {name: strategy(name) for name in names if ":" in name}
+    ours = {name: resolve_strategy(name) for name in names if ":" not in name}
+    own = {name: resolve_strategy(name) for name in names if ":" in name}
     return [
-        Wanted(experiment, data, ours),
-        *(Wanted(experiment, data, {n: f}, source(f)) for n, f in own.items()),
+        ExperimentJob(experiment, data, ours),
+        *(ExperimentJob(experiment, data, {n: f}, strategy_source(f)) for n, f in own.items()),
     ]
 
 
 @dataclass(frozen=True)
-class Saving:
+class LabelSaving:
     """How many labels a strategy saves until it has gained most of what random gains in all.
 
     Attributes:
@@ -117,7 +117,7 @@ class Saving:
         return self.interval is not None and self.interval[0] > 0
 
 
-def saving(results: Results, name: str) -> Saving:
+def saving(results: Results, name: str) -> LabelSaving:
     """The labels saved by one strategy, with a bootstrap interval over paired runs.
 
     A curve has reached an accuracy where its mean comes to stay at or above it. One that never
@@ -129,7 +129,7 @@ def saving(results: Results, name: str) -> Saving:
         interval = ends(np.array([_gap(ours[draw], theirs[draw]) for draw in draws(results)]))
     at = int(reached(ours.mean(axis=0), _goal(theirs)))
     needed = results.start + at if at < ours.shape[1] else None
-    return Saving(needed, _gap(ours, theirs), interval)
+    return LabelSaving(needed, _gap(ours, theirs), interval)
 
 
 def draws(results: Results, place: int = 0) -> Places:
@@ -140,7 +140,7 @@ def draws(results: Results, place: int = 0) -> Places:
         place: of the set among others, which are drawn from independently of it.
     """
     runs, seed = results.experiment.sizes.runs, results.experiment.seed
-    return stream(seed, place, "bootstrap").integers(runs, size=(RESAMPLES, runs))
+    return random_stream(seed, place, "bootstrap").integers(runs, size=(RESAMPLES, runs))
 
 
 def ends(many: Vector) -> tuple[float, float]:
@@ -182,17 +182,17 @@ def table(results: Results, judged: Mapping[str, Results] = NOBODY) -> TextTable
         judged: the same trails by referees, by name.
     """
     columns = (
-        Column("strategy"),
-        Column("accuracy over all answers, %", figures=True),
-        Column("ahead of random, points [95 %]", figures=True),
+        TableColumn("strategy"),
+        TableColumn("accuracy over all answers, %", figures=True),
+        TableColumn("ahead of random, points [95 %]", figures=True),
         *(
-            Column(title, figures=True)
+            TableColumn(title, figures=True)
             for name in judged
             for title in (f"by {name}, %", f"ahead of random by {name}, points [95 %]")
         ),
-        Column("accuracy in the end, %", figures=True),
-        Column("labels needed", figures=True),
-        Column("labels saved [95 %]", figures=True),
+        TableColumn("accuracy in the end, %", figures=True),
+        TableColumn("labels needed", figures=True),
+        TableColumn("labels saved [95 %]", figures=True),
     )
     order = sorted(results.area, key=lambda name: -results.area[name].mean())
     rows = tuple(_row(results, judged, name) for name in order)

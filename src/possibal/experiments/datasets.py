@@ -42,7 +42,7 @@ BLOCK_SIDE = 0.4
 
 # ---------------------------------------------------------------- values
 @dataclass(frozen=True)
-class Source:
+class Citation:
     """Where a data set comes from, and on what terms.
 
     Attributes:
@@ -78,7 +78,7 @@ class Dataset:
     y: Codes
     labels: tuple[str, ...]
     features: tuple[str, ...]
-    source: Source
+    source: Citation
     block: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     def __post_init__(self) -> None:
@@ -99,40 +99,40 @@ UCI = "CC BY 4.0"
 SCIKIT_LEARN = "CC BY 4.0 (data); BSD 3-Clause (scikit-learn, which carries them)"
 DRAWN = "none needed: drawn by a published law"
 
-SOURCES: Mapping[str, Source] = MappingProxyType(
+SOURCES: Mapping[str, Citation] = MappingProxyType(
     {
-        "sonar": Source(
+        "sonar": Citation(
             "Gorman and Sejnowski, Analysis of hidden units in a layered network trained to "
             "classify sonar targets, 1988; UCI, doi:10.24432/C5T01Q",
             UCI,
             40,
             "cd13d045f65862585329b0ee677279ec038a9d14a2366f77abf8f59f8d2203c5",
         ),
-        "wine": Source(
+        "wine": Citation(
             "Aeberhard and Forina, Wine; UCI, doi:10.24432/C5PC7J",
             SCIKIT_LEARN,
             973,
             None,
         ),
-        "breast": Source(
+        "breast": Citation(
             "Wolberg, Breast Cancer Wisconsin (Original), 1990; UCI, doi:10.24432/C5HP4Z",
             UCI,
             15,
             "85f313354c79561374f7e79ad849f6b931c42fb8b17550473313e052eb1b88fc",
         ),
-        "ionosphere": Source(
+        "ionosphere": Citation(
             "Sigillito, Wing, Hutton and Baker, Ionosphere, 1989; UCI, doi:10.24432/C5W01B",
             UCI,
             59,
             "eb97dd0155ecfbfd53eb705d2f1ef1bc5b8cd9a317f8cd14e1d130dcef16de50",
         ),
-        "fri": Source(
+        "fri": Citation(
             "Friedman, Multivariate adaptive regression splines, 1991, the first of its functions",
             DRAWN,
             776,
             None,
         ),
-        "vehicle": Source(
+        "vehicle": Citation(
             "Siebert, Vehicle recognition using rule based methods, Turing Institute, Glasgow, "
             "TIRM-87-018, 1987; Mowforth and Shepherd, Statlog (Vehicle Silhouettes); UCI, "
             "doi:10.24432/C5HG6N",
@@ -140,34 +140,34 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
             994,
             "2edf65d2322504bd62e767150e84e6fc52a449f18c3478d22079c785151ecfa0",
         ),
-        "thyroid": Source(
+        "thyroid": Citation(
             "Quinlan, Thyroid Disease, 1986, the set called new-thyroid; UCI, doi:10.24432/C5D010",
             UCI,
             40682,
             "7e1edfb17f441a81e50471c210254a5b73b977877275c0e17f20f4f3bedf1061",
         ),
-        "iris": Source(
+        "iris": Citation(
             "Fisher, The use of multiple measurements in taxonomic problems, 1936; UCI, "
             "doi:10.24432/C56C76",
             SCIKIT_LEARN,
             61,
             None,
         ),
-        "seismic": Source(
+        "seismic": Citation(
             "Charytanowicz, Niewczas, Kulczycki, Kowalski and Lukasik, Seeds, 2010; UCI, "
             "doi:10.24432/C5H30K",
             UCI,
             1500,
             "33b300cf3ae15c5190ab3c5cdf623a82808d6d8154b254545a9b318b94519399",
         ),
-        "block-center": Source(
+        "block-center": Citation(
             "after Houlsby, Huszár, Ghahramani and Lengyel, Bayesian active learning for "
             "classification and preference learning, 2011, arXiv:1112.5745",
             DRAWN,
             None,
             None,
         ),
-        "block-corner": Source(
+        "block-corner": Citation(
             "after Houlsby, Huszár, Ghahramani and Lengyel, Bayesian active learning for "
             "classification and preference learning, 2011, arXiv:1112.5745",
             DRAWN,

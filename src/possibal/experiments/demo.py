@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from possibal.acquisition.pointwise import STRATEGIES, necessity
-from possibal.arguments import USUAL, at_least, choice
+from possibal.arguments import DEFAULT_STRATEGY, at_least, choice
 from possibal.arrays import Array, Matrix, Vector
-from possibal.experiments.streams import stream
+from possibal.experiments.streams import random_stream
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
     from possibal.estimators.classifier import PossibilisticGPClassifier
@@ -45,7 +45,7 @@ class Table:
 
 def _moons(seed: int) -> Table:
     """Two interleaved half circles, with noise."""
-    draw = int(stream(seed, 0, "data").integers(2**31))
+    draw = int(random_stream(seed, 0, "data").integers(2**31))
     make_moons = import_module("sklearn.datasets").make_moons
     X, y = make_moons(n_samples=600, noise=0.2, random_state=draw)
     return Table(X, y == 1, ("upper", "lower"))
@@ -76,7 +76,7 @@ class Settings:
     """What to run; bad values are refused at once."""
 
     data: str = "moons"
-    strategy: str = USUAL
+    strategy: str = DEFAULT_STRATEGY
     questions: int = 30
     runs: int = 20
     seed: int = 0
@@ -133,11 +133,11 @@ class Split:
 def deal(plan: Plan, run: int) -> Split:
     """The pool, test rows and start of one run; the same for every strategy."""
     table, seed = plan.table, plan.settings.seed
-    shuffled = stream(seed, run, "split").permutation(len(table.y))
+    shuffled = random_stream(seed, run, "split").permutation(len(table.y))
     pool, test = np.split(shuffled, [len(table.y) // 2])
     centre, spread = table.X[pool].mean(axis=0), table.X[pool].std(axis=0)
     X = (table.X - centre) / spread
-    rng = stream(seed, run, "start")
+    rng = random_stream(seed, run, "start")
     start = tuple(int(rng.choice(pool[table.y[pool] == label])) for label in (False, True))
     return Split(X, np.sort(pool), test, start)
 
@@ -244,7 +244,7 @@ def play(plan: Plan, run: int) -> Run:
     """
     with import_module("threadpoolctl").threadpool_limits(1):
         share = deal(plan, run)
-        seed = int(stream(plan.settings.seed, run, "ask").integers(2**31))
+        seed = int(random_stream(plan.settings.seed, run, "ask").integers(2**31))
         chosen = trace(plan, share, plan.settings.strategy, seed)
         return Run(chosen, trace(plan, share, "random", seed))
 

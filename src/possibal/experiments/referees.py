@@ -20,12 +20,12 @@ from sklearn.svm import SVC
 
 from possibal.arrays import Vector
 from possibal.experiments.datasets import Dataset
-from possibal.experiments.engine.results_file import Making, opened
-from possibal.experiments.engine.runner import Begun, Work
+from possibal.experiments.engine.results_file import Provenance, opened
+from possibal.experiments.engine.runner import StartedJob, Work
 from possibal.experiments.engine.simulation import Names
-from possibal.experiments.results import Trail
+from possibal.experiments.results import Run
 from possibal.experiments.spec import Experiment
-from possibal.experiments.splits import deal
+from possibal.experiments.splits import split
 from possibal.numerics.linalg import one_thread
 
 Classifier: TypeAlias = Any
@@ -41,7 +41,9 @@ MODELS: Mapping[str, Callable[[], Classifier]] = MappingProxyType(
 """The referees of spec.py."""
 
 
-def judged(experiment: Experiment, data: Dataset, trail: Trail, model: Classifier) -> Vector:
+def referee_accuracies(
+    experiment: Experiment, data: Dataset, trail: Run, model: Classifier
+) -> Vector:
     """Accuracy of a model on a trail's test rows: with the start alone, then after each answer.
 
     Args:
@@ -50,7 +52,7 @@ def judged(experiment: Experiment, data: Dataset, trail: Trail, model: Classifie
         trail: what asked for the labels, (queries,) of them.
         model: is left as it is; a copy of it learns anew after every answer.
     """
-    share = deal(experiment, data, trail.run)
+    share = split(experiment, data, trail.run)
     known = np.concatenate([share.start, trail.rows])
     X, y = share.X[known], data.y[known]
     there, truth = share.X[share.test], data.y[share.test]
@@ -61,7 +63,7 @@ def judged(experiment: Experiment, data: Dataset, trail: Trail, model: Classifie
 
 
 @dataclass(frozen=True, eq=False)
-class Judged(Begun):
+class RefereeJob(StartedJob):
     """An experiment whose trails are judged by a referee, with a ledger for what it says.
 
     Attributes:
@@ -69,7 +71,7 @@ class Judged(Begun):
         model: the referee.
     """
 
-    trails: Mapping[tuple[str, int], Trail]
+    trails: Mapping[tuple[str, int], Run]
     model: Classifier
 
     @property
@@ -78,7 +80,7 @@ class Judged(Begun):
         return partial(_again, self.wanted.experiment, self.wanted.data, self.trails, self.model)
 
 
-def by(name: str, model: Classifier, begun: Sequence[Begun]) -> list[Judged]:
+def referee_jobs(name: str, model: Classifier, begun: Sequence[StartedJob]) -> list[RefereeJob]:
     """Experiments as a referee will judge them once they were run.
 
     Args:
@@ -86,22 +88,22 @@ def by(name: str, model: Classifier, begun: Sequence[Begun]) -> list[Judged]:
         model: what learns.
         begun: the experiments.
     """
-    found = list[Judged]()
+    found = list[RefereeJob]()
     for one in begun:
         path, making = one.ledger.path, one.wanted.making
         path = path.with_name(f"{path.stem}-by-{name}.csv")
-        making = Making(making.experiment, making.data, f"{making.source}{model!r}")
-        found.append(Judged(one.wanted, opened(path, making, None), one.ledger.trails, model))
+        making = Provenance(making.experiment, making.data, f"{making.source}{model!r}")
+        found.append(RefereeJob(one.wanted, opened(path, making, None), one.ledger.trails, model))
     return found
 
 
 def _again(
     experiment: Experiment,
     data: Dataset,
-    trails: Mapping[tuple[str, int], Trail],
+    trails: Mapping[tuple[str, int], Run],
     model: Classifier,
     names: Names,
-) -> list[Trail]:
+) -> list[Run]:
     """Trails with the accuracy of a referee in place of our model's."""
     some = (trails[name] for name in names)
-    return [replace(one, accuracy=judged(experiment, data, one, model)) for one in some]
+    return [replace(one, accuracy=referee_accuracies(experiment, data, one, model)) for one in some]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from possibal.arguments import at_least, choice
 from possibal.experiments.datasets import load
 from possibal.experiments.engine.results_file import versions
-from possibal.experiments.engine.runner import Wanted
+from possibal.experiments.engine.runner import ExperimentJob
 from possibal.experiments.reporting.figures import (
     METADATA,
     Drawing,
@@ -16,7 +16,7 @@ from possibal.experiments.reporting.figures import (
 )
 from possibal.experiments.reporting.html_report import report
 from possibal.experiments.reporting.paper_tables import TextTable, summary, table1, table2, table3
-from possibal.experiments.reporting.rank_tests import Ranking, ranks
+from possibal.experiments.reporting.rank_tests import RankTest, ranks
 from possibal.experiments.reporting.timing import Cost
 from possibal.experiments.results import Results
 from possibal.experiments.spec import (
@@ -30,7 +30,7 @@ from possibal.experiments.spec import (
     experiment,
     strategies,
 )
-from possibal.experiments.strategies import source, strategy
+from possibal.experiments.strategies import resolve_strategy, strategy_source
 
 SETS = tuple(name for name in TABLE_3 if not name.startswith("block-")) + BINARY[:2]
 """The paper's sets, those of its Figure 1 first."""
@@ -39,7 +39,7 @@ QUICK, QUICK_MULTICLASS = 5, 2
 
 
 @dataclass(frozen=True)
-class Settings:
+class ReproduceRequest:
     """What to run.
 
     Attributes:
@@ -82,20 +82,22 @@ class Settings:
         return tuple(name for name in SETS if name in chosen and usual)
 
 
-def wanted(settings: Settings) -> list[Wanted]:
+def reproduction_jobs(settings: ReproduceRequest) -> list[ExperimentJob]:
     """The experiments that the settings ask for."""
-    own = {name: strategy(name) for name in dict.fromkeys(settings.own)}
-    experiments = list[Wanted]()
+    own = {name: resolve_strategy(name) for name in dict.fromkeys(settings.own)}
+    experiments = list[ExperimentJob]()
     for name in settings.sets:
         one = experiment(name, settings.protocol, settings.hyperparameters, settings.seed)
         few = QUICK_MULTICLASS if name in MULTICLASS else QUICK
         runs = settings.runs or (few if settings.quick else one.sizes.runs)
         one, data = one.with_runs(runs), load(name, settings.seed)
-        usual = {ours: strategy(ours) for ours in strategies(name)}
-        experiments.append(Wanted(one, data, usual))
+        usual = {ours: resolve_strategy(ours) for ours in strategies(name)}
+        experiments.append(ExperimentJob(one, data, usual))
         for mine, function in own.items():
             if mine not in usual:
-                experiments.append(Wanted(one, data, {mine: function}, source(function)))
+                experiments.append(
+                    ExperimentJob(one, data, {mine: function}, strategy_source(function))
+                )
     return experiments
 
 
@@ -113,7 +115,7 @@ def merged(results: Sequence[Results]) -> list[Results]:
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
+class Reproduction:
     """All there is to write about.
 
     Attributes:
@@ -123,7 +125,7 @@ class Findings:
         cost: what scores cost; None if that was not asked for.
     """
 
-    settings: Settings
+    settings: ReproduceRequest
     results: Sequence[Results]
     pace: Mapping[str, float]
     cost: Cost | None = None
@@ -142,7 +144,7 @@ class Findings:
         return {name: table for name, table in every.items() if what in {name, "all"}}
 
     @property
-    def ranking(self) -> Ranking:
+    def ranking(self) -> RankTest:
         """Average ranks of the accuracies after the last answer, on the sets with two labels."""
         return ranks(self._binary or self.results, "final")
 

@@ -10,7 +10,7 @@ from possibal.experiments.spec import Experiment
 
 
 @dataclass(frozen=True, eq=False)
-class Trail:
+class Run:
     """One strategy's way through one run.
 
     Attributes:
@@ -41,9 +41,9 @@ class Results:
     accuracy: Mapping[str, Matrix]
 
     @classmethod
-    def of(cls, experiment: Experiment, start: int, trails: Iterable[Trail]) -> "Results":
+    def of(cls, experiment: Experiment, start: int, trails: Iterable[Run]) -> "Results":
         """The results that trails add up to; those of one strategy are in order of their runs."""
-        lines = dict[str, list[Trail]]()
+        lines = dict[str, list[Run]]()
         for trail in trails:
             lines.setdefault(trail.strategy, []).append(trail)
         accuracy = {

@@ -7,14 +7,14 @@ import numpy as np
 from possibal.arrays import Matrix, Places
 from possibal.experiments.datasets import Dataset
 from possibal.experiments.spec import HELD_OUT, Experiment
-from possibal.experiments.streams import stream
+from possibal.experiments.streams import random_stream
 
 _DRAWS = 100
 """How often a pool is drawn again for want of a label."""
 
 
 @dataclass(frozen=True, eq=False)
-class Share:
+class Split:
     """The rows of one run.
 
     Attributes:
@@ -56,7 +56,7 @@ def check(experiment: Experiment, data: Dataset) -> None:
         )
 
 
-def deal(experiment: Experiment, data: Dataset, run: int) -> Share:
+def split(experiment: Experiment, data: Dataset, run: int) -> Split:
     """The share of one run, the same for every strategy.
 
     Under the paper's protocol columns are scaled by the whole set and test rows are any rows. Held
@@ -66,13 +66,13 @@ def deal(experiment: Experiment, data: Dataset, run: int) -> Share:
     Paper: App. E.2, Algorithm 1, lines 2 to 4 and 13.
     """
     sizes, seed = experiment.sizes, experiment.seed
-    pool = np.sort(_pool(data, sizes.pool, stream(seed, run, "pool")))  # line 2
-    rng = stream(seed, run, "start")
+    pool = np.sort(_pool(data, sizes.pool, random_stream(seed, run, "pool")))  # line 2
+    rng = random_stream(seed, run, "start")
     start = [rng.choice(pool[data.y[pool] == label]) for label in np.unique(data.y)]  # line 3
     testable = _testable(experiment, data, pool)
-    test = stream(seed, run, "test").permutation(testable)[: sizes.test]  # line 13
+    test = random_stream(seed, run, "test").permutation(testable)[: sizes.test]  # line 13
     X = scaled(data.X, data.X[pool] if experiment.protocol == HELD_OUT else data.X)
-    return Share(X, pool, np.array(start, dtype=np.intp), np.sort(test))
+    return Split(X, pool, np.array(start, dtype=np.intp), np.sort(test))
 
 
 def _pool(data: Dataset, size: int, rng: np.random.Generator) -> Places:

@@ -11,7 +11,7 @@ from possibal.acquisition.strategy import Strategy
 from possibal.arguments import choice
 
 
-def strategy(name: str) -> Strategy:
+def resolve_strategy(name: str) -> Strategy:
     """One of ours by its name, or the function that module:function names.
 
     Modules of the folder we are in are found too. A function gets a
@@ -38,7 +38,7 @@ def strategy(name: str) -> Strategy:
     return cast("Strategy", found)
 
 
-def source(function: Strategy) -> str:
+def strategy_source(function: Strategy) -> str:
     """The text of the file that a strategy comes from, as far as it has one."""
     inner: Any = unwrap(getattr(function, "func", function))  # what a decorator or partial calls
     for maker in (inner, type(inner)):

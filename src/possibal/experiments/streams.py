@@ -5,6 +5,6 @@ from zlib import crc32
 import numpy as np
 
 
-def stream(seed: int, run: int, purpose: str) -> np.random.Generator:
+def random_stream(seed: int, run: int, purpose: str) -> np.random.Generator:
     """An independent generator for one purpose of one run; strategies share it."""
     return np.random.default_rng([seed, run, crc32(purpose.encode())])

@@ -15,10 +15,10 @@ import numpy as np
 from possibal.arrays import Matrix
 from possibal.data import encoders, readers
 from possibal.data.decoding import reason
-from possibal.data.encoders import Table, distinct, is_missing
+from possibal.data.encoders import Table, is_missing, unique_names
 from possibal.data.frames import from_pandas
 from possibal.errors import MissingPackageError
-from possibal.experiments.datasets import Dataset, Source
+from possibal.experiments.datasets import Citation, Dataset
 
 LEAST_ROWS = 10
 """Labelled rows there must be: fewer make no pool and no test."""
@@ -31,7 +31,7 @@ LABEL_NAMES = frozenset(["label", "class", "target", "y"])
 
 # ---------------------------------------------------------------- values
 @dataclass(frozen=True)
-class Loaded:
+class UserData:
     """A data set, and what was done to make it one.
 
     Attributes:
@@ -44,7 +44,7 @@ class Loaded:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class LoadedTable:
     """A table as its source has it.
 
     Attributes:
@@ -57,13 +57,13 @@ class Found:
 
     name: str
     table: Table
-    source: Source
+    source: Citation
     target: str | None = None
     notes: tuple[str, ...] = ()
 
 
 # ---------------------------------------------------------------- the face
-def read(source: str, label: str | None = None, encoding: str | None = None) -> Loaded:
+def read(source: str, label: str | None = None, encoding: str | None = None) -> UserData:
     """The labelled data of a file or of OpenML, with notes on what was done to them.
 
     Args:
@@ -77,7 +77,7 @@ def read(source: str, label: str | None = None, encoding: str | None = None) -> 
     return loaded(_from_file(source, encoding), label)
 
 
-def loaded(found: Found, label: str | None) -> Loaded:
+def loaded(found: LoadedTable, label: str | None) -> UserData:
     """The table as a data set; rows without a label and columns that say nothing are left out."""
     names, cells = found.table.names, found.table.columns
     if len(names) < 2:  # noqa: PLR2004 - the label and something to tell it from
@@ -93,21 +93,21 @@ def loaded(found: Found, label: str | None) -> Loaded:
             f"source must have at least {LEAST_ROWS} rows with a label in column {name!r}; "
             f"got {len(kept)}. Add rows."
         )
-    labels, y = encoders.classes(name, [given[row] for row in kept])
+    labels, y = encoders.encode_classes(name, [given[row] for row in kept])
     inputs = [i for i, other in enumerate(names) if other != name]
     labelled = cells if len(kept) == len(given) else [[one[row] for row in kept] for one in cells]
     table = Table(tuple(names[i] for i in inputs), tuple(labelled[i] for i in inputs))
     X, features, done = _inputs(table)
     notes = (*found.notes, why, _unlabelled(len(given) - len(kept)), *done)
     dataset = Dataset(found.name, X, y, labels, features, found.source)
-    return Loaded(dataset, tuple(note for note in notes if note))
+    return UserData(dataset, tuple(note for note in notes if note))
 
 
 def _inputs(table: Table) -> tuple[Matrix, tuple[str, ...], list[str]]:
     """All columns as numbers, their names, and a note for each that did not stay as it was."""
     pairs = zip(table.names, table.columns, strict=True)
     encoded = [encoders.encode(name, cells) for name, cells in pairs]
-    features = distinct(feature for column in encoded for feature in column.features)
+    features = unique_names(feature for column in encoded for feature in column.features)
     notes = [column.note for column in encoded]
     if not features:
         raise ValueError(
@@ -124,7 +124,7 @@ def _unlabelled(count: int) -> str:
     return f"{count} rows without a label were left out." if count else ""
 
 
-def _label(found: Found, label: str | None) -> tuple[str, str]:
+def _label(found: LoadedTable, label: str | None) -> tuple[str, str]:
     """The name of the label column, and the note on how it was chosen; empty if it was given."""
     names = found.table.names
     if label is None and found.target is not None:
@@ -134,11 +134,11 @@ def _label(found: Found, label: str | None) -> tuple[str, str]:
         if len(usual) == 1:
             return usual[0], f"column {usual[0]} was taken as the label."
         return names[-1], f"column {names[-1]}, the last, was taken as the label."
-    return names[encoders.named("label", label, names)], ""
+    return names[encoders.find_column("label", label, names)], ""
 
 
 # ---------------------------------------------------------------- files
-def _from_file(source: str, encoding: str | None) -> Found:
+def _from_file(source: str, encoding: str | None) -> LoadedTable:
     """The table of a file, read by the reader of its ending."""
     path = Path(source)
     ending = readers.ending(path)
@@ -147,18 +147,18 @@ def _from_file(source: str, encoding: str | None) -> Found:
             f"source must be {OPENML}NUMBER or a file that ends in {', '.join(readers.READERS)}; "
             f"got {source!r}. Save it as one of these."
         )
-    done = readers.read(path, encoding)
+    done = readers.read_table(path, encoding)
     name = path.name[: -len(ending)] or path.name
-    return Found(name, done.table, _source(f"the user's file {path.name}"), notes=done.notes)
+    return LoadedTable(name, done.table, _source(f"the user's file {path.name}"), notes=done.notes)
 
 
-def _source(citation: str, openml: int | None = None) -> Source:
+def _source(citation: str, openml: int | None = None) -> Citation:
     """Where data come from of which no more is known."""
-    return Source(citation, "unknown", openml, None)
+    return Citation(citation, "unknown", openml, None)
 
 
 # ---------------------------------------------------------------- OpenML
-def _from_openml(source: str, label: str | None) -> Found:
+def _from_openml(source: str, label: str | None) -> LoadedTable:
     """The set of that number at OpenML, or in scikit-learn's cache of it."""
     digits = source[len(OPENML) :]
     if not OPENML_NUMBER.fullmatch(digits):
@@ -177,7 +177,9 @@ def _from_openml(source: str, label: str | None) -> Found:
             f"got None. Name a column such as {offered}."
         )
     target = None if label is not None else str(targets[0]).strip()
-    return Found(f"openml-{number}", table, _source(f"OpenML {number}", number), target, notes)
+    return LoadedTable(
+        f"openml-{number}", table, _source(f"OpenML {number}", number), target, notes
+    )
 
 
 def _fetched(number: int, label: str | None) -> tuple[Any, tuple[str, ...]]:

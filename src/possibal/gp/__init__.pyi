@@ -1,9 +1,9 @@
-from .pending import Foreseen
-from .posterior import Data, Posterior, condition
+from .pending import PendingPosterior
+from .posterior import Posterior, TrainingData, condition
 
 __all__ = [
-    "Data",
-    "Foreseen",
+    "PendingPosterior",
     "Posterior",
+    "TrainingData",
     "condition",
 ]

@@ -12,7 +12,7 @@ import numpy as np
 
 from possibal.arrays import Array, Places, Vector
 from possibal.gp.likelihoods import SOFTMAX, Link, Softmax
-from possibal.numerics.batched import Stack
+from possibal.numerics.batched import Batched
 from possibal.numerics.linalg import Factor, each_times, factor, product
 
 _WRONG = 0.1
@@ -20,7 +20,7 @@ _WRONG = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Observations:
     """What was seen, as the climb reads it.
 
     Attributes:
@@ -33,14 +33,14 @@ class Seen:
     weight: Array
     kernel: str = "kernel"
 
-    def part(self, members: Places) -> "Seen":
+    def part(self, members: Places) -> "Observations":
         """The same for some members of the stack."""
         y = self.y if len(self.y) == 1 else self.y[members]
         weight = self.weight if len(self.weight) == 1 else self.weight[members]
-        return Seen(y, weight, self.kernel)
+        return Observations(y, weight, self.kernel)
 
 
-class Information(Protocol):
+class Curvature(Protocol):
     """What the labels tell about the latents: P = (K + W^-1)^-1, never formed as such.
 
     Paper: Props. 7 and 8, [K + W^-1]^-1; for the softmax that is notation only (erratum 7).
@@ -108,7 +108,7 @@ class Information(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class LatentInformation(Stack):
+class DiagonalCurvature(Batched):
     """What labels tell where each row has one latent, so that W is diagonal.
 
     Paper: Prop. 7; GPML Eq. 3.26 and 3.27, P = W^1/2 B^-1 W^1/2 with B = I + W^1/2 K W^1/2.
@@ -120,7 +120,7 @@ class LatentInformation(Stack):
     B: Factor
 
     @classmethod
-    def at(cls, link: Link, seen: Seen, g: Array, K: Array) -> "LatentInformation":
+    def at(cls, link: Link, seen: Observations, g: Array, K: Array) -> "DiagonalCurvature":
         """The information at one place of the climb.
 
         Paper: none; GPML Alg. 3.1, lines 4 and 5.
@@ -185,7 +185,7 @@ class LatentInformation(Stack):
 
 
 @dataclass(frozen=True, eq=False)
-class SoftmaxInformation(Stack):
+class SoftmaxCurvature(Batched):
     """What labels tell under a softmax, where W couples the C latents of a row.
 
     P = E - E R (R' E R)^-1 R' E with E block diagonal and R a stack of C identities, so that no
@@ -212,7 +212,7 @@ class SoftmaxInformation(Stack):
     jitter: Vector
 
     @classmethod
-    def at(cls, seen: Seen, g: Array, K: Array) -> "SoftmaxInformation":
+    def at(cls, seen: Observations, g: Array, K: Array) -> "SoftmaxCurvature":
         """The information at one place of the climb.
 
         Paper: none; GPML Alg. 3.3, lines 3 to 8.
@@ -307,14 +307,14 @@ class SoftmaxInformation(Stack):
         return -0.5 * self.weighted * (spread - level - 2.0 * S_pi + 2.0 * centre)
 
 
-def information(link: Link | Softmax, seen: Seen, g: Array, K: Array) -> Information:
+def curvature(link: Link | Softmax, seen: Observations, g: Array, K: Array) -> Curvature:
     """What the labels tell about latents near g.
 
     Paper: App. C.1 and C.2, W and (K^-1 + W)^-1.
     """
     if isinstance(link, Softmax):
-        return SoftmaxInformation.at(seen, g, K)
-    return LatentInformation.at(link, seen, g, K)
+        return SoftmaxCurvature.at(seen, g, K)
+    return DiagonalCurvature.at(link, seen, g, K)
 
 
 def _add_to_diagonal(stack: Array, value: float) -> None:

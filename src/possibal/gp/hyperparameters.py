@@ -15,9 +15,9 @@ from scipy.optimize import Bounds, minimize
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp.kernels import Kernel
-from possibal.gp.posterior import Data, Posterior, condition
+from possibal.gp.posterior import Posterior, TrainingData, condition
 from possibal.gp.prior import prior
-from possibal.gp.rbf import own_kernel
+from possibal.gp.rbf import default_kernel
 from possibal.numerics.distances import usual_distance
 
 AMPLITUDE = 12.0
@@ -28,7 +28,7 @@ LENGTH_SHARE = 0.7
 """The length-scale most credible before any label, as a share of the usual distance of rows."""
 AMPLITUDE_SD, LENGTH_SD, NOISE_SD = 1.0, 0.5, 2.0
 """How far the logarithms of hyperparameters stray."""
-REACH = 1.25
+LENGTH_SCALE_FACTOR = 1.25
 """How many of those the settings of an envelope lie off the centre."""
 LEAST_CREDIBLE = 1e-3
 """Settings less credible than this are left out of an envelope: they raise no doubt above it."""
@@ -40,7 +40,7 @@ _NONE = np.empty((0, 2))
 
 
 @dataclass(frozen=True)
-class Own:
+class DefaultKernel:
     """Our own kernel, all but its length-scale.
 
     Paper: App. E, the RBF kernel of the experiments, which has nothing in common.
@@ -59,14 +59,14 @@ class Own:
         Paper: App. E, where nothing is in common.
         """
         ends = [(1e-3 * value, 1e3 * value) for value in (self.amplitude, length)]
-        return own_kernel(self.amplitude, length, self.common, *ends)
+        return default_kernel(self.amplitude, length, self.common, *ends)
 
 
-_OWN = Own()
+_OWN = DefaultKernel()
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class InferenceProblem:
     """A fit to be made.
 
     Attributes:
@@ -78,13 +78,13 @@ class Problem:
     """
 
     kernels: tuple[Kernel, ...]
-    data: Data
+    data: TrainingData
     given: Vector
     distance: float
     noisy: bool = False
 
     @functools.cached_property
-    def belief(self) -> "Beforehand":
+    def hyperprior(self) -> "Hyperprior":
         """What is believed of the hyperparameters before any label.
 
         Length-scales are believed near a share of the usual distance of two rows, which grows
@@ -104,9 +104,9 @@ class Problem:
         centre[scaled], sd[scaled] = length, LENGTH_SD
         centre = np.clip(centre, low, high)
         low, high = np.maximum(low, centre - 6 * sd), np.minimum(high, centre + 6 * sd)
-        return Beforehand(tuple(names), centre, sd, Bounds(low, high))
+        return Hyperprior(tuple(names), centre, sd, Bounds(low, high))
 
-    def part(self, rows: Places) -> "Problem":
+    def part(self, rows: Places) -> "InferenceProblem":
         """The same fit to some of the rows."""
         data = self.data
         some = replace(data, X=data.X[rows], y=data.y[:, rows], weight=data.weight[:, rows])
@@ -117,7 +117,7 @@ class Problem:
 
         Paper: Props. 6 to 8.
         """
-        return self.under(thetas, self.belief.log(thetas), start)
+        return self.under(thetas, self.hyperprior.log(thetas), start)
 
     def under(
         self, thetas: Matrix, log_prior: Vector | None = None, start: Array | None = None
@@ -134,7 +134,7 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Beforehand:
+class Hyperprior:
     """What is believed of logarithms of hyperparameters before any label: Gaussian possibilities.
 
     Attributes:
@@ -166,17 +166,17 @@ class Beforehand:
         """
         each, p = dict.fromkeys(self.names), len(self.names)
         moves = np.array([[own == name for own in self.names] for name in each], dtype=float)
-        z = REACH * moves.reshape(len(each), p)
+        z = LENGTH_SCALE_FACTOR * moves.reshape(len(each), p)
         moved = np.concatenate([np.zeros((1, p)), z, -z]) * self.sd
         inside = np.clip(self.centre + moved, self.bounds.lb, self.bounds.ub)
         return np.array(list(dict.fromkeys(map(tuple, inside)))).reshape(-1 if p else 1, p)
 
 
-Way = Callable[[Problem], Posterior]
+HyperparameterInference = Callable[[InferenceProblem], Posterior]
 """One way to deal with hyperparameters."""
 
 
-def fixed(problem: Problem) -> Posterior:
+def fixed(problem: InferenceProblem) -> Posterior:
     """The posterior under the hyperparameters as they are given.
 
     Paper: App. E.3, hyperparameters fixed for the duration of an experiment.
@@ -184,7 +184,7 @@ def fixed(problem: Problem) -> Posterior:
     return problem.under(problem.given[None])
 
 
-def evidence(problem: Problem) -> Posterior:
+def evidence(problem: InferenceProblem) -> Posterior:
     """The posterior under the setting of largest evidence times prior.
 
     The climb starts from the centre and from the best setting of the envelope.
@@ -194,21 +194,21 @@ def evidence(problem: Problem) -> Posterior:
     if not len(problem.given):
         return fixed(problem)
     height = -np.inf
-    best, near = problem.belief.centre, np.empty(0)
+    best, near = problem.hyperprior.centre, np.empty(0)
     for thetas, posterior in _in_turns(problem):
         heights = posterior.log_evidence + posterior.log_prior
         if heights.max() > height:
             top = int(heights.argmax())
             best, near, height = thetas[top], posterior.mode.a[[top]], heights[top]
-    return _highest(problem, np.unique(np.vstack([problem.belief.centre, best]), axis=0), near)
+    return _highest(problem, np.unique(np.vstack([problem.hyperprior.centre, best]), axis=0), near)
 
 
-def _highest(problem: Problem, starts: Matrix, near: Array) -> Posterior:
+def _highest(problem: InferenceProblem, starts: Matrix, near: Array) -> Posterior:
     """The best posterior that climbs from some settings lead to.
 
     Every climb to a mode begins near one place, so that the height has no memory.
     """
-    belief = problem.belief
+    belief = problem.hyperprior
 
     def downhill(theta: Vector) -> tuple[float, Vector]:
         posterior = problem.at(theta[None], near)
@@ -226,7 +226,7 @@ def _highest(problem: Problem, starts: Matrix, near: Array) -> Posterior:
     return problem.at(np.asarray(found[lowest].x)[None])
 
 
-def envelope(problem: Problem) -> Posterior:
+def envelope(problem: InferenceProblem) -> Posterior:
     """The posterior under every credible setting.
 
     Paper: none; Sec. 3.3 with the hyperparameters as the unknown: what is not known is maximised
@@ -239,9 +239,9 @@ def envelope(problem: Problem) -> Posterior:
     return _credible(kept)
 
 
-def _in_turns(problem: Problem) -> Iterator[tuple[Matrix, Posterior]]:
+def _in_turns(problem: InferenceProblem) -> Iterator[tuple[Matrix, Posterior]]:
     """Settings and their posteriors, as many together as memory allows."""
-    settings, n = problem.belief.settings(), len(problem.data)
+    settings, n = problem.hyperprior.settings(), len(problem.data)
     together = max(1, MOST_NUMBERS // max(problem.data.y.shape[0] * n * n, 1))
     for start in range(0, len(settings), together):
         some = settings[start : start + together]
@@ -253,17 +253,21 @@ def _credible(posterior: Posterior) -> Posterior:
     return posterior.part(np.flatnonzero(posterior.credibility >= LEAST_CREDIBLE))
 
 
-WAYS: dict[str, Way] = {"envelope": envelope, "evidence": evidence, "fixed": fixed}
+INFERENCES: dict[str, HyperparameterInference] = {
+    "envelope": envelope,
+    "evidence": evidence,
+    "fixed": fixed,
+}
 
 
 def problem(
     kernels: tuple[Kernel, ...] | None,
-    data: Data,
+    data: TrainingData,
     *,
     distance: float | None = None,
-    own: Own = _OWN,
+    own: DefaultKernel = _OWN,
     noise: float | None = None,
-) -> Problem:
+) -> InferenceProblem:
     """The fit of kernels to data.
 
     Args:
@@ -279,10 +283,10 @@ def problem(
     given = np.concatenate([kernel.theta for kernel in kernels])
     if noise is not None:
         given = np.append(given, np.log(noise))
-    return Problem(kernels, data, given, usual, noisy=noise is not None)
+    return InferenceProblem(kernels, data, given, usual, noisy=noise is not None)
 
 
-def usual(distance: float) -> Beforehand:
+def default_length_scale_of(distance: float) -> Hyperprior:
     """What is believed of the hyperparameters of our own kernel, a constant times an RBF.
 
     Paper: none; it is what :attr:`Problem.belief` finds for that kernel.
@@ -293,7 +297,7 @@ def usual(distance: float) -> Beforehand:
     centre = np.log([AMPLITUDE, LENGTH_SHARE * distance])
     sd = np.array([AMPLITUDE_SD, LENGTH_SD])
     names = ("k1__constant_value", "k2__length_scale")
-    return Beforehand(names, centre, sd, Bounds(centre - 6 * sd, centre + 6 * sd))
+    return Hyperprior(names, centre, sd, Bounds(centre - 6 * sd, centre + 6 * sd))
 
 
 def _free(kernel: Kernel) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Hyperparameter
 
 from possibal.arrays import Array, Matrix, Vector
-from possibal.numerics.batched import Stack
+from possibal.numerics.batched import Batched
 
 
 class Kernel(Protocol):
@@ -45,7 +45,7 @@ class Kernel(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class KernelColumn:
     """Covariances of some rows with the rows seen, for one member of the stack.
 
     Attributes:
@@ -66,7 +66,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Kernels(Stack):
+class KernelPrior(Batched):
     """Settings of any kernels, evaluated one by one.
 
     Paper: Sec. 5.2; Prop. 8, K_l.
@@ -120,12 +120,12 @@ class Kernels(Stack):
             slopes[s] = np.concatenate([np.einsum("ij,ijp->p", g, dK) for g, dK in pairs])
         return slopes
 
-    def facing(self, X: Matrix, /) -> "Facing":
+    def cross_covariance(self, X: Matrix, /) -> "KernelCrossCovariance":
         """The settings, ready to compare other rows with the rows seen.
 
         Paper: Prop. 6, K_t.
         """
-        return Facing(self, self.settings(), X)
+        return KernelCrossCovariance(self, self.settings(), X)
 
     def finite(self, K: Array) -> Array:
         """The same covariances, if they are numbers."""
@@ -138,14 +138,14 @@ class Kernels(Stack):
 
 
 @dataclass(frozen=True, eq=False)
-class Facing:
+class KernelCrossCovariance:
     """Settings of kernels, before the rows seen."""
 
-    prior: Kernels
+    prior: KernelPrior
     settings: list[list[Kernel]]
     X: Matrix
 
-    def columns(self, X_t: Matrix, /) -> Iterator[Column]:
+    def columns(self, X_t: Matrix, /) -> Iterator[KernelColumn]:
         """Covariances of other rows with the rows seen, member by member.
 
         Paper: Prop. 6, K_t and the diagonal of K_tt.
@@ -156,9 +156,9 @@ class Facing:
                 matrix = np.empty((len(X_t), 0))
                 if len(self.X):
                     matrix = self.prior.finite(kernel(X_t, self.X))
-                yield Column(s, processes, kernel.diag(X_t), 1.0, matrix)
+                yield KernelColumn(s, processes, kernel.diag(X_t), 1.0, matrix)
 
-    def single(self) -> "Facing":
+    def single(self) -> "KernelCrossCovariance":
         """The same: these kernels know one precision."""
         return self
 

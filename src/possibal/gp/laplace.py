@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from possibal.arrays import Array, Places, Vector
-from possibal.gp.curvature import Information, Seen, information
+from possibal.gp.curvature import Curvature, Observations, curvature
 from possibal.gp.likelihoods import IDENTITY, Link, Softmax
-from possibal.numerics.batched import Stack
+from possibal.numerics.batched import Batched
 from possibal.numerics.linalg import product
 
 Bools: TypeAlias = NDArray[np.bool_]
@@ -34,7 +34,7 @@ _CUTS = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Mode(Stack):
+class Mode(Batched):
     """Where the latent posterior is most credible, and how sharply it falls off.
 
     Paper: App. C.1, g-hat and (K^-1 + W)^-1.
@@ -50,7 +50,7 @@ class Mode(Stack):
 
     g: Array
     a: Array
-    information: Information
+    information: Curvature
     log_peak: Vector
     steps: Places
     settled: Bools
@@ -64,7 +64,9 @@ class Mode(Stack):
         return self.log_peak - self.information.half_log_determinant
 
 
-def climb(link: Link | Softmax, K: Array, seen: Seen, start: Array | None = None) -> Mode:
+def find_mode(
+    link: Link | Softmax, K: Array, seen: Observations, start: Array | None = None
+) -> Mode:
     """The mode of the latent posterior of every member, by Newton's method.
 
     The logarithm of the posterior is concave, and a Newton step points uphill; a step that
@@ -92,13 +94,13 @@ def climb(link: Link | Softmax, K: Array, seen: Seen, start: Array | None = None
         part, K_s, seen_s = place, K, seen
         if len(here) < S:
             part, K_s, seen_s = place.part(here), K[here], seen.part(here)
-        step = _newton(information(link, seen_s, part.g, K_s), K_s, part)
+        step = _newton(curvature(link, seen_s, part.g, K_s), K_s, part)
         reached, moved = _ascend(link, seen_s, part, step)
         was, size[here] = size[here], step.size
         rest = (step.size <= _CLOSE) | ((step.slope <= _FLAT) & (step.size >= 0.5 * was))
         rested[here] = rest | ~moved | (link is IDENTITY and taken >= _REFINED)
         place = reached if len(here) == S else place.with_part(here, reached)
-    there = information(link, seen, place.g, K)
+    there = curvature(link, seen, place.g, K)
     settled = size <= _CLOSE
     if not settled.all():  # some rest for another reason, or do not rest
         settled = rested & (_newton(there, K, place).size <= _LEFT)
@@ -124,22 +126,22 @@ def sensitivity(mode: Mode, K: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Place(Stack):
+class NewtonState(Batched):
     """A place of the climb: K^-1 g, g, and the log posterior there up to a constant."""
 
     a: Array
     g: Array
     psi: Vector
 
-    def with_part(self, members: Places, part: "Place") -> "Place":
+    def with_part(self, members: Places, part: "NewtonState") -> "NewtonState":
         """This place, with some members moved."""
         a, g, psi = self.a.copy(), self.g.copy(), self.psi.copy()
         a[members], g[members], psi[members] = part.a, part.g, part.psi
-        return Place(a, g, psi)
+        return NewtonState(a, g, psi)
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class NewtonStep:
     """A Newton step, the gain its slope promises, and its size relative to the latents."""
 
     a: Array
@@ -148,7 +150,7 @@ class Step:
     size: Vector
 
 
-def _newton(here: Information, K: Array, place: Place) -> Step:
+def _newton(here: Curvature, K: Array, place: NewtonState) -> NewtonStep:
     """The step to the top of the quadratic that fits the log posterior at this place."""
     # Alg. 3.1, lines 6 and 7; Alg. 3.3, lines 9 to 11. Their a = b - P K b with b = W g + gradient
     # is this place plus (I - P K) of what it lacks; so written, no digits cancel.
@@ -156,10 +158,12 @@ def _newton(here: Information, K: Array, place: Place) -> Step:
     da = here.step(K, lack)
     dg = product(K, da)
     size = _largest(dg) / (1.0 + _largest(place.g))
-    return Step(da, dg, _dot(lack, dg), size)
+    return NewtonStep(da, dg, _dot(lack, dg), size)
 
 
-def _ascend(link: Link | Softmax, seen: Seen, place: Place, step: Step) -> tuple[Place, Bools]:
+def _ascend(
+    link: Link | Softmax, seen: Observations, place: NewtonState, step: NewtonStep
+) -> tuple[NewtonState, Bools]:
     """Where the step leads once it is short enough to gain, and whether each member moved."""
     share = np.ones(len(place.psi))
     slack = 1e-13 * (1.0 + np.abs(place.psi))
@@ -181,13 +185,13 @@ def _ascend(link: Link | Softmax, seen: Seen, place: Place, step: Step) -> tuple
         short = gain >= _GAIN * share * step.slope - slack
     kept = short[:, None, None]
     a, g = np.where(kept, trial.a, place.a), np.where(kept, trial.g, place.g)
-    return Place(a, g, np.where(short, trial.psi, place.psi)), short
+    return NewtonState(a, g, np.where(short, trial.psi, place.psi)), short
 
 
-def _place(link: Link | Softmax, seen: Seen, a: Array, g: Array) -> Place:
+def _place(link: Link | Softmax, seen: Observations, a: Array, g: Array) -> NewtonState:
     """A place, with log p(y | g) - g' K^-1 g / 2 (App. C.1, Psi)."""
     log_p = link.log_probability(seen.y, g, seen.weight)
-    return Place(a, g, np.add.reduce(log_p, axis=(1, 2)) - 0.5 * _dot(a, g))
+    return NewtonState(a, g, np.add.reduce(log_p, axis=(1, 2)) - 0.5 * _dot(a, g))
 
 
 def _dot(u: Array, v: Array) -> Vector:

@@ -19,7 +19,7 @@ _FAR = -50.0
 
 
 @dataclass(frozen=True, eq=False)
-class Slopes:
+class LikelihoodDerivatives:
     """Derivatives of log p by the latent of each row; weight W is minus the second."""
 
     gradient: Array
@@ -50,7 +50,7 @@ class Link(Protocol):
         """
         ...
 
-    def slopes(self, y: Array, g: Array, weight: Array, /) -> Slopes:
+    def slopes(self, y: Array, g: Array, weight: Array, /) -> LikelihoodDerivatives:
         """Derivatives of the log probability, row by row.
 
         Paper: App. C.1, the gradient and W of log p(y | g).
@@ -80,7 +80,7 @@ class Probit:
         """
         return weight * log_ndtr(y * g)
 
-    def slopes(self, y: Array, g: Array, weight: Array, /) -> Slopes:
+    def slopes(self, y: Array, g: Array, weight: Array, /) -> LikelihoodDerivatives:
         """Derivatives of log Phi(t), all from r = phi / Phi.
 
         Paper: App. C.1; GPML Eq. 3.16. W = r (r + t), where r + t cancels far to the left: there
@@ -97,7 +97,7 @@ class Probit:
             pull[far] = v * (1.0 - u * (2.0 - u * (10.0 - u * (74.0 - 706.0 * u))))
             r[far] = pull[far] - t[far]
             third[far] = 2.0 * v * u * (1.0 - u * (12.0 - u * (150.0 - 2072.0 * u)))
-        return Slopes(weight * y * r, weight * r * pull, weight * y * third)
+        return LikelihoodDerivatives(weight * y * r, weight * r * pull, weight * y * third)
 
 
 class Logistic:
@@ -122,14 +122,14 @@ class Logistic:
         """
         return weight * log_expit(y * g)
 
-    def slopes(self, y: Array, g: Array, weight: Array, /) -> Slopes:
+    def slopes(self, y: Array, g: Array, weight: Array, /) -> LikelihoodDerivatives:
         """Derivatives of the log probability, from p and q = 1 - p.
 
         Paper: App. C.1; GPML Eq. 3.15.
         """
         p, q = expit(y * g), expit(-y * g)
         w = weight * p * q
-        return Slopes(weight * y * q, w, w * y * (p - q))
+        return LikelihoodDerivatives(weight * y * q, w, w * y * (p - q))
 
 
 class Identity:
@@ -155,12 +155,12 @@ class Identity:
         off = y - g
         return 0.5 * (np.log(weight / (2.0 * np.pi)) - weight * off * off)
 
-    def slopes(self, y: Array, g: Array, weight: Array, /) -> Slopes:
+    def slopes(self, y: Array, g: Array, weight: Array, /) -> LikelihoodDerivatives:
         """Derivatives of a quadratic: the third is zero.
 
         Paper: Prop. 6.
         """
-        return Slopes(weight * (y - g), weight + 0.0 * g, 0.0 * g)
+        return LikelihoodDerivatives(weight * (y - g), weight + 0.0 * g, 0.0 * g)
 
 
 class Softmax:

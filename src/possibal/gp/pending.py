@@ -1,6 +1,6 @@
 """A posterior after rows were picked but not answered: what will be known once they are.
 
-    foreseen = Foreseen(posterior).with_pick(x)        foreseen.at(X) -> Belief
+    foreseen = Foreseen(posterior).with_pending(x)        foreseen.at(X) -> Belief
 
 A label that is not there yet cannot move a mean, nor make a setting more credible: both stay. How
 much it will tell is foreseeable, for the curvature of a link hardly depends on the label. So the
@@ -15,7 +15,7 @@ import numpy as np
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
 from possibal.gp.likelihoods import Softmax
-from possibal.gp.posterior import Data, Posterior
+from possibal.gp.posterior import Posterior, TrainingData
 from possibal.numerics.linalg import one_thread
 
 _FLOOR = 1e-13
@@ -29,7 +29,7 @@ _CHUNK = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TrackedRows:
     """Rows, and what a posterior says of them, worked out when first read.
 
     Paper: none; it keeps what :class:`possibal.gp.Posterior` says.
@@ -59,7 +59,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Foreseen:
+class PendingPosterior:
     """A posterior, and rows whose labels are on their way.
 
     With picks x_1, x_2, ... and their expected weights W_j, the variance of a row falls by the
@@ -80,17 +80,17 @@ class Foreseen:
     posterior: Posterior
     picked: tuple[Vector, ...] = ()
     lines: tuple[Array, ...] = ()
-    watched: tuple[tuple[Rows, Array], ...] = ()
+    watched: tuple[tuple[TrackedRows, Array], ...] = ()
 
-    def watching(self, *arrays: Matrix) -> "Foreseen":
+    def tracking(self, *arrays: Matrix) -> "PendingPosterior":
         """The same, to which each pick tells once what it tells about these very arrays.
 
         Paper: none.
         """
-        watched = tuple((Rows(self.posterior, X), self._told(X)) for X in arrays)
+        watched = tuple((TrackedRows(self.posterior, X), self._told(X)) for X in arrays)
         return replace(self, watched=watched)
 
-    def with_pick(self, x: Vector) -> "Foreseen":
+    def with_pending(self, x: Vector) -> "PendingPosterior":
         """The same with one more row whose label is on its way.
 
         Paper: none; a label of weight W divides its own row's variance by 1 + W v.
@@ -103,12 +103,12 @@ class Foreseen:
         gain = np.sqrt(W / (1.0 + W * left)) * (left > _ROUNDING * v)
         line = np.concatenate([-gain * _through(told[:, :, 0], self._triangle), gain], axis=2)
 
-        def more(rows: Rows, by: Array) -> tuple[Rows, Array]:
+        def more(rows: TrackedRows, by: Array) -> tuple[TrackedRows, Array]:
             column = gain[..., None] * self._left(rows.X, row, by, told)
             return rows, np.concatenate([by, column], axis=3)
 
         watched = tuple(more(rows, by) for rows, by in self.watched)
-        return Foreseen(self.posterior, (*self.picked, x), (*self.lines, line), watched)
+        return PendingPosterior(self.posterior, (*self.picked, x), (*self.lines, line), watched)
 
     def at(self, X: Matrix) -> Belief:
         """The belief about rows once the picks are answered.
@@ -139,28 +139,28 @@ class Foreseen:
         return self.posterior.scale
 
     @property
-    def trust(self) -> float:
+    def tempering(self) -> float:
         """The power with which an answer counts for a setting.
 
-        Paper: none; as :attr:`possibal.gp.Posterior.trust`.
+        Paper: none; as :attr:`possibal.gp.Posterior.tempering`.
         """
-        return self.posterior.trust
+        return self.posterior.tempering
 
     @property
-    def seen(self) -> Matrix:
+    def training_rows(self) -> Matrix:
         """The rows that have labels or will have them, (n, d).
 
         Paper: Props. 7 and 8, x_1 to x_t.
         """
-        return np.concatenate([self.posterior.seen, *(x[None] for x in self.picked)])
+        return np.concatenate([self.posterior.training_rows, *(x[None] for x in self.picked)])
 
     @property
-    def answered(self) -> int:
+    def n_labels(self) -> int:
         """How many rows have labels; those on their way have taught nothing yet.
 
         Paper: Props. 7 and 8, t.
         """
-        return self.posterior.answered
+        return self.posterior.n_labels
 
     def covariance(self, X: Matrix) -> Array:
         """Covariances between the latents of each row once the picks are answered, (S, m, P, P).
@@ -177,7 +177,7 @@ class Foreseen:
         both = self._told(X) @ np.swapaxes(self._told(Z), 2, 3)
         return _lowered(self.posterior.between(X, Z), both)
 
-    def foretold(self, X: Matrix) -> Vector:
+    def foretold_share(self, X: Matrix) -> Vector:
         """What the picks tell about each row, as a share of what its own label would tell.
 
         Nothing is zero, and the first copy of a row makes it one.
@@ -190,7 +190,7 @@ class Foreseen:
         own = self._average((W * v * v / (1.0 + W * v)).sum(axis=1))
         return told / np.maximum(own, _TINY)
 
-    def worth(self, X: Matrix, reference: Matrix) -> Vector:
+    def variance_reduction(self, X: Matrix, reference: Matrix) -> Vector:
         """By how much the label of each row would lower the variances of reference rows.
 
         The sum of cov(x, z)^2 / (v(x) + 1/W(x)) over reference rows z and classes, averaged over
@@ -222,10 +222,10 @@ class Foreseen:
         with one_thread():
             return self.posterior.cross(X, Z) - told @ np.swapaxes(other, 2, 3)
 
-    def _rows(self, X: Matrix) -> Rows:
+    def _rows(self, X: Matrix) -> TrackedRows:
         """Rows that are watched, or others."""
         known = (rows for rows, _ in self.watched if rows.X is X)
-        return next(known, None) or Rows(self.posterior, X)
+        return next(known, None) or TrackedRows(self.posterior, X)
 
     def _told(self, X: Matrix) -> Array:
         """What the picks tell about rows, u_j(x): (S, P, m, picks)."""
@@ -259,7 +259,7 @@ def expected_weight(posterior: Posterior, X: Matrix) -> Array:
     return _weight(posterior.data, posterior.moments(X)[0])
 
 
-def _weight(data: Data, g: Array) -> Array:
+def _weight(data: TrainingData, g: Array) -> Array:
     """The curvature expected of labels where the latents are g, (S, P, m)."""
     link, once = data.link, data.once[:, None]
     p = link.probability(g)

@@ -14,22 +14,22 @@ import numpy as np
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
-from possibal.gp.curvature import Seen, SoftmaxInformation
-from possibal.gp.laplace import Mode, climb, sensitivity
+from possibal.gp.curvature import Observations, SoftmaxCurvature
+from possibal.gp.laplace import Mode, find_mode, sensitivity
 from possibal.gp.likelihoods import IDENTITY, Link, Softmax
-from possibal.gp.prediction import Outlook
+from possibal.gp.prediction import Predictor
 from possibal.gp.prior import Prior
-from possibal.numerics.batched import Stack
+from possibal.numerics.batched import Batched
 from possibal.numerics.linalg import drawing_root, one_thread
 
-TRUST = 0.5
+TEMPERING = 0.5
 """The power with which evidence counts for a setting of the hyperparameters."""
 
 AnyLink: TypeAlias = Link | Softmax
 
 
 @dataclass(frozen=True, eq=False)
-class Data(Stack):
+class TrainingData(Batched):
     """Rows seen, with what was seen there.
 
     Attributes:
@@ -67,13 +67,13 @@ class Data(Stack):
             once = once * self.weight[:, -1:] / (1.0 if self.count is None else self.count[-1])
         return once
 
-    def seen(self, kernel: str) -> Seen:
+    def observations(self, kernel: str) -> Observations:
         """The same, as the climb reads it."""
-        return Seen(self.y[None], self.weight[:, None], kernel)
+        return Observations(self.y[None], self.weight[:, None], kernel)
 
-    def followed_by(self, other: "Data") -> "Data":
+    def followed_by(self, other: "TrainingData") -> "TrainingData":
         """These rows and others."""
-        return Data(
+        return TrainingData(
             np.concatenate([self.X, other.X]),
             np.concatenate([self.y, other.y], axis=1),
             np.concatenate([self.weight, other.weight], axis=1),
@@ -84,7 +84,7 @@ class Data(Stack):
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior(Stack):
+class Posterior(Batched):
     """What the labels taught: Gaussian processes, one for each setting of the hyperparameters.
 
     Paper: Props. 6, 7 and 8.
@@ -99,7 +99,7 @@ class Posterior(Stack):
 
     prior: Prior
     log_prior: Vector
-    data: Data
+    data: TrainingData
     K: Array
     mode: Mode
 
@@ -135,7 +135,7 @@ class Posterior(Stack):
 
         Paper: none; Sec. 3.3 with the hyperparameters as the unknown.
         """
-        score = TRUST * self.log_evidence + self.log_prior
+        score = TEMPERING * self.log_evidence + self.log_prior
         return np.exp(score - score.max())
 
     @property
@@ -154,26 +154,26 @@ class Posterior(Stack):
             weight: (1 or S, k); if left out one, or for numbers that of a row that counts once.
         """
         once = np.repeat(self.data.once, len(x), axis=1)
-        more = Data(x, y, once if weight is None else weight, self.data.link)
+        more = TrainingData(x, y, once if weight is None else weight, self.data.link)
         data = self.data.followed_by(more)
         start = np.pad(self.mode.a, [(0, 0), (0, 0), (0, len(x))])
         return condition(self.prior, data, self.log_prior, start=start)
 
     @functools.cached_property
-    def outlook(self) -> Outlook:
+    def predictor(self) -> Predictor:
         """What it takes to look at other rows."""
         information, link = self.mode.information, self.data.link
-        inner = information.E if isinstance(information, SoftmaxInformation) else None
+        inner = information.E if isinstance(information, SoftmaxCurvature) else None
         with one_thread():
-            facing, root = self.prior.facing(self.data.X), information.root()
-        return Outlook(facing, self.mode.a, root, inner, link.scale, self.credibility)
+            facing, root = self.prior.cross_covariance(self.data.X), information.root()
+        return Predictor(facing, self.mode.a, root, inner, link.scale, self.credibility)
 
     def moments(self, X: Matrix) -> tuple[Array, Array]:
         """Latent means and variances of rows, (S, P, m) each.
 
         Paper: Props. 6 to 8, mu_t and the diagonal of Sigma_t.
         """
-        return self.outlook.moments(X)
+        return self.predictor.moments(X)
 
     def at(self, X: Matrix) -> Belief:
         """The belief about rows: one hypothesis for each setting.
@@ -182,7 +182,7 @@ class Posterior(Stack):
 
         Paper: Props. 6 to 8, N(g_t; mu_t, Sigma_t) at each row by itself.
         """
-        return self.outlook.at(X)
+        return self.predictor.at(X)
 
     def probability(self, X: Matrix) -> Matrix:
         """The most credible probability of each label, (m, C), averaged over the settings.
@@ -205,15 +205,15 @@ class Posterior(Stack):
         return self.data.link.scale
 
     @property
-    def trust(self) -> float:
+    def tempering(self) -> float:
         """The power with which an answer counts for a setting.
 
         Paper: none; see :data:`TRUST`.
         """
-        return TRUST
+        return TEMPERING
 
     @property
-    def seen(self) -> Matrix:
+    def training_rows(self) -> Matrix:
         """The rows that have labels, (n, d).
 
         Paper: Props. 7 and 8, x_1 to x_t.
@@ -221,7 +221,7 @@ class Posterior(Stack):
         return self.data.X
 
     @property
-    def answered(self) -> int:
+    def n_labels(self) -> int:
         """How many rows have labels.
 
         Paper: Props. 7 and 8, t.
@@ -236,7 +236,7 @@ class Posterior(Stack):
         _, variance = self.moments(X)
         S, P, m = variance.shape
         covariance = np.zeros((S, m, P, P))
-        if isinstance(self.mode.information, SoftmaxInformation):
+        if isinstance(self.mode.information, SoftmaxCurvature):
             told = self._told(X)
             covariance = np.einsum("spmk,sqmk->smpq", told, told)
         for p in range(P):
@@ -251,7 +251,7 @@ class Posterior(Stack):
         Paper: Prop. 8, all blocks of Sigma_t between two sets of rows.
         """
         cross = self.cross(X, Z)
-        if not isinstance(self.mode.information, SoftmaxInformation):
+        if not isinstance(self.mode.information, SoftmaxCurvature):
             return cross[:, 0, :, :, None, None]
         blocks = np.einsum("sqmn,spkn->smkpq", self._told(X), self._told(Z), optimize=True)
         for p in range(cross.shape[1]):
@@ -271,14 +271,14 @@ class Posterior(Stack):
         """
         covariance = np.empty((*self.mode.a.shape[:2], len(X), len(Z)))
         with one_thread():
-            for column in self.prior.facing(Z).columns(X):
+            for column in self.prior.cross_covariance(Z).columns(X):
                 covariance[column.member, column.processes] = column.scale * column.matrix
         weights = np.empty((*covariance.shape[:2], len(self.data), len(Z)))
-        for part, column in self.outlook.columns(Z):
+        for part, column in self.predictor.columns(Z):
             K_t = column.scale * column.matrix
             for p in range(weights.shape[1])[column.processes]:
                 weights[column.member, p, :, part] = self._weights(column.member, p, K_t.T)
-        for part, column in self.outlook.columns(X):
+        for part, column in self.predictor.columns(X):
             place = column.member, column.processes
             covariance[*place, part] -= column.scale * (column.matrix @ weights[place])
         return covariance
@@ -305,16 +305,16 @@ class Posterior(Stack):
         shared, own = rng.standard_normal((len(members), n)), rng.standard_normal(draws.shape)
         with one_thread():
             prior = self.prior.gram(X)
-            for column in self.outlook.facing.columns(X):
+            for column in self.predictor.cross_covariance.columns(X):
                 s, K_t = column.member, column.scale * column.matrix
                 chosen = members == s
                 for p in range(P)[column.processes]:
                     left = prior[s, min(p, prior.shape[1] - 1)]
-                    if isinstance(self.mode.information, SoftmaxInformation):
+                    if isinstance(self.mode.information, SoftmaxCurvature):
                         left = left - K_t @ self.mode.information.E[s, p] @ K_t.T
                         told = shared[chosen] @ self._returned[s, p] @ K_t.T
                     else:
-                        half = K_t @ self.outlook.root[s]
+                        half = K_t @ self.predictor.root[s]
                         left, told = left - half @ half.T, 0.0
                     root = drawing_root(left)
                     draws[chosen, p] = mean[s, p] + own[chosen, p] @ root.T + told
@@ -340,15 +340,15 @@ class Posterior(Stack):
 
     def _weights(self, s: int, p: int, K: Matrix) -> Matrix:
         """How much each row seen counts for others, P K, from their covariances (n, k)."""
-        if isinstance(self.mode.information, SoftmaxInformation):
+        if isinstance(self.mode.information, SoftmaxCurvature):
             Q = self._returned[s, p]
             return self.mode.information.E[s, p] @ K - Q.T @ (Q @ K)
-        return self.outlook.root[s] @ (self.outlook.root[s].T @ K)
+        return self.predictor.root[s] @ (self.predictor.root[s].T @ K)
 
     def _told(self, X: Matrix) -> Array:
         """What rows share through the labels under a softmax, (S, C, m, n)."""
         told = np.zeros((*self.mode.a.shape[:2], len(X), len(self.data)))
-        for part, column in self.outlook.columns(X):
+        for part, column in self.predictor.columns(X):
             for p in range(told.shape[1])[column.processes]:
                 one = column.scale * column.matrix @ self._returned[column.member, p].T
                 told[column.member, p, part] = one
@@ -358,12 +358,12 @@ class Posterior(Stack):
     def _returned(self) -> Array:
         """What a softmax gives back, (S, C, n, n)."""
         information = self.mode.information
-        assert isinstance(information, SoftmaxInformation)  # noqa: S101 - tells the type checker
+        assert isinstance(information, SoftmaxCurvature)  # noqa: S101 - tells the type checker
         return information.returned()
 
 
 def condition(
-    prior: Prior, data: Data, log_prior: Vector | None = None, *, start: Array | None = None
+    prior: Prior, data: TrainingData, log_prior: Vector | None = None, *, start: Array | None = None
 ) -> Posterior:
     """The posterior of every setting of the prior, given the data.
 
@@ -377,5 +377,5 @@ def condition(
     """
     with one_thread():
         K = prior.gram(data.X)
-        mode = climb(data.link, K, data.seen(prior.name), start)
+        mode = find_mode(data.link, K, data.observations(prior.name), start)
     return Posterior(prior, np.zeros(len(prior)) if log_prior is None else log_prior, data, K, mode)

@@ -1,6 +1,6 @@
 """Looking at rows nobody has labelled: their latent moments, as fast as matrix products allow.
 
-    outlook.at(X) -> Belief        outlook.glimpse(X).mean, .variance(rows)
+    predictor.at(X) -> Belief       predictor.lazy_moments(X).mean, .variance(rows)
 
 An outlook is what is left of a posterior once all that concerns the rows seen has been worked out:
 small enough to be sent to other machines, and the same for every kernel and link.
@@ -13,8 +13,8 @@ import numpy as np
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
-from possibal.gp.kernels import Column
-from possibal.gp.prior import Facing
+from possibal.gp.kernels import KernelColumn
+from possibal.gp.prior import CrossCovariance
 from possibal.numerics.linalg import one_thread
 
 CHUNK = 100_000
@@ -32,13 +32,13 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook:
+class Predictor:
     """What a posterior of S settings and P processes says of other rows.
 
     Paper: Props. 6 to 8, mu_t and the diagonal of Sigma_t.
 
     Attributes:
-        facing: the prior, before the n rows seen.
+        cross_covariance: the prior, before the n rows seen.
         a: (S, P, n): the mean is K_t a.
         root: upper triangular, (S, n, n): R R' is P, or the inverse of the sum of E.
         inner: (S, P, n, n), E of a softmax; None where each row has one latent.
@@ -46,7 +46,7 @@ class Outlook:
         credibility: (S,), of each setting.
     """
 
-    facing: Facing
+    cross_covariance: CrossCovariance
     a: Array
     root: Array
     inner: Array | None
@@ -59,11 +59,11 @@ class Outlook:
         numbers = CHUNK if self.a.dtype == np.float64 else WIDER * CHUNK
         return max(FEWEST, numbers // max(self.a.shape[2], 1))
 
-    def single(self) -> "Outlook":
+    def single(self) -> "Predictor":
         """The same in single precision, where the kernel has it; twice as fast, or more."""
         return replace(
             self,
-            facing=self.facing.single(),
+            cross_covariance=self.cross_covariance.single(),
             a=self.a.astype(np.float32),
             root=self.root.astype(np.float32),
         )
@@ -72,22 +72,22 @@ class Outlook:
         """Places of m rows, as many at a time as are looked at together."""
         return (slice(start, start + self.rows) for start in range(0, m, self.rows))
 
-    def columns(self, X: Matrix) -> Iterator[tuple[slice, Column]]:
+    def columns(self, X: Matrix) -> Iterator[tuple[slice, KernelColumn]]:
         """Covariances with the rows seen, chunk by chunk."""
         with one_thread():
             for part in self.blocks(len(X)):
-                for column in self.facing.columns(X[part]):
+                for column in self.cross_covariance.columns(X[part]):
                     yield part, column
 
-    def glimpse(self, X: Matrix) -> "Glimpse":
+    def lazy_moments(self, X: Matrix) -> "LazyMoments":
         """The means of rows, and what their variances take; linear algebra keeps its threads."""
-        columns = list(self.facing.columns(X))
+        columns = list(self.cross_covariance.columns(X))
         mean, prior = np.empty((2, *self.a.shape[:2], len(X)))
         for one in columns:
             place = one.member, one.processes
             mean[place] = one.scale * (one.matrix @ self.a[place].T).T
             prior[place] = one.variance
-        return Glimpse(self, columns, mean, prior)
+        return LazyMoments(self, columns, mean, prior)
 
     def moments(self, X: Matrix) -> tuple[Array, Array]:
         """Latent means and variances of rows, (S, P, m) each.
@@ -100,7 +100,7 @@ class Outlook:
         mean, variance = np.empty(shape), np.empty(shape)
         with one_thread():
             for part in self.blocks(len(X)):
-                glimpse = self.glimpse(X[part])
+                glimpse = self.lazy_moments(X[part])
                 mean[..., part], variance[..., part] = glimpse.mean, glimpse.variance()
         return mean, variance
 
@@ -135,18 +135,18 @@ class Outlook:
 
 
 @dataclass(frozen=True, eq=False)
-class Glimpse:
+class LazyMoments:
     """Rows whose means are known, and whose variances are worked out when asked for.
 
     Attributes:
-        outlook: they are looked at from.
+        predictor: they are looked at from.
         columns: their covariances with the rows seen.
         mean: (S, P, m).
         prior: (S, P, m), the variances before any label, which no label raises.
     """
 
-    outlook: Outlook
-    columns: list[Column]
+    predictor: Predictor
+    columns: list[KernelColumn]
     mean: Array
     prior: Array
 
@@ -161,7 +161,7 @@ class Glimpse:
         for one in self.columns:
             matrix, square = one.matrix[some], one.scale * one.scale
             for p in range(prior.shape[1])[one.processes]:
-                left[one.member, p] -= square * self.outlook.explained(one.member, p, matrix)
+                left[one.member, p] -= square * self.predictor.explained(one.member, p, matrix)
         return np.maximum(left, _FLOOR * prior + _TINY, out=left)
 
 

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol, Self
 
 from possibal.arrays import Array, Matrix, Places
-from possibal.gp.kernels import Column, Kernel, Kernels
-from possibal.gp.rbf import Radial
+from possibal.gp.kernels import Kernel, KernelColumn, KernelPrior
+from possibal.gp.rbf import RBFPrior
 
 
-class Facing(Protocol):
+class CrossCovariance(Protocol):
     """A stack of prior processes, before the rows seen.
 
     Paper: Prop. 6, K_t.
     """
 
-    def columns(self, X_t: Matrix, /) -> Iterator[Column]:
+    def columns(self, X_t: Matrix, /) -> Iterator[KernelColumn]:
         """Covariances of other rows with the rows seen, member by member.
 
         Paper: Prop. 6, K_t and the diagonal of K_tt.
@@ -60,7 +60,7 @@ class Prior(Protocol):
         """
         ...
 
-    def facing(self, X: Matrix, /) -> "Facing":
+    def cross_covariance(self, X: Matrix, /) -> "CrossCovariance":
         """The settings, ready to compare other rows with the rows seen.
 
         Paper: Prop. 6, K_t.
@@ -86,7 +86,7 @@ def prior(kernels: Sequence[Kernel], thetas: Matrix) -> Prior:
         thetas: (S, p), the logarithms of all free hyperparameters, class after class.
     """
     if len(kernels) == 1:
-        radial = Radial.of(kernels[0], thetas)
+        radial = RBFPrior.of(kernels[0], thetas)
         if radial is not None:
             return radial
-    return Kernels(tuple(kernels), thetas)
+    return KernelPrior(tuple(kernels), thetas)

@@ -15,8 +15,8 @@ from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Product, Sum
 
 from possibal.arrays import Array, Matrix, Places, Vector
-from possibal.gp.kernels import Column, Kernel
-from possibal.numerics.batched import Stack
+from possibal.gp.kernels import Kernel, KernelColumn
+from possibal.numerics.batched import Batched
 
 _LARGEST = 1e150
 """Coordinates are cut here, so that their squares stay finite."""
@@ -33,7 +33,7 @@ _ROUNDINGS = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Radial(Stack):
+class RBFPrior(Batched):
     """Settings of a constant times an RBF: amplitude * (exp(-d^2 / (2 length_scale^2)) + common).
 
     Paper: App. E, the RBF kernel of the experiments, which has nothing in common.
@@ -53,7 +53,7 @@ class Radial(Stack):
     common: float = 0.0
 
     @classmethod
-    def of(cls, kernel: Kernel, thetas: Matrix) -> "Radial | None":
+    def of(cls, kernel: Kernel, thetas: Matrix) -> "RBFPrior | None":
         """The settings, if the kernel is an RBF or a constant times one; None if it is not.
 
         The RBF may have a fixed constant added to it.
@@ -75,13 +75,13 @@ class Radial(Stack):
         return cls(kernel, table[:, 0], table[:, 1:], tuple(free), common)
 
     @classmethod
-    def usual(cls, thetas: Matrix, common: float) -> "Radial":
+    def usual(cls, thetas: Matrix, common: float) -> "RBFPrior":
         """Settings of our own kernel: logarithms of amplitude and length-scale, (S, 2).
 
         Paper: App. E.
         """
         amplitude, length = np.exp(thetas).T
-        kernel = own_kernel(float(amplitude[0]), float(length[0]), common)
+        kernel = default_kernel(float(amplitude[0]), float(length[0]), common)
         return cls(kernel, amplitude, length[:, None], (0, 1), common)
 
     @property
@@ -138,33 +138,33 @@ class Radial(Stack):
                 np.multiply(squares, -0.5 * sharpness, out=K[s])
         return np.exp(K, out=K)
 
-    def facing(self, X: Matrix, /) -> "Facing":
+    def cross_covariance(self, X: Matrix, /) -> "RBFCrossCovariance":
         """The settings, ready to compare other rows with the rows seen.
 
         Paper: Prop. 6, K_t.
         """
-        return Facing(self.amplitude, self._charts(X), self.common)
+        return RBFCrossCovariance(self.amplitude, self._charts(X), self.common)
 
-    def _charts(self, X: Matrix) -> list["Chart"]:
+    def _charts(self, X: Matrix) -> list["ScaledInputs"]:
         """Charts for the settings, one for all that see the same directions, sharpest first."""
         shapes = self.length_scale / self.length_scale[:, :1]
-        charts = list[Chart]()
+        charts = list[ScaledInputs]()
         for shape in shapes[:1] if shapes.shape[1] == 1 else np.unique(shapes, axis=0):
             alike = np.flatnonzero((shapes == shape).all(axis=1))
             members = alike[np.argsort(self.length_scale[alike, 0], kind="stable")]
-            charts.append(Chart.around(X, shape, members, self.length_scale[members, 0]))
+            charts.append(ScaledInputs.around(X, shape, members, self.length_scale[members, 0]))
         return charts
 
 
 @dataclass(frozen=True, eq=False)
-class Facing:
+class RBFCrossCovariance:
     """Settings of a constant times an RBF, before the rows seen."""
 
     amplitude: Vector
-    charts: list["Chart"]
+    charts: list["ScaledInputs"]
     common: float
 
-    def columns(self, X_t: Matrix, /) -> Iterator[Column]:
+    def columns(self, X_t: Matrix, /) -> Iterator[KernelColumn]:
         """Covariances of other rows with the rows seen; each length-scale costs one exponential.
 
         Paper: Prop. 6, K_t.
@@ -185,9 +185,9 @@ class Facing:
                     last = sharpness
                 scale = float(self.amplitude[s])
                 prior = np.full(len(X_t), scale * (1.0 + self.common))
-                yield Column(int(s), slice(None), prior, scale, matrix, error)
+                yield KernelColumn(int(s), slice(None), prior, scale, matrix, error)
 
-    def single(self) -> "Facing":
+    def single(self) -> "RBFCrossCovariance":
         """The same in single precision, where that is exact enough.
 
         Paper: none.
@@ -203,7 +203,7 @@ class Facing:
 
 
 @dataclass(frozen=True, eq=False)
-class Chart:
+class ScaledInputs:
     """Coordinates in which distances between rows neither overflow nor vanish.
 
     Attributes:
@@ -226,7 +226,9 @@ class Chart:
     largest: float = 0.0
 
     @classmethod
-    def around(cls, X: Matrix, shape: Vector, members: Places, length_scale: Vector) -> "Chart":
+    def around(
+        cls, X: Matrix, shape: Vector, members: Places, length_scale: Vector
+    ) -> "ScaledInputs":
         """The chart around the rows seen, none of which is further than one from the centre."""
         if not len(X):
             none = np.zeros(X.shape[1])
@@ -272,7 +274,7 @@ class Chart:
             error = 2.0**-24 * (_ROUNDINGS + d) * (1.0 + sizes)
         return np.minimum(exponents, 0.0, out=exponents), error
 
-    def single(self) -> "Chart":
+    def single(self) -> "ScaledInputs":
         """The same in single precision, where distances are exact enough by matrix products."""
         if self.right is None or self.sharpness[0] * self.largest > _COARSE_SINGLE:
             return self
@@ -280,7 +282,7 @@ class Chart:
         return replace(self, seen=self.seen.astype(cut), right=self.right.astype(cut))
 
 
-def own_kernel(
+def default_kernel(
     amplitude: float,
     length_scale: float,
     common: float,

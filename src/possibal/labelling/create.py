@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from possibal.arguments import USUAL, at_least, choice
+from possibal.arguments import DEFAULT_STRATEGY, at_least, choice
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.store import Contents, Item, Setup, Store, clock
 from possibal.processes import collector_paused
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
-    from possibal.data.features import Recipe
-    from possibal.data.ingest import Intake
+    from possibal.data.features import FeatureRecipe
+    from possibal.data.ingest import IngestedRows
 
 FILE = "file"
 """Who gave the labels that a file came with."""
@@ -33,14 +33,14 @@ class Options:
         check: how many rows, drawn at random, only measure the model.
     """
 
-    strategy: str = USUAL
+    strategy: str = DEFAULT_STRATEGY
     seed: int = 0
     people: int = 1
     check: int = 0
 
     def __post_init__(self) -> None:
         """Check what can be known before any file is read."""
-        if self.strategy != USUAL:  # SciPy takes half a second to import
+        if self.strategy != DEFAULT_STRATEGY:  # SciPy takes half a second to import
             from possibal.acquisition.pointwise import STRATEGIES
 
             choice("strategy", self.strategy, STRATEGIES)
@@ -49,7 +49,7 @@ class Options:
         at_least("check", self.check, 0)
 
 
-def begin(db: str, intake: "Intake", options: Options) -> Store:
+def create_campaign(db: str, intake: "IngestedRows", options: Options) -> Store:
     """A new campaign of a file's rows, all of it or nothing."""
     if options.check > len(intake.ids) // 2:
         raise ValueError(
@@ -76,7 +76,7 @@ def begin(db: str, intake: "Intake", options: Options) -> Store:
         return Store.create(db, setup, _contents(intake))
 
 
-def _contents(intake: "Intake") -> Contents:
+def _contents(intake: "IngestedRows") -> Contents:
     """The rows, the numbers and the labels of a file."""
     media = intake.media or [None] * len(intake.ids)
     rows = enumerate(zip(intake.ids, intake.cells, media, strict=True))
@@ -85,12 +85,13 @@ def _contents(intake: "Intake") -> Contents:
     labels = [(row, label) for row, label in enumerate(intake.labels) if label is not None]
     now = clock()
     events = [
-        given(intake.ids[row], Event("", Kind.IMPORT, FILE, now, row, to)) for row, to in labels
+        imported_event(intake.ids[row], Event("", Kind.IMPORT, FILE, now, row, to))
+        for row, to in labels
     ]
     return Contents(items, {"X": intake.X, **kept}, events)
 
 
-def given(name: str, event: Event) -> Event:
+def imported_event(name: str, event: Event) -> Event:
     """An event of a file, with a key that follows from what it says: reading twice adds nothing."""
     said = "\0".join([name, event.kind, event.who, str(event.made), event.label or ""])
     key = sha256(said.encode()).hexdigest()[:32]
@@ -99,9 +100,9 @@ def given(name: str, event: Event) -> Event:
     )
 
 
-def recipe(store: Store) -> "Recipe":
+def feature_recipe(store: Store) -> "FeatureRecipe":
     """How the rows of a campaign became numbers, and how new ones do."""
-    from possibal.data.features import Recipe
+    from possibal.data.features import FeatureRecipe
 
     arrays = {name.removeprefix(PART): a for name, a in store.arrays().items() if name != "X"}
-    return Recipe.restored(store.setup().recipe, arrays)
+    return FeatureRecipe.restored(store.setup().recipe, arrays)

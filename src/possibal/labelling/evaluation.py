@@ -25,7 +25,7 @@ Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
-class Saving:
+class MeasuredSaving:
     """What asking saved against asking at random.
 
     Attributes:
@@ -57,7 +57,7 @@ class Saving:
         return f"{ours}, and {most} random ones {best:.0%}. More check rows would tell more."
 
 
-def interval(right: int, n: int) -> tuple[float, float]:
+def wilson_interval(right: int, n: int) -> tuple[float, float]:
     """Where a share lies with 95 % confidence, after so many of n were right.
 
     Paper: none; Wilson's interval.
@@ -68,7 +68,7 @@ def interval(right: int, n: int) -> tuple[float, float]:
     return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
-def saving(X: Matrix, labels: Sequence[str], right: int, answers: int) -> Saving | None:
+def saving(X: Matrix, labels: Sequence[str], right: int, answers: int) -> MeasuredSaving | None:
     """What asking saved, judged by rows drawn at random; None where they are too few.
 
     A model that learns from some of the check rows is one that asked at random; the others test
@@ -85,7 +85,7 @@ def saving(X: Matrix, labels: Sequence[str], right: int, answers: int) -> Saving
         return None
     sizes = [size for size in SIZES if size <= SHARE * n]
     reached = tuple((size, _random(X, labels, size)) for size in sizes)
-    return Saving(answers, right / n, reached)
+    return MeasuredSaving(answers, right / n, reached)
 
 
 def _random(X: Matrix, labels: Sequence[str], size: int) -> float:

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from possibal.campaign.stopping import SURE
+from possibal.campaign.stopping import CERTAIN
 
 FAR, NEAR = 0.7, 0.35
 """Shares of the usual distance between rows beyond which nothing is alike, and below which much."""
 
 
-class Source(StrEnum):
+class QuestionSource(StrEnum):
     """Where a question came from; the value is what the page is told."""
 
     MODEL = "model"
@@ -20,7 +20,7 @@ class Source(StrEnum):
 
 
 @dataclass(frozen=True)
-class Nearby:
+class NearestLabel:
     """The labelled row that is most like a row.
 
     Attributes:
@@ -33,7 +33,11 @@ class Nearby:
 
 
 def sentence(
-    source: Source, leaning: str | None, sure: float, nearby: Nearby | None, others: int = 0
+    source: QuestionSource,
+    leaning: str | None,
+    sure: float,
+    nearby: NearestLabel | None,
+    others: int = 0,
 ) -> str:
     """Why a row is asked about.
 
@@ -44,13 +48,13 @@ def sentence(
         nearby: the labelled row most like it; None before the first.
         others: rows like it that have no label, and of which the model is not sure either.
     """
-    if source is Source.CHECK:
+    if source is QuestionSource.CHECK:
         return "It was drawn at random, to measure how well the model does."
     alike = _alike(nearby)
-    if source is Source.DIVERSE:
+    if source is QuestionSource.DIVERSE:
         return f"Too little is known for a guess, and this row stands for many others. {alike}"
-    begun = {Source.CHOSEN: "You picked it. ", Source.AGAIN: "You saw it before. "}
-    stands = _stands(others) if source is Source.MODEL else ""
+    begun = {QuestionSource.CHOSEN: "You picked it. ", QuestionSource.AGAIN: "You saw it before. "}
+    stands = _stands(others) if source is QuestionSource.MODEL else ""
     return f"{begun.get(source, '')}{_thought(leaning, sure)} {stands}{alike}"
 
 
@@ -60,7 +64,7 @@ def _thought(leaning: str | None, sure: float) -> str:
         return "Too little is known for a guess."
     if sure < 0.2:  # noqa: PLR2004 - as good as nothing
         return f"The model leans to {leaning}, but it could well be something else."
-    if sure < SURE:
+    if sure < CERTAIN:
         return f"The model thinks it is {leaning}, but is not sure."
     return f"The model is sure that it is {leaning}."
 
@@ -72,7 +76,7 @@ def _stands(others: int) -> str:
     return f"It stands for {others} similar rows that the model is not sure about. "
 
 
-def _alike(nearby: Nearby | None) -> str:
+def _alike(nearby: NearestLabel | None) -> str:
     """Whether anything like it has been labelled."""
     if nearby is None or nearby.distance > FAR:
         return "Nothing like it has been labelled yet."

@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from possibal.data import writers
 from possibal.data.schema import LONGEST_LABEL, MOST_CLASSES
-from possibal.data.writers import Column
-from possibal.labelling.create import FILE, given
-from possibal.labelling.storage.journal import NAMING, Event, Kind, State, Verdict, replay
+from possibal.data.writers import SheetColumn
+from possibal.labelling.create import FILE, imported_event
+from possibal.labelling.storage.journal import NAMING, Event, JournalState, Kind, RowVerdict, replay
 from possibal.labelling.storage.store import Item, Store, clock
 
 HEADS = ("id", "label", "kind", "who", "when", "necessity", "thought", "final")
@@ -44,7 +44,7 @@ Record: TypeAlias = tuple[str, Mapping[str, str | None]]
 
 # ---------------------------------------------------------------- values
 @dataclass(frozen=True)
-class Line:
+class ExportedOpinion:
     """An opinion that holds.
 
     Attributes:
@@ -72,10 +72,10 @@ class Line:
     @property
     def when(self) -> str | None:
         """The moment as ISO 8601 has it, in UTC."""
-        return None if self.made is None else moment(self.made)
+        return None if self.made is None else timestamp(self.made)
 
 
-def moment(made: int) -> str:
+def timestamp(made: int) -> str:
     """Milliseconds since 1970 as ISO 8601 has them, in UTC; as they are where there is no date."""
     if not 0 <= made <= LAST:
         return str(made)
@@ -84,7 +84,7 @@ def moment(made: int) -> str:
 
 
 # ---------------------------------------------------------------- out
-def exported(store: Store, *, fields: bool = False) -> list[Line]:
+def exported_opinions(store: Store, *, fields: bool = False) -> list[ExportedOpinion]:
     """What holds of each row, one line per opinion, in an order that follows from what they say.
 
     Args:
@@ -94,7 +94,7 @@ def exported(store: Store, *, fields: bool = False) -> list[Line]:
     state = replay(store.events())
     rows = sorted(state.verdicts)
     items = store.items(rows)
-    lines = list[Line]()
+    lines = list[ExportedOpinion]()
     for row in rows:
         verdict = state.verdict(row)
         of_row = [_line(items[row], event, verdict, fields=fields) for event in _holding(verdict)]
@@ -102,7 +102,7 @@ def exported(store: Store, *, fields: bool = False) -> list[Line]:
     return lines
 
 
-def _holding(verdict: Verdict) -> list[Event]:
+def _holding(verdict: RowVerdict) -> list[Event]:
     """What is worth telling of a row: that somebody put it off is not."""
     said = [event for event in verdict.opinions.values() if event.kind is not Kind.SKIP]
     return said if verdict.settled is None else [*said, verdict.settled]
@@ -113,12 +113,12 @@ def _kind(event: Event) -> str:
     return "label" if event.kind in NAMING else str(event.kind)
 
 
-def _line(item: Item, event: Event, verdict: Verdict, *, fields: bool) -> Line:
+def _line(item: Item, event: Event, verdict: RowVerdict, *, fields: bool) -> ExportedOpinion:
     """An opinion about a row.
 
     What a file said has no moment of its own: whoever reads the file has it from then on.
     """
-    return Line(
+    return ExportedOpinion(
         id=item.id,
         label=event.label if _kind(event) in {"label", "settle"} else None,
         kind=_kind(event),
@@ -142,7 +142,7 @@ def field_names(store: Store) -> tuple[str, ...]:
     return tuple(names)
 
 
-def written(lines: Sequence[Line], ending: str, fields: Sequence[str] = ()) -> bytes:
+def export_file(lines: Sequence[ExportedOpinion], ending: str, fields: Sequence[str] = ()) -> bytes:
     """The lines as a file of that ending.
 
     Args:
@@ -151,16 +151,18 @@ def written(lines: Sequence[Line], ending: str, fields: Sequence[str] = ()) -> b
         fields: what the cells of each line are called.
     """
     columns = [
-        Column(head, [getattr(line, head) for line in lines], is_number=head == "necessity")
+        SheetColumn(head, [getattr(line, head) for line in lines], is_number=head == "necessity")
         for head in HEADS
     ]
-    columns += [Column(name, [line.cells[i] for line in lines]) for i, name in enumerate(fields)]
-    return writers.written(columns, ending)
+    columns += [
+        SheetColumn(name, [line.cells[i] for line in lines]) for i, name in enumerate(fields)
+    ]
+    return writers.write_sheet(columns, ending)
 
 
 # ---------------------------------------------------------------- in
 @dataclass(frozen=True, eq=False)
-class _Reading:
+class _LabelImport:
     """A file that is read into a campaign.
 
     Attributes:
@@ -172,7 +174,7 @@ class _Reading:
 
     path: Path
     places: Mapping[str, int]
-    state: State
+    state: JournalState
     now: int
 
     def refused(self, rule: str, got: object, place: str, remedy: str) -> ValueError:
@@ -191,7 +193,7 @@ class _Reading:
         return not same and event.key not in self.state.events
 
 
-def read(path: Path, store: Store, encoding: str | None = None) -> list[Event]:
+def read_labels(path: Path, store: Store, encoding: str | None = None) -> list[Event]:
     """What a file says that is not known yet, all of it or one sentence on what is wrong.
 
     Args:
@@ -199,7 +201,7 @@ def read(path: Path, store: Store, encoding: str | None = None) -> list[Event]:
         store: of the campaign.
         encoding: of the file's text.
     """
-    reading = _Reading(path, store.places(), replay(store.events()), clock())
+    reading = _LabelImport(path, store.places(), replay(store.events()), clock())
     found = list[tuple[str, Event]]()
     for place, cells in _records(path, encoding):
         if cells.get("label") or cells.get("kind"):
@@ -211,7 +213,7 @@ def read(path: Path, store: Store, encoding: str | None = None) -> list[Event]:
 
 def _records(path: Path, encoding: str | None) -> Iterator[Record]:
     """Where something stands in a file that has the columns that are needed, and what."""
-    found = writers.read(path, encoding)
+    found = writers.read_sheet(path, encoding)
     if not {"id", "label"} <= set(found.names):
         shown = ", ".join(repr(name) for name in found.names[:8])
         raise ValueError(
@@ -222,7 +224,7 @@ def _records(path: Path, encoding: str | None) -> Iterator[Record]:
         yield place, dict(zip(found.names, cells, strict=True))
 
 
-def _event(reading: _Reading, place: str, cells: Mapping[str, str | None]) -> Event:
+def _event(reading: _LabelImport, place: str, cells: Mapping[str, str | None]) -> Event:
     """What a row of a file says."""
     kind = cells.get("kind") or "label"
     if kind not in KINDS:
@@ -242,10 +244,10 @@ def _event(reading: _Reading, place: str, cells: Mapping[str, str | None]) -> Ev
         label=_label(reading, place, kind, (cells["label"] or "").strip()),
         necessity=_share(reading, place, cells.get("necessity") or ""),
     )
-    return replace(given(name, said), thought=cells.get("thought") or None)
+    return replace(imported_event(name, said), thought=cells.get("thought") or None)
 
 
-def _label(reading: _Reading, place: str, kind: str, label: str) -> str | None:
+def _label(reading: _LabelImport, place: str, kind: str, label: str) -> str | None:
     """The class that a row of a file names, where its kind names one."""
     if kind in {"unsure", "bad"}:
         if label:
@@ -258,7 +260,7 @@ def _label(reading: _Reading, place: str, kind: str, label: str) -> str | None:
     return label
 
 
-def _moment(reading: _Reading, place: str, when: str) -> int:
+def _moment(reading: _LabelImport, place: str, when: str) -> int:
     """Milliseconds since 1970; a moment without a zone is one in UTC."""
     if not when.strip():
         return reading.now
@@ -278,7 +280,7 @@ def _parsed(when: str) -> int | None:
     return ((found if found.tzinfo else found.replace(tzinfo=dt.UTC)) - EPOCH) // MILLISECOND
 
 
-def _share(reading: _Reading, place: str, text: str) -> float | None:
+def _share(reading: _LabelImport, place: str, text: str) -> float | None:
     """A number from 0 to 1, if there is one."""
     if not text.strip():
         return None
@@ -289,7 +291,7 @@ def _share(reading: _Reading, place: str, text: str) -> float | None:
     return value
 
 
-def _check_one_each(reading: _Reading, found: Sequence[tuple[str, Event]]) -> None:
+def _check_one_each(reading: _LabelImport, found: Sequence[tuple[str, Event]]) -> None:
     """Refuse two things that a person says of a row at once."""
     first = dict[object, tuple[str, Event]]()
     for place, event in found:
@@ -301,7 +303,7 @@ def _check_one_each(reading: _Reading, found: Sequence[tuple[str, Event]]) -> No
             raise reading.refused(rule, "another", place, remedy)
 
 
-def _check_classes(reading: _Reading, named: Sequence[str], events: Sequence[Event]) -> None:
+def _check_classes(reading: _LabelImport, named: Sequence[str], events: Sequence[Event]) -> None:
     """Refuse a column that has too many labels to be one of classes."""
     known = set(reading.state.classes(named))
     new = {event.label for event in events if event.label} - known

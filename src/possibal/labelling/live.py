@@ -17,14 +17,14 @@ import numpy as np
 
 from possibal.arrays import Matrix, Places, Vector
 from possibal.campaign.answer import Answer
-from possibal.campaign.stopping import SURE
+from possibal.campaign.stopping import CERTAIN
 from possibal.labelling.explanation import NEAR
-from possibal.labelling.ranking import Ranking, Task
-from possibal.labelling.storage.journal import Event, Kind, State, replay
+from possibal.labelling.ranking import Ranking, RankingTask
+from possibal.labelling.storage.journal import Event, JournalState, Kind, replay
 from possibal.labelling.storage.store import Item, Store
 
 if TYPE_CHECKING:
-    from possibal.labelling.evaluation import Saving
+    from possibal.labelling.evaluation import MeasuredSaving
 
 PATIENCE = 0.06
 """Seconds that a question waits for a ranking that is almost there."""
@@ -32,7 +32,7 @@ FIRST = 3.0
 """Seconds that the first question waits for the first ranking."""
 PAUSE = 1.0
 """Seconds after a failure before it is tried again."""
-CROWD = 5
+MANY_PEOPLE = 5
 """With so many people nobody waits for a ranking: there are always other answers on their way."""
 GUESSES = 3
 """Labels of the row on somebody's desk whose rankings are made before the answer comes."""
@@ -51,20 +51,20 @@ PAIRS = 500
 class Ranker(Protocol):
     """What ranks: a bench here, or a worker in another process."""
 
-    def rank(self, task: Task) -> Ranking:
+    def rank(self, task: RankingTask) -> Ranking:
         """What the model makes of the pool."""
         ...
 
-    def predicted(self, task: Task, rows: Places) -> list[str] | None:
+    def predicted(self, task: RankingTask, rows: Places) -> list[str] | None:
         """The labels predicted for rows."""
         ...
 
-    def measure(self, task: Task) -> "Saving | None":
+    def measure(self, task: RankingTask) -> "MeasuredSaving | None":
         """What asking saved."""
         ...
 
 
-class Standing:
+class LiveCampaign:
     """An open campaign, kept up to date."""
 
     def __init__(self, store: Store, ranker: Ranker, *, background: bool = True) -> None:
@@ -77,9 +77,9 @@ class Standing:
         """
         self.store, self.setup = store, store.setup()
         self.X: Matrix = store.array("X")
-        self.state: State = replay(store.events())
+        self.state: JournalState = replay(store.events())
         self.ranking: Ranking | None = None
-        self.saving: Saving | None = None
+        self.saving: MeasuredSaving | None = None
         self.trouble: str | None = None
         self.order = dict[int, None]()
         """Rows of the ranking that still want answers, the best first."""
@@ -91,7 +91,7 @@ class Standing:
         self._ranker, self._changed = ranker, Condition(self.lock)
         self._changes, self._ranked = 0, -1  # how many there were, and after how many it was ranked
         self._is_measured, self._is_closed = False, False
-        self._expected, self._guessed = dict[int, None](), dict[Task, Ranking]()
+        self._expected, self._guessed = dict[int, None](), dict[RankingTask, Ranking]()
         self._thread = Thread(target=self._rank_on, name="possibal-ranking", daemon=True)
         self._in_background = background
         if background:
@@ -109,10 +109,10 @@ class Standing:
         """Read what other processes wrote, where there may be others."""
         if self.store.is_shared:
             events = self.store.events(self._number)
-            self.take_in(events)
+            self.apply(events)
             self._number = max([self._number, *(event.number for event in events)])
 
-    def take_in(self, events: Sequence[Event]) -> None:
+    def apply(self, events: Sequence[Event]) -> None:
         """Let events hold, and have the pool ranked again."""
         with self.lock:
             new = [event for event in events if event.key not in self.state.events]
@@ -121,7 +121,9 @@ class Standing:
                 if event.row is not None and not self._wants(event.row):
                     self.order.pop(event.row, None)
             self._changes += len(new)
-            guessed = self._guessed.get(_key(self.task())) if new and not self._is_crowd else None
+            guessed = (
+                self._guessed.get(_key(self.task())) if new and not self._has_many_people else None
+            )
             if guessed is not None:
                 self._adopt(guessed, self._changes)
             self._changed.notify_all()
@@ -129,7 +131,7 @@ class Standing:
     def expect(self, row: int) -> None:
         """Let somebody be at a row: what follows from their answer is ranked before it comes."""
         with self.lock:
-            self._expected = dict.fromkeys([row, *self._expected][:CROWD])
+            self._expected = dict.fromkeys([row, *self._expected][:MANY_PEOPLE])
             self._changed.notify_all()
 
     def _wants(self, row: int) -> bool:
@@ -167,22 +169,22 @@ class Standing:
         return self._ranked < self._changes
 
     @property
-    def _is_crowd(self) -> bool:
+    def _has_many_people(self) -> bool:
         """Whether so many people answer that none of them is waited for."""
-        return len(self.state.people) >= CROWD
+        return len(self.state.people) >= MANY_PEOPLE
 
-    def task(self) -> Task:
+    def task(self) -> RankingTask:
         """What is to be ranked now."""
         with self.lock:
             check, labels = frozenset(self.check_rows), self.state.labels
             dropped = {row for row, verdict in self.state.verdicts.items() if verdict.is_bad}
             undecided = {row for row in self.state.conflicts() if row not in labels}
-            return Task(
+            return RankingTask(
                 self.state.answers(check),
                 self.classes,
                 frozenset(dropped | undecided | check),
                 tuple(answer for answer in self.state.answers() if answer.row in check),
-                1 + min(max(len(self.state.people), 1), CROWD),
+                1 + min(max(len(self.state.people), 1), MANY_PEOPLE),
             )
 
     def rank(self) -> Ranking:
@@ -205,13 +207,15 @@ class Standing:
             self.ranking, self._ranked, self._is_measured = ranking, changes, False
             self.order = dict.fromkeys(r for r in ranking.order.tolist() if self._wants(r))
         if self.check_rows and not ranking.is_cold:
-            self.seen[ranking.answers] = [ranking.thought(row) or "" for row in self.check_rows]
+            self.seen[ranking.answers] = [
+                ranking.predicted_label(row) or "" for row in self.check_rows
+            ]
 
-    def _guess(self) -> Task | None:
+    def _guess(self) -> RankingTask | None:
         """What will have to be ranked if somebody's answer is a likely one; None if all is done."""
-        if self.is_behind or self.ranking is None or self._is_crowd:
+        if self.is_behind or self.ranking is None or self._has_many_people:
             return None
-        now, thought = self.task(), self.ranking.thought
+        now, thought = self.task(), self.ranking.predicted_label
         for row in self._expected:
             labels = dict.fromkeys([thought(row), *now.classes][: GUESSES + 1])
             for label in [one for one in labels if one is not None][:GUESSES]:
@@ -241,7 +245,7 @@ class Standing:
             self.saving = self._ranker.measure(task)
         self._is_measured = True
 
-    def _remember(self, task: Task) -> None:
+    def _remember(self, task: RankingTask) -> None:
         """Predict again what was predicted after fewer answers, where it was not kept."""
         n, rows = len(task.answers), np.array(self.check_rows, dtype=np.intp)
         if len(self.seen) > 1:
@@ -260,7 +264,7 @@ class Standing:
             return
         with self.lock:
             known = self.ranking
-            is_crowd = known is not None and self._is_crowd
+            is_crowd = known is not None and self._has_many_people
             if self.is_behind and not is_crowd:
                 patience = FIRST if known is None else PATIENCE
                 self._changed.wait_for(lambda: self.ranking is not known or self.trouble, patience)
@@ -323,7 +327,7 @@ class Standing:
             for other, distance in zip(first, np.sort(away, kind="stable")[:most], strict=True)
         ]
 
-    def in_doubt_like(self, row: int) -> int:
+    def uncertain_neighbours(self, row: int) -> int:
         """How many other rows without a label are like a row, and the model is not sure of them.
 
         Of a large pool only those are counted that the ranking looked at.
@@ -333,7 +337,7 @@ class Standing:
             return 0
         with self.lock:
             known = [row, *self.state.labels]
-        unsure = np.setdiff1d(ranking.looked_at[ranking.necessity < SURE], known)
+        unsure = np.setdiff1d(ranking.looked_at[ranking.necessity < CERTAIN], known)
         return int(np.count_nonzero(self._away(unsure, row) < NEAR))
 
     def _away(self, rows: Places, row: int) -> Vector:
@@ -349,6 +353,6 @@ class Standing:
         return float(np.median(away)) or 1.0
 
 
-def _key(task: Task) -> Task:
+def _key(task: RankingTask) -> RankingTask:
     """What decides a ranking: all of a task but the rows that only measure."""
     return replace(task, check=())

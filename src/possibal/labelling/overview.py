@@ -10,9 +10,9 @@ import numpy as np
 from possibal.arrays import Matrix
 from possibal.campaign.stopping import Advice
 from possibal.labelling import agreement
-from possibal.labelling.evaluation import interval
-from possibal.labelling.live import Standing
-from possibal.labelling.ranking import drawn
+from possibal.labelling.evaluation import wilson_interval
+from possibal.labelling.live import LiveCampaign
+from possibal.labelling.ranking import overview_sample
 from possibal.labelling.storage.journal import NAMING, ON_ROWS, Event, Kind
 from possibal.labelling.storage.store import Item
 
@@ -21,7 +21,7 @@ PREVIEW = 80
 
 
 @dataclass(frozen=True)
-class Point:
+class CurvePoint:
     """The accuracy on the check rows after so many answers, with its 95 % interval."""
 
     answers: int
@@ -31,7 +31,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Progress:
+class CampaignProgress:
     """How far a campaign is.
 
     Attributes:
@@ -58,7 +58,7 @@ class Progress:
     bad: int
     balance: dict[str, int]
     advice: Advice | None
-    curve: tuple[Point, ...]
+    curve: tuple[CurvePoint, ...]
     checked: int
     check: int
     saving: str | None
@@ -68,7 +68,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Spot:
+class MapPoint:
     """A row on the map; x and y from 0 to 1."""
 
     row: int
@@ -79,7 +79,7 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class HistoryFilter:
     """Which events a history is to show; what is left out does not matter.
 
     Attributes:
@@ -100,7 +100,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Entry:
+class HistoryEntry:
     """An event about a row, with whether it holds."""
 
     event: Event
@@ -129,11 +129,11 @@ class Conflict:
 class Overview:
     """Views of a campaign; none of them changes it."""
 
-    def __init__(self, standing: Standing) -> None:
+    def __init__(self, standing: LiveCampaign) -> None:
         """Look at this one."""
         self.standing = standing
 
-    def progress(self) -> Progress:
+    def progress(self) -> CampaignProgress:
         """How far the campaign is."""
         standing, ranking = self.standing, self.standing.ranking
         setup = standing.setup
@@ -143,7 +143,7 @@ class Overview:
             counts = Counter(labelled.values())
             said = Counter(who for verdict in verdicts for who in verdict.naming)
             passed = (v for v in verdicts if not v.naming and not v.settled and not v.is_bad)
-            return Progress(
+            return CampaignProgress(
                 setup.rows,
                 len(labelled),
                 setup.rows - sum(not verdict.wants(setup.people) for verdict in verdicts),
@@ -160,35 +160,37 @@ class Overview:
                 standing.trouble,
             )
 
-    def _curve(self, labelled: dict[int, str]) -> tuple[Point, ...]:
+    def _curve(self, labelled: dict[int, str]) -> tuple[CurvePoint, ...]:
         """The learning curve, by all labels that the check rows have now."""
         check = self.standing.check_rows
         known = [(place, labelled[row]) for place, row in enumerate(check) if row in labelled]
-        points = list[Point]()
+        points = list[CurvePoint]()
         for answers, predicted in sorted(self.standing.seen.items() if known else ()):
             right = sum(predicted[place] == label for place, label in known)
-            points.append(Point(answers, right / len(known), *interval(right, len(known))))
+            points.append(
+                CurvePoint(answers, right / len(known), *wilson_interval(right, len(known)))
+            )
         return tuple(points)
 
     # ------------------------------------------------------------ map
 
-    def map(self) -> list[Spot]:
+    def map(self) -> list[MapPoint]:
         """Rows in the plane in which they differ most: a sample, and all that have a label."""
         ranking = self.standing.ranking
         with self.standing.lock:
             labelled = dict(self.standing.state.labels)
         rows = dict.fromkeys([*self._sample, *labelled])
         places = self._plane[list(rows)].tolist()
-        sure = [0.0 if ranking is None else ranking.sure(row) for row in rows]
+        sure = [0.0 if ranking is None else ranking.necessity_of(row) for row in rows]
         return [
-            Spot(row, x, y, one, labelled.get(row))
+            MapPoint(row, x, y, one, labelled.get(row))
             for row, (x, y), one in zip(rows, places, sure, strict=True)
         ]
 
     @functools.cached_property
     def _sample(self) -> list[int]:
         """The rows drawn for the map."""
-        return drawn(len(self.standing.X), self.standing.setup.seed).tolist()
+        return overview_sample(len(self.standing.X), self.standing.setup.seed).tolist()
 
     @functools.cached_property
     def _plane(self) -> Matrix:
@@ -203,7 +205,7 @@ class Overview:
 
     # ------------------------------------------------------------ history
 
-    def history(self, wanted: Wanted) -> tuple[list[Entry], bool]:
+    def history(self, wanted: HistoryFilter) -> tuple[list[HistoryEntry], bool]:
         """Events, the latest first, and whether there are more."""
         state = self.standing.state
         with self.standing.lock:
@@ -214,7 +216,7 @@ class Overview:
         if wanted.text:
             fitting = [event for event in fitting if _mentions(items, event, wanted.text)]
         shown = fitting[: wanted.limit]
-        entries = [Entry(event, state.holds(event), items[_row(event)]) for event in shown]
+        entries = [HistoryEntry(event, state.holds(event), items[_row(event)]) for event in shown]
         return entries, len(fitting) > len(shown)
 
     # ------------------------------------------------------------ people
@@ -271,7 +273,7 @@ def preview(item: Item) -> str:
     return flat if len(flat) <= PREVIEW else f"{flat[: PREVIEW - 1]}…"
 
 
-def _fits(event: Event, wanted: Wanted) -> bool:
+def _fits(event: Event, wanted: HistoryFilter) -> bool:
     """Whether an event is one of those wanted."""
     kinds = NAMING if wanted.kind is Kind.LABEL else {wanted.kind}
     return (

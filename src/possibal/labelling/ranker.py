@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from possibal.acquisition.pointwise import necessity
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import leading_labels
-from possibal.campaign.campaign import SHORT, Answer, Campaign
+from possibal.campaign.campaign import BATCH_CANDIDATES, Answer, Campaign
 from possibal.labelling import evaluation
-from possibal.labelling.evaluation import Saving
-from possibal.labelling.ranking import UNKNOWN, Ranking, Task, drawn
+from possibal.labelling.evaluation import MeasuredSaving
+from possibal.labelling.ranking import UNKNOWN, Ranking, RankingTask, overview_sample
 
 
-class Bench:
+class InProcessRanker:
     """Rows as numbers, ready to be ranked again and again."""
 
     def __init__(self, X: Matrix, strategy: str, seed: int) -> None:
@@ -27,7 +27,7 @@ class Bench:
         self._X, self._seed, self._begun = X, seed, dict[tuple[str, ...], Campaign]()
         self._checked, self._saving = tuple[Answer, ...](), None
 
-    def rank(self, task: Task) -> Ranking:
+    def rank(self, task: RankingTask) -> Ranking:
         """What the model makes of the pool after the answers."""
         campaign = self.campaign(task)
         labels = {answer.label for answer in task.answers}
@@ -35,8 +35,8 @@ class Bench:
         order = np.array(campaign.ranked(max(task.first, 1)), dtype=np.intp)
         rows, classes = np.arange(len(self._X)), tuple(sorted(map(str, labels)))
         if campaign.pool.is_large:
-            order, others = order[:SHORT], [answer.row for answer in task.answers]
-            some = [*drawn(len(self._X), self._seed), *order, *task.aside, *others]
+            order, others = order[:BATCH_CANDIDATES], [answer.row for answer in task.answers]
+            some = [*overview_sample(len(self._X), self._seed), *order, *task.aside, *others]
             rows = np.unique(np.array(some, dtype=np.intp))
         sure, leading = np.zeros(len(rows)), np.full(len(rows), UNKNOWN)
         if not is_cold:
@@ -47,14 +47,14 @@ class Bench:
         count, advice = len(task.answers), campaign.advice
         return Ranking(count, classes, order, rows, sure, leading, relevance, advice, is_cold)
 
-    def predicted(self, task: Task, rows: Places) -> list[str] | None:
+    def predicted(self, task: RankingTask, rows: Places) -> list[str] | None:
         """The labels predicted for rows after the answers; None while there are none."""
         if len({answer.label for answer in task.answers}) < 2:  # noqa: PLR2004 - as above
             return None
         model = self.campaign(task).classifier
         return [str(label) for label in model.classes_[leading_labels(model.belief(self._X[rows]))]]
 
-    def measure(self, task: Task) -> Saving | None:
+    def measure(self, task: RankingTask) -> MeasuredSaving | None:
         """What asking saved against asking at random, as far as the check rows tell."""
         rows = np.array([answer.row for answer in task.check], dtype=np.intp)
         predicted = self.predicted(task, rows) if task.check else None
@@ -68,7 +68,7 @@ class Bench:
         was = self._saving
         return was and replace(was, answers=len(task.answers), accuracy=right / len(true))
 
-    def campaign(self, task: Task) -> Campaign:
+    def campaign(self, task: RankingTask) -> Campaign:
         """The campaign with the task's answers."""
         names = task.classes if len(task.classes) > 1 else ()
         if names not in self._begun:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from threadpoolctl import threadpool_limits
 
 from possibal.arrays import Matrix, Places
-from possibal.labelling.ranking import Ranking, Task
+from possibal.labelling.ranking import Ranking, RankingTask
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import, which only the process needs
     from multiprocessing.context import SpawnProcess
 
-    from possibal.labelling.evaluation import Saving
+    from possibal.labelling.evaluation import MeasuredSaving
 
-KINDNESS = 5
+NICENESS = 5
 """How much the process gives way to the one that people wait for."""
 TRIES = 2
 """How often something is begun before the process is said to die of it."""
@@ -29,7 +29,7 @@ SPAWN = get_context("spawn")
 """A fresh process: a copy of one with threads may hang."""
 
 
-class Worker:
+class RankerProcess:
     """A process that ranks, one thing after the other; it is started again if it died."""
 
     def __init__(self, X: Matrix, strategy: str, seed: int) -> None:
@@ -43,15 +43,15 @@ class Worker:
         """The process's number, once there is one."""
         return self._process and self._process.pid
 
-    def rank(self, task: Task) -> Ranking:
+    def rank(self, task: RankingTask) -> Ranking:
         """As :meth:`possibal.labelling.ranker.Bench.rank`."""
         return self._run("rank", task)
 
-    def predicted(self, task: Task, rows: Places) -> list[str] | None:
+    def predicted(self, task: RankingTask, rows: Places) -> list[str] | None:
         """As :meth:`possibal.labelling.ranker.Bench.predicted`."""
         return self._run("predicted", task, rows)
 
-    def measure(self, task: Task) -> "Saving | None":
+    def measure(self, task: RankingTask) -> "MeasuredSaving | None":
         """As :meth:`possibal.labelling.ranker.Bench.measure`."""
         return self._run("measure", task)
 
@@ -118,8 +118,10 @@ def _serve(line: Connection) -> None:
     """Work over there until nobody is at the other end of the line; Ctrl-C is not for us."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(AttributeError):  # not every system knows of kindness
-        os.nice(KINDNESS)
-    from possibal.labelling.ranker import Bench  # there alone: scikit-learn takes a second
+        os.nice(NICENESS)
+    from possibal.labelling.ranker import (
+        InProcessRanker,  # there alone: scikit-learn takes a second
+    )
 
     bench = None
     with suppress(EOFError, OSError), threadpool_limits(1):
@@ -127,7 +129,7 @@ def _serve(line: Connection) -> None:
         while True:
             verb, arguments = line.recv()
             try:
-                bench = bench or Bench(*given)
+                bench = bench or InProcessRanker(*given)
                 line.send((True, getattr(bench, verb)(*arguments)))
             except Exception as error:  # noqa: BLE001 - whoever asked must hear of it
                 line.send((False, error))

@@ -9,14 +9,14 @@ from possibal.arrays import Places, Vector
 from possibal.campaign.answer import Answer
 from possibal.campaign.stopping import Advice
 
-DRAWN = 2000
+OVERVIEW_SAMPLE = 2000
 """Rows that stand for a pool where people look at it as a whole."""
 UNKNOWN = -1
 """The class of a row of which nothing can be said yet."""
 
 
 @dataclass(frozen=True)
-class Task:
+class RankingTask:
     """What to rank.
 
     Attributes:
@@ -61,13 +61,13 @@ class Ranking:
     advice: Advice
     is_cold: bool
 
-    def thought(self, row: int) -> str | None:
+    def predicted_label(self, row: int) -> str | None:
         """The likeliest label of a row; None where nothing can be said."""
         at = self._at(row)
         place = UNKNOWN if at is None else int(self.leading[at])
         return None if place == UNKNOWN else self.classes[place]
 
-    def sure(self, row: int) -> float:
+    def necessity_of(self, row: int) -> float:
         """The necessity of that label; zero where nothing can be said."""
         at = self._at(row)
         return 0.0 if at is None else float(self.necessity[at])
@@ -78,6 +78,6 @@ class Ranking:
         return at if at < len(self.looked_at) and self.looked_at[at] == row else None
 
 
-def drawn(rows: int, seed: int) -> Places:
+def overview_sample(rows: int, seed: int) -> Places:
     """Places of rows that stand for a pool where people look at it as a whole."""
-    return np.random.default_rng(seed).permutation(rows)[:DRAWN]
+    return np.random.default_rng(seed).permutation(rows)[:OVERVIEW_SAMPLE]

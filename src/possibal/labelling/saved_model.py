@@ -23,15 +23,15 @@ import possibal
 from possibal.acquisition.pointwise import necessity
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import leading_labels
-from possibal.data.decoding import reason, silent
-from possibal.data.features import Recipe
+from possibal.data.decoding import no_progress, reason
+from possibal.data.features import FeatureRecipe
 from possibal.errors import MissingPackageError
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.files import folder, part_of, write
 from possibal.labelling import label_files
-from possibal.labelling.create import PART, recipe
-from possibal.labelling.live import Standing
-from possibal.labelling.ranker import Bench
+from possibal.labelling.create import PART, feature_recipe
+from possibal.labelling.live import LiveCampaign
+from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.storage.store import Store, clock
 from possibal.numerics.distances import usual_distance
 
@@ -49,11 +49,11 @@ Kept: TypeAlias = tuple[dict[str, Any], dict[str, Array]]
 """A model as it is kept: a document of JSON, and arrays."""
 
 
-def standing(store: Store) -> Standing:
+def static_campaign(store: Store) -> LiveCampaign:
     """Where a campaign stands, with nothing running beside it."""
     setup = store.setup()
-    bench = Bench(store.array("X"), setup.strategy, setup.seed)
-    return Standing(store, bench, background=False)
+    bench = InProcessRanker(store.array("X"), setup.strategy, setup.seed)
+    return LiveCampaign(store, bench, background=False)
 
 
 # ---------------------------------------------------------------- values
@@ -73,7 +73,7 @@ class Predictions:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class SavedModel:
     """What a campaign taught.
 
     Attributes:
@@ -85,7 +85,7 @@ class Model:
         notes: where it comes from.
     """
 
-    recipe: Recipe
+    recipe: FeatureRecipe
     X: Matrix
     labels: tuple[str, ...]
     classes: tuple[str, ...]
@@ -93,9 +93,9 @@ class Model:
     notes: Mapping[str, Any]
 
     @classmethod
-    def of(cls, store: Store) -> "Model":
+    def of(cls, store: Store) -> "SavedModel":
         """The model of a campaign, learnt from the answers that hold; check rows are left out."""
-        task, setup = standing(store).task(), store.setup()
+        task, setup = static_campaign(store).task(), store.setup()
         said = tuple(str(answer.label) for answer in task.answers)
         if len(set(said)) < 2:  # noqa: PLR2004 - a choice needs two
             raise ValueError(
@@ -105,7 +105,7 @@ class Model:
         rows = [cast("int", answer.row) for answer in task.answers]
         X, usual = store.array("X"), PossibilisticGPClassifier()
         return cls(
-            recipe=recipe(store),
+            recipe=feature_recipe(store),
             X=X[rows],
             labels=said,
             classes=task.classes,
@@ -116,7 +116,7 @@ class Model:
             },
             notes={
                 "campaign": setup.name,
-                "when": label_files.moment(clock()),
+                "when": label_files.timestamp(clock()),
                 "pool": setup.rows,
                 "versions": {
                     "possibal": possibal.__version__,
@@ -133,7 +133,7 @@ class Model:
         classifier.set_params(**self.settings)
         return classifier.fit(self.X, list(self.labels))
 
-    def predict(self, X: Matrix, progress: Callable[[float], None] = silent) -> Predictions:
+    def predict(self, X: Matrix, progress: Callable[[float], None] = no_progress) -> Predictions:
         """What the model says of rows that its recipe made numbers.
 
         Args:
@@ -181,7 +181,7 @@ class Model:
         return document, {"X": self.X, **kept}
 
     @classmethod
-    def load(cls, path: Path) -> "Model":
+    def load(cls, path: Path) -> "SavedModel":
         """A model that was kept, or one sentence on why there is none."""
         _check_there(path)
         try:
@@ -201,10 +201,10 @@ class Model:
         )
 
     @classmethod
-    def _restored(cls, document: Mapping[str, Any], arrays: Mapping[str, Array]) -> "Model":
+    def _restored(cls, document: Mapping[str, Any], arrays: Mapping[str, Array]) -> "SavedModel":
         """The model of a document and its arrays, if they fit one another."""
         parts = {name.removeprefix(PART): array for name, array in arrays.items() if name != "X"}
-        known, given = Recipe.restored(document["recipe"], parts), document["settings"]
+        known, given = FeatureRecipe.restored(document["recipe"], parts), document["settings"]
         X = np.asarray(arrays["X"], dtype=float)
         said, classes = tuple(document["labels"]), tuple(document["classes"])
         if X.shape != (len(said), len(known.features)) or not np.isfinite(X).all():

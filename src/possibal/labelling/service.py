@@ -15,10 +15,10 @@ import numpy as np
 
 from possibal.errors import RefusedError
 from possibal.labelling import explanation
-from possibal.labelling.explanation import Nearby, Source
-from possibal.labelling.live import Standing
+from possibal.labelling.explanation import NearestLabel, QuestionSource
+from possibal.labelling.live import LiveCampaign
 from possibal.labelling.storage.journal import LABELLED, ON_ROWS, Event, Kind
-from possibal.labelling.storage.leases import Holding, Turns
+from possibal.labelling.storage.leases import Holding, LeaseTable
 from possibal.labelling.storage.store import Item, Lease, clock
 
 LEASE = 120
@@ -32,7 +32,7 @@ NEAREST = 3
 
 
 @dataclass(frozen=True)
-class Near:
+class LabelledNeighbour:
     """A labelled row that is like the one asked about."""
 
     item: Item
@@ -54,28 +54,28 @@ class Question:
     """
 
     item: Item
-    source: Source
+    source: QuestionSource
     sentence: str
-    leaning: str | None
-    sure: float | None
-    near: tuple[Near, ...]
+    predicted_label: str | None
+    necessity: float | None
+    near: tuple[LabelledNeighbour, ...]
     mine: Event | None
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredEvent:
     """An event as the journal has it, and whether it was there before."""
 
     event: Event
     repeated: bool
 
 
-class Desk:
+class LabellingService:
     """Where people answer."""
 
-    def __init__(self, standing: Standing) -> None:
+    def __init__(self, standing: LiveCampaign) -> None:
         """Open it; leases of an earlier time still hold."""
-        self.standing, self._turns = standing, Turns()
+        self.standing, self._turns = standing, LeaseTable()
         self.store, self.setup, self._lock = standing.store, standing.setup, standing.lock
         self._learn_leases()
 
@@ -112,7 +112,7 @@ class Desk:
             raise RefusedError(f"row must be free; got {row}, which somebody has. Pick another.")
         self._let_go(who, left)
         self.standing.expect(row)
-        return self.question(row, who, Source.CHOSEN)
+        return self.question(row, who, QuestionSource.CHOSEN)
 
     def reserve(self, who: str, count: int) -> list[Question]:
         """Questions for while the desk is out of reach.
@@ -142,17 +142,17 @@ class Desk:
             self._turns.renew(who, lease.now, lease.until)
         return LEASE
 
-    def question(self, row: int, who: str, source: Source | None = None) -> Question:
+    def question(self, row: int, who: str, source: QuestionSource | None = None) -> Question:
         """A row as a question to a person."""
         self.check_row(row)
         source = self._source(row, who, source)
         leaning, sure = self._thought(row)
         near = self.standing.nearest(row, NEAREST)
-        nearby = Nearby(near[0][2], near[0][1]) if near else None
-        others = self.standing.in_doubt_like(row) if source is Source.MODEL else 0
+        nearby = NearestLabel(near[0][2], near[0][1]) if near else None
+        others = self.standing.uncertain_neighbours(row) if source is QuestionSource.MODEL else 0
         said = explanation.sentence(source, leaning, sure or 0.0, nearby, others)
         items = self.standing.items([row, *(other for other, _, _ in near)])
-        shown = tuple(Near(items[other], label) for other, label, _ in near)
+        shown = tuple(LabelledNeighbour(items[other], label) for other, label, _ in near)
         mine = self.standing.state.verdict(row).opinions.get(who)
         if row in self.standing.check_rows:
             leaning, sure, shown = None, None, ()  # lest the measure be swayed
@@ -160,17 +160,17 @@ class Desk:
 
     # ------------------------------------------------------------ answering
 
-    def answer(self, event: Event) -> Stored:
+    def answer(self, event: Event) -> StoredEvent:
         """The event, durable, with what the model thought at the time."""
         known = self.standing.state.events.get(event.key)
         if known is not None:
-            return Stored(known, repeated=True)
+            return StoredEvent(known, repeated=True)
         self._check(event)
         if event.row is not None:
             leaning, sure = self._thought(event.row)
             event = replace(event, thought=leaning, necessity=sure)
-        (stored,) = self.bring([event])
-        return Stored(stored, repeated=False)
+        (stored,) = self.append([event])
+        return StoredEvent(stored, repeated=False)
 
     def undo(self, event: Event) -> Event | None:
         """The event that was undone: the target, else the person's last; None if there is none.
@@ -186,18 +186,18 @@ class Desk:
             if last is None:
                 return None
             event = replace(event, target=last.key)
-        is_new, known = known is None, known or self.bring([event])[0]
+        is_new, known = known is None, known or self.append([event])[0]
         undone = state.events.get(known.target or "")
         if is_new and undone is not None and undone.row is not None:
             self._got(event.who, undone.row)
         return undone
 
-    def bring(self, events: Sequence[Event]) -> list[Event]:
+    def append(self, events: Sequence[Event]) -> list[Event]:
         """Many events at once, as from a file; those that are known already are not added."""
         for event in events:
             self._check(event)
         stored = self.store.append(events)
-        self.standing.take_in(stored)
+        self.standing.apply(stored)
         with self._lock:
             for event in stored:
                 self._turns.release(-1 if event.row is None else event.row, event.who)
@@ -308,23 +308,25 @@ class Desk:
         """Whether a row wants an answer of this person."""
         return self.standing.state.may_ask(row, who, self.setup.people)
 
-    def _source(self, row: int, who: str, known: Source | None) -> Source:
+    def _source(self, row: int, who: str, known: QuestionSource | None) -> QuestionSource:
         """Where the question about a row comes from, if that is not known."""
         ranking = self.standing.ranking
         if row in self.standing.check_rows:
-            return Source.CHECK
+            return QuestionSource.CHECK
         if known is not None:
             return known
         mine = self.standing.state.verdict(row).opinions.get(who)
         if mine is not None:
-            return Source.AGAIN
-        return Source.DIVERSE if ranking is None or ranking.is_cold else Source.MODEL
+            return QuestionSource.AGAIN
+        return (
+            QuestionSource.DIVERSE if ranking is None or ranking.is_cold else QuestionSource.MODEL
+        )
 
     def _thought(self, row: int) -> tuple[str | None, float | None]:
         """What the model holds likeliest of a row, and how necessary that is."""
         ranking = self.standing.ranking
-        leaning = None if ranking is None else ranking.thought(row)
-        return leaning, None if ranking is None or not leaning else ranking.sure(row)
+        leaning = None if ranking is None else ranking.predicted_label(row)
+        return leaning, None if ranking is None or not leaning else ranking.necessity_of(row)
 
     def _lease(self, who: str, *, spare: bool = False) -> Lease:
         """A lease from now on."""

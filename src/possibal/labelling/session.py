@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
 
-from possibal.arguments import USUAL, plain
-from possibal.campaign.stopping import Advice, State
-from possibal.data.ingest import Wanted, take_frame, take_in
+from possibal.arguments import DEFAULT_STRATEGY, as_python
+from possibal.campaign.stopping import Advice, AdviceState
+from possibal.data.ingest import SourceSpec, ingest_file, ingest_frame
 from possibal.errors import AlreadyAnsweredError, RefusedError
 from possibal.estimators.classifier import PossibilisticGPClassifier
-from possibal.labelling.create import Options, begin
-from possibal.labelling.live import Standing
+from possibal.labelling.create import Options, create_campaign
+from possibal.labelling.live import LiveCampaign
 from possibal.labelling.overview import Overview
-from possibal.labelling.ranker import Bench
-from possibal.labelling.service import Desk
+from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.store import Store, clock
 
@@ -28,7 +28,7 @@ PYTHON = "python"
 """Who answers from Python if nobody says otherwise."""
 
 
-class OpenCampaign:
+class StoredCampaign:
     """A campaign in a database. Close it, or use it in a ``with`` block.
 
     Rows are called by their ids, labels are text. Every answer is durable when its method returns.
@@ -38,9 +38,9 @@ class OpenCampaign:
         """Answer as a person; see :func:`open_campaign`."""
         self._store, self._who, self._made = store, who, 0
         setup = store.setup()
-        self._bench = Bench(store.array("X"), setup.strategy, setup.seed)
-        self._standing = Standing(store, self._bench, background=False)
-        self._desk, self._overview = Desk(self._standing), Overview(self._standing)
+        self._bench = InProcessRanker(store.array("X"), setup.strategy, setup.seed)
+        self._standing = LiveCampaign(store, self._bench, background=False)
+        self._desk, self._overview = LabellingService(self._standing), Overview(self._standing)
         self._places = store.places()
         self._ids = {place: name for name, place in self._places.items()}
 
@@ -56,7 +56,7 @@ class OpenCampaign:
 
     def tell(self, row: Hashable, label: Hashable) -> None:
         """Keep the label of a row; a label that is new becomes a class."""
-        place, said = self._place(row), str(plain(label))
+        place, said = self._place(row), str(as_python(label))
         mine = self._standing.state.verdict(place).opinions.get(self._who)
         if mine is not None and mine.label is not None:
             raise AlreadyAnsweredError(
@@ -68,7 +68,7 @@ class OpenCampaign:
 
     def edit(self, row: Hashable, label: Hashable) -> None:
         """Change the label of a row."""
-        said = str(plain(label))
+        said = str(as_python(label))
         self._name(said)
         self._do(Kind.EDIT, self._place(row), said)
 
@@ -104,7 +104,7 @@ class OpenCampaign:
 
     def should_stop(self) -> bool:
         """Whether one may stop or should; :attr:`advice` says why."""
-        return self.advice.state is not State.GO_ON
+        return self.advice.state is not AdviceState.GO_ON
 
     @property
     def labels(self) -> dict[str, str]:
@@ -144,7 +144,7 @@ class OpenCampaign:
 
     def _place(self, row: Hashable) -> int:
         """Where a row stands."""
-        name = str(plain(row))
+        name = str(as_python(row))
         if name not in self._places:
             raise RefusedError(f"row must be an id of the pool; got {row!r}. Tell what was asked.")
         return self._places[name]
@@ -173,12 +173,12 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     label: str | None = None,
     text: str | None = None,
     classes: Sequence[Hashable] = (),
-    strategy: str = USUAL,
+    strategy: str = DEFAULT_STRATEGY,
     seed: int = 0,
     people: int = 1,
     check: int = 0,
     who: str = PYTHON,
-) -> OpenCampaign:
+) -> StoredCampaign:
     """A campaign in a database: gone on with, or begun with the rows of a pool.
 
     Args:
@@ -196,20 +196,20 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
         who: the name under which answers are kept.
     """
     if Store.exists(url):
-        return OpenCampaign(Store.open(url), who)
+        return StoredCampaign(Store.open(url), who)
     if pool is None:
         raise ValueError(
             f"pool must be given to begin a campaign; got None, and {url!r} holds none. "
             "Pass the rows to label."
         )
     options = Options(strategy, seed, people, check)
-    named = tuple(str(plain(one)) for one in classes)
-    wanted = Wanted(Path(), label, id, text, classes=named)
+    named = tuple(str(as_python(one)) for one in classes)
+    wanted = SourceSpec(Path(), label, id, text, classes=named)
     if isinstance(pool, str | Path):
-        intake = take_in(Wanted(Path(pool), label, id, text, classes=named), _silent)
+        intake = ingest_file(SourceSpec(Path(pool), label, id, text, classes=named), _silent)
     else:
-        intake = take_frame(pool, wanted)
-    return OpenCampaign(begin(url, intake, options), who)
+        intake = ingest_frame(pool, wanted)
+    return StoredCampaign(create_campaign(url, intake, options), who)
 
 
 def _silent(_words: str, _share: float) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from possibal.arrays import Places
 
 
-class Stack:
+class Batched:
     """A frozen dataclass of arrays and stacks; what is neither is common to all members."""
 
     def part(self, members: Places, /) -> Self:
@@ -33,7 +33,7 @@ class Stack:
         if not is_dataclass(self):
             raise TypeError(f"a stack must be a dataclass; got {type(self).__name__}.")
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {n: v for n, v in values.items() if isinstance(v, np.ndarray | Stack)}
+        return {n: v for n, v in values.items() if isinstance(v, np.ndarray | Batched)}
 
     def with_arrays(self, changes: dict[str, Any]) -> Self:
         """The same with other arrays."""
@@ -42,11 +42,11 @@ class Stack:
 
 def _some(value: Any, members: Places) -> Any:  # noqa: ANN401 - an array or a stack
     """Some members of an array or of a stack."""
-    return value.part(members) if isinstance(value, Stack) else value[members]
+    return value.part(members) if isinstance(value, Batched) else value[members]
 
 
 def _together(values: list[Any]) -> Any:  # noqa: ANN401 - an array or a stack
     """Arrays or stacks, one after the other."""
-    if isinstance(values[0], Stack):
+    if isinstance(values[0], Batched):
         return type(values[0]).joined(values)
     return np.concatenate(values)

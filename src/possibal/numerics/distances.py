@@ -17,7 +17,7 @@ _MOST_ROWS, _COMPARED = 20_000, 250
 """Rows that are looked at, and distinct ones that are compared; of more, evenly spread ones."""
 
 
-def alike(distances: Matrix, width: float) -> Matrix:
+def similarity(distances: Matrix, width: float) -> Matrix:
     """How much rows at these distances are alike, from zero to one.
 
     Paper: none; a Gaussian kernel.
@@ -26,12 +26,12 @@ def alike(distances: Matrix, width: float) -> Matrix:
         return np.exp(-0.5 * (distances / width) ** 2)
 
 
-def near(X: Matrix) -> float:
+def near_duplicate_width(X: Matrix) -> float:
     """How near rows of a crowd are to each other."""
     return WIDTH * usual_distance(X)
 
 
-def reach(distances: Matrix, width: float) -> float:
+def coverage_width(distances: Matrix, width: float) -> float:
     """How far the likeness of rows must reach for one to stand for others: this width, or more.
 
     In many columns the nearest row is nearly as far as any other, and within a share of the usual
@@ -61,7 +61,7 @@ def usual_distance(X: Matrix) -> float:
         return float(np.sqrt(2 * X.shape[1]))
     counts = (distances > 0).astype(float)
     median = _weighted_median(distances, counts)
-    few = 1.0 / alike(squareform(distances), WIDTH * median).sum(axis=1)
+    few = 1.0 / similarity(squareform(distances), WIDTH * median).sum(axis=1)
     weights = counts * squareform(np.outer(few, few), checks=False)
     return min(_weighted_median(distances, weights) * unit, float(np.finfo(float).max) / 4)
 

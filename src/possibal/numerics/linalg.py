@@ -13,7 +13,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
 from threadpoolctl import ThreadpoolController
 
 from possibal.arrays import Array, Matrix, Vector
-from possibal.numerics.batched import Stack
+from possibal.numerics.batched import Batched
 
 _NEGATIVE = 1e-10
 """An eigenvalue below minus this share of the largest is more than rounding."""
@@ -93,7 +93,7 @@ def image_root(root: Matrix, F: Matrix) -> Matrix:
     return image / unit[:, None]
 
 
-def settle(root: Matrix, pull: Vector) -> Vector:
+def least_squares_rest(root: Matrix, pull: Vector) -> Vector:
     """The h of least |R' h + pull|: where a quadratic form comes to rest when it is pulled.
 
     Paper: Sec. 3.2, mu_1|2 - mu_1 in terms of the precision.
@@ -112,7 +112,7 @@ def _row_scale(matrix: Matrix) -> Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class Factor(Stack):
+class Factor(Batched):
     """Lower Cholesky factors of a stack of matrices.
 
     Attributes:

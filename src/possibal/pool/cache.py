@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from possibal.acquisition.scoring import Order, Score
+from possibal.acquisition.scoring import Monotonicity, Score
 from possibal.arrays import Matrix, Places, Vector
-from possibal.gp.curvature import LatentInformation
+from possibal.gp.curvature import DiagonalCurvature
 from possibal.gp.posterior import Posterior
-from possibal.gp.rbf import Radial
+from possibal.gp.rbf import RBFPrior
 from possibal.numerics.linalg import one_thread
-from possibal.pool.pruning import Judge, dot_error
+from possibal.pool.pruning import PrunedScorer, dot_error
 from possibal.pool.reader import Chunk
-from possibal.pool.top_k import Sieve
-from possibal.pool.variance_bounds import Anchor
+from possibal.pool.top_k import TopK
+from possibal.pool.variance_bounds import WeightAnchor
 
 BLOCK = 131_072
 """Rows that are worked through together at most."""
@@ -60,7 +60,7 @@ Single = NDArray[np.float32]
 
 
 @dataclass
-class Kept:
+class CachedCorrelations:
     """Correlations of the rows with labels under one length-scale, a line for each label.
 
     Attributes:
@@ -112,7 +112,7 @@ class Kept:
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class HypothesisState:
     """What one setting of the hyperparameters asks of every row at one question.
 
     Attributes:
@@ -159,7 +159,7 @@ class Setting:
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class CacheQuery:
     """What is asked of every row.
 
     Attributes:
@@ -170,14 +170,14 @@ class Question:
         aside: places that are passed over, in order.
     """
 
-    settings: Sequence[Setting]
+    settings: Sequence[HypothesisState]
     fresh: Mapping[bytes, Matrix]
-    judge: Judge
-    sieve: Sieve
+    judge: PrunedScorer
+    sieve: TopK
     aside: Places
 
 
-class Memory:
+class PoolCache:
     """The pool of a campaign, and what is known of its rows from earlier questions."""
 
     def __init__(self, X: Matrix, budget: float = BUDGET) -> None:
@@ -194,15 +194,15 @@ class Memory:
         self._reach: Vector = high - self._centre
         self.forget()
 
-    def __reduce__(self) -> tuple[type["Memory"], tuple[Matrix, float]]:
+    def __reduce__(self) -> tuple[type["PoolCache"], tuple[Matrix, float]]:
         """A copy elsewhere begins anew."""
-        return Memory, (self._X, self._budget)
+        return PoolCache, (self._X, self._budget)
 
     def forget(self) -> None:
         """Begin anew."""
-        self._kept, self._asked = dict[bytes, Kept](), set[bytes]()
+        self._kept, self._asked = dict[bytes, CachedCorrelations](), set[bytes]()
         self._cut = dict[int, Single]()
-        self._anchors = dict[tuple[float, float, bytes], tuple[Anchor, dict[int, Vector]]]()
+        self._anchors = dict[tuple[float, float, bytes], tuple[WeightAnchor, dict[int, Vector]]]()
         self._room, self._many, self._is_loose = len(self._X), set[Score](), True
 
     @property
@@ -215,8 +215,8 @@ class Memory:
             held += [slab for some in kept.slabs.values() for slab in some]
         return sum(one.nbytes for one in held)
 
-    def sift(
-        self, posterior: Posterior, judge: Judge, sieve: Sieve, aside: Places, threads: int
+    def scan(
+        self, posterior: Posterior, judge: PrunedScorer, sieve: TopK, aside: Places, threads: int
     ) -> int:
         """Offer the rows of the pool that may be among the best; how many were worked out.
 
@@ -229,7 +229,7 @@ class Memory:
         """
         with self._turn, one_thread():
             try:
-                question = Question(*self._asks(posterior, judge), judge, sieve, aside)
+                question = CacheQuery(*self._asks(posterior, judge), judge, sieve, aside)
                 work = partial(self._work, question)
                 with ThreadPoolExecutor(threads) as workers:
                     done = list(workers.map(work, range(0, len(self._X), self._size)))
@@ -245,14 +245,14 @@ class Memory:
     # ------------------------------------------------------------ labels
 
     def _asks(
-        self, posterior: Posterior, judge: Judge
-    ) -> tuple[list[Setting], dict[bytes, Matrix]]:
+        self, posterior: Posterior, judge: PrunedScorer
+    ) -> tuple[list[HypothesisState], dict[bytes, Matrix]]:
         """What each setting asks of every row, and the labels that are new; or nothing.
 
         Nothing is kept of a length-scale before it was asked for twice in a row.
         """
         prior, X = posterior.prior, posterior.data.X
-        if not isinstance(prior, Radial) or judge.looks[-1].order < Order.BY_BOTH:
+        if not isinstance(prior, RBFPrior) or judge.looks[-1].monotonicity < Monotonicity.BY_BOTH:
             return [], {}
         scales = [length.tobytes() for length in prior.length_scale]
         before, self._asked = self._asked, set(scales)
@@ -264,12 +264,12 @@ class Memory:
             return [], {}
         fresh = dict[bytes, Matrix]()
         for scale, each in zip(scales, sharpness, strict=True):
-            kept = self._kept.setdefault(scale, Kept(each))
+            kept = self._kept.setdefault(scale, CachedCorrelations(each))
             new = {x.tobytes(): x for x in X if x.tobytes() not in kept.places}
             if new:
                 kept.places.update({x: len(kept.places) + at for at, x in enumerate(new)})
                 fresh[scale] = np.array(list(new.values())) - self._centre
-        settings = list[Setting]()
+        settings = list[HypothesisState]()
         for s in range(len(scales)):
             one = self._setting(posterior, prior.part(np.array([s])), s)
             is_hard = judge.looks[-1].score in self._many
@@ -277,18 +277,18 @@ class Memory:
         self._make_room(set(scales), len(settings))
         return settings, fresh
 
-    def _setting(self, posterior: Posterior, prior: Radial, s: int) -> Setting:
+    def _setting(self, posterior: Posterior, prior: RBFPrior, s: int) -> HypothesisState:
         """What one setting asks of every row, with the prior's variances."""
         scale, a = prior.length_scale[0].tobytes(), posterior.mode.a[s]
         rows = [x.tobytes() for x in posterior.data.X]
         left, amplitude = self._left(scale, rows, a), float(prior.amplitude[0])
-        return Setting(amplitude, prior.common, scale, left, np.empty(0), None)
+        return HypothesisState(amplitude, prior.common, scale, left, np.empty(0), None)
 
-    def _anchored(self, setting: Setting, posterior: Posterior, s: int) -> Setting:
+    def _anchored(self, setting: HypothesisState, posterior: Posterior, s: int) -> HypothesisState:
         """The same with anchored variances."""
         data, scale = posterior.data, setting.scale
         key = setting.amplitude, setting.common, scale
-        anchor, variance = self._anchors.setdefault(key, (Anchor(), {}))
+        anchor, variance = self._anchors.setdefault(key, (WeightAnchor(), {}))
         labels = [x.tobytes() + y.tobytes() for x, y in zip(data.X, data.y[0], strict=True)]
         gone = [label for label in anchor.weights if label not in set(labels)]
         width, K = len(labels[0]) - data.y.itemsize, posterior.K[s, 0]
@@ -333,7 +333,7 @@ class Memory:
 
     # ------------------------------------------------------------ rows
 
-    def _work(self, question: Question, block: int) -> tuple[int, int]:
+    def _work(self, question: CacheQuery, block: int) -> tuple[int, int]:
         """Offer the best rows of a block; how many bounds left, and how many were worked out."""
         chunk = Chunk(block, self._X[block : block + self._size], None)
         ends = np.searchsorted(question.aside, [block, block + len(chunk.X)])
@@ -361,7 +361,7 @@ class Memory:
             )
         return self._cut[block]
 
-    def _bound(self, question: Question, block: int) -> Vector:
+    def _bound(self, question: CacheQuery, block: int) -> Vector:
         """What no row of a block is worth more than."""
         size, look = len(self._X[block : block + self._size]), question.judge.looks[-1]
         bound = np.empty(size)
@@ -393,5 +393,5 @@ def _weights(posterior: Posterior) -> Matrix:
     Paper: App. C.1, W.
     """
     information = posterior.mode.information
-    assert isinstance(information, LatentInformation)  # noqa: S101 - tells the type checker
+    assert isinstance(information, DiagonalCurvature)  # noqa: S101 - tells the type checker
     return information.sqrt_w[:, 0] ** 2

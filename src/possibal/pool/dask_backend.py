@@ -25,9 +25,9 @@ import numpy as np
 
 from possibal.arrays import Places
 from possibal.errors import MissingPackageError
-from possibal.pool.pruning import Aim
-from possibal.pool.reader import CHUNK, Expected, Part, rows
-from possibal.pool.top_k import Candidates, Done, Tally
+from possibal.pool.pruning import TopKQuery
+from possibal.pool.reader import CHUNK, Part, RowFormat, row_source
+from possibal.pool.top_k import Candidates, Done, ScanCounts
 
 Dask: TypeAlias = Any
 """What belongs to Dask, which need not be there."""
@@ -49,7 +49,7 @@ WAIT = 30.0
 
 # ---------------------------------------------------------------- what workers do
 @dataclass(frozen=True, eq=False)
-class Found:
+class WorkerResult:
     """What a worker found in some rows: the best of them, and how many there were."""
 
     best: list[Candidates]
@@ -57,7 +57,7 @@ class Found:
 
 
 @dataclass(eq=False)
-class Errand:
+class WorkerTask:
     """What every worker has to know; it is sent once.
 
     Attributes:
@@ -67,22 +67,22 @@ class Errand:
         expected: what rows hold.
     """
 
-    aim: Aim
+    aim: TopKQuery
     aside: Places
-    expected: Expected
+    expected: RowFormat
 
-    def run(self, parts: Iterable[Part], bar: float = -np.inf) -> Found:
+    def run(self, parts: Iterable[Part], bar: float = -np.inf) -> WorkerResult:
         """The best rows of some parts; none below a bar is wanted."""
         self.aim.bar = max(self.aim.bar, bar)
-        seen = Tally(self.aim.sieve())
+        seen = ScanCounts(self.aim.sieve())
         for part in parts:
             seen.add(self.aim.sift(part, seen.sieve, self.aside))
         best = seen.sieve.candidates()
         self.aim.bar = max(self.aim.bar, seen.sieve.bar)
-        return Found(best, (seen.rows, seen.judged, seen.read))
+        return WorkerResult(best, (seen.rows, seen.judged, seen.read))
 
 
-def of_part(errand: Errand, part: Part, bar: float = -np.inf) -> Found:
+def of_part(errand: WorkerTask, part: Part, bar: float = -np.inf) -> WorkerResult:
     """The best rows of a part, which a worker reads itself if a file holds it.
 
     Args:
@@ -99,9 +99,9 @@ def of_part(errand: Errand, part: Part, bar: float = -np.inf) -> Found:
     return errand.run([part], bar)
 
 
-def of_block(errand: Errand, block: Dask, start: int, within: str) -> Found:
+def of_block(errand: WorkerTask, block: Dask, start: int, within: str) -> WorkerResult:
     """The best rows of a block of a Dask collection, the first of which has this place."""
-    parts = rows(block, errand.expected).parts() if len(block) else ()
+    parts = row_source(block, errand.expected).parts() if len(block) else ()
     return errand.run(
         replace(part, start=start + part.start, row=start + part.row, within=within)
         for part in parts
@@ -117,7 +117,9 @@ def _file(part: Part) -> Path | None:
 
 
 # ---------------------------------------------------------------- the face
-def rank(client: Dask, errand: Errand, X: object, progress: Progress | None = None) -> Tally:
+def scan_pool(
+    client: Dask, errand: WorkerTask, X: object, progress: Progress | None = None
+) -> ScanCounts:
     """The rows of a pool that may be among the best, found by the workers of a cluster.
 
     Args:
@@ -126,7 +128,7 @@ def rank(client: Dask, errand: Errand, X: object, progress: Progress | None = No
         X: what :func:`possibal.pool.reader.rows` takes, or a Dask array or data frame.
         progress: told how many rows were read, and how many there are if that is known.
     """
-    tally = Tally(errand.aim.sieve())
+    tally = ScanCounts(errand.aim.sieve())
     with _flight(client) as flight, _flight(client) as kept:
         kept.append(_sent(client, errand))
         if is_lazy(X):
@@ -136,7 +138,7 @@ def rank(client: Dask, errand: Errand, X: object, progress: Progress | None = No
             flight.extend(pool.sent(client, kept[0]))
             size, parts, moved = pool.size, iter(()), pool.starts is None
         else:
-            source = rows(X, errand.expected, chunk=_chunk(X, errand.expected))
+            source = row_source(X, errand.expected, chunk=_chunk(X, errand.expected))
             size, parts, moved = source.size, source.parts(), False
         calls = (partial(client.submit, of_part, kept[0], part, tally.sieve.bar) for part in parts)
         for found in _in_order(client, flight, calls):
@@ -146,18 +148,18 @@ def rank(client: Dask, errand: Errand, X: object, progress: Progress | None = No
             if progress is not None:
                 progress(tally.read, size)
     if not tally.read:
-        list(rows((), errand.expected).parts())  # refuses a pool without rows
+        list(row_source((), errand.expected).parts())  # refuses a pool without rows
     return tally
 
 
-def tallied(
-    client: Dask, errand: Errand, X: object, progress: Progress | None = None
-) -> Tally | None:
+def scan_on_cluster(
+    client: Dask, errand: WorkerTask, X: object, progress: Progress | None = None
+) -> ScanCounts | None:
     """What :func:`rank` finds on the cluster of :func:`connected`; None if there is no cluster."""
     if client is None and not is_lazy(X):
         return None
     with connected(client) as there:
-        return None if there is None else rank(there, errand, X, progress)
+        return None if there is None else scan_pool(there, errand, X, progress)
 
 
 def is_lazy(X: object) -> bool:
@@ -231,7 +233,7 @@ def _flight(client: Dask) -> Generator[deque[Dask]]:
             client.cancel(list(futures))
 
 
-def _sent(client: Dask, errand: Errand) -> Dask:
+def _sent(client: Dask, errand: WorkerTask) -> Dask:
     """The errand as the result of a task, from which workers have it from each other."""
     # A model of many labels is large, and there is no smaller way to say it.
     with import_module("dask").config.set(
@@ -240,7 +242,7 @@ def _sent(client: Dask, errand: Errand) -> Dask:
         return client.submit(copy, errand, pure=False)
 
 
-def _chunk(X: object, expected: Expected) -> int:
+def _chunk(X: object, expected: RowFormat) -> int:
     """Rows of a part: fewer where they may have to be sent."""
     if isinstance(X, str | PathLike):
         return CHUNK
@@ -323,7 +325,7 @@ class _Blocks:
     sizes: tuple[int, ...] | None = None
 
     @classmethod
-    def of(cls, X: Dask, expected: Expected) -> "_Blocks":
+    def of(cls, X: Dask, expected: RowFormat) -> "_Blocks":
         """The blocks of an array or a data frame."""
         delayed = _delayed(X)
         if not hasattr(X, "chunks"):
@@ -332,7 +334,7 @@ class _Blocks:
             is_there = expected.columns and {*names} <= {*X.columns}
             return cls(_delayed(X[[*dict.fromkeys(names)]]) if is_there else delayed)
         one = np.broadcast_to(np.zeros((), X.dtype), (1, *X.shape[1:]))
-        rows(one, expected)  # refuses what cannot be right
+        row_source(one, expected)  # refuses what cannot be right
         return cls(delayed, None if np.isnan(X.chunks[0]).any() else X.chunks[0])
 
     @property

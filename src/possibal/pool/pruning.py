@@ -15,15 +15,15 @@ from typing import Protocol
 
 import numpy as np
 
-from possibal.acquisition.scoring import Order, Score
+from possibal.acquisition.scoring import Monotonicity, Score
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.gp.posterior import Posterior
-from possibal.gp.prediction import Glimpse, Outlook
+from possibal.gp.prediction import LazyMoments, Predictor
 from possibal.numerics.linalg import one_thread
 from possibal.pool.reader import Chunk, Part
-from possibal.pool.top_k import SLACK, Candidates, Done, Sieve
-from possibal.pool.uncertainty_table import Labels
+from possibal.pool.top_k import SLACK, Candidates, Done, TopK
+from possibal.pool.uncertainty_table import UncertaintyTable
 
 _HALF = 0.5
 """Where more rows than this share are left, all are worked out: picking them costs as much."""
@@ -42,51 +42,54 @@ def dot_error(n: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class MomentBound:
     """One way to look at rows.
 
     Attributes:
-        outlook: in single or double precision.
+        predictor: in single or double precision.
         score: what rows are worth.
-        order: of the score, under this outlook.
+        monotonicity: of the score, under this outlook.
         labels: a table of how credible labels are, where the score is made of that.
         mean_size, root_size: (S, P) and (S,), what errors of covariances are multiplied by.
     """
 
-    outlook: Outlook
+    predictor: Predictor
     score: Score
-    order: Order
-    labels: Labels | None
+    monotonicity: Monotonicity
+    labels: UncertaintyTable | None
     mean_size: Array
     root_size: Vector
 
     @classmethod
-    def through(cls, outlook: Outlook, score: Score) -> "Look":
+    def through(cls, outlook: Predictor, score: Score) -> "MomentBound":
         """A look through an outlook."""
         S, P, _ = outlook.a.shape
-        order = score.order(S, P)
+        order = score.monotonicity(S, P)
         largest = np.abs(outlook.a).sum(axis=2, dtype=float)
         sums = np.abs(outlook.root).sum(axis=1, dtype=float)
-        labels, widest = None, outlook.facing.largest
-        if order is Order.BY_LABELS and widest < np.inf:
-            labels = Labels.of(outlook.scale * float(np.sqrt(widest)))
-        elif order is Order.BY_LABELS:
-            order = Order.BY_VARIANCE  # no table is wide enough
+        labels, widest = None, outlook.cross_covariance.largest
+        if order is Monotonicity.BY_LABELS and widest < np.inf:
+            labels = UncertaintyTable.of(outlook.scale * float(np.sqrt(widest)))
+        elif order is Monotonicity.BY_LABELS:
+            order = Monotonicity.BY_VARIANCE  # no table is wide enough
         return cls(outlook, score, order, labels, largest, np.sqrt((sums * sums).sum(axis=1)))
 
-    def sift(self, X: Matrix, bar: float) -> "Left":
+    def sift(self, X: Matrix, bar: float) -> "Survivors":
         """Rows that may be worth at least so much; in double precision, with their moments."""
-        glimpse = self.outlook.glimpse(X)
+        glimpse = self.predictor.lazy_moments(X)
         mean, error = glimpse.mean, self.error(glimpse)
         off = self.off(glimpse, error)
-        live, is_known = np.arange(len(X)), self.order is not Order.UNKNOWN and bar > -np.inf
+        live, is_known = (
+            np.arange(len(X)),
+            self.monotonicity is not Monotonicity.UNKNOWN and bar > -np.inf,
+        )
         if is_known:
             live = np.flatnonzero(self.bound(mean, off, glimpse.prior) >= bar)
         some = live if len(live) < _HALF * len(X) else None
         if some is None:
             live = np.arange(len(X))
         mean, off, variance = mean[..., live], off[..., live], self._variance(glimpse, some, error)
-        left = Left(live, self._belief(mean, variance), len(live))
+        left = Survivors(live, self._belief(mean, variance), len(live))
         if not is_known:
             return left
         return left.part(np.flatnonzero(self.bound(mean, off, variance) >= bar))
@@ -102,10 +105,10 @@ class Look:
         if self.labels is None:
             near = np.copysign(np.maximum(np.abs(mean) - off, 0.0), mean)
             return self.score(self._belief(near, variance))
-        belief, error = self._belief(mean, variance), self.outlook.scale * off[:, 0]
+        belief, error = self._belief(mean, variance), self.predictor.scale * off[:, 0]
         return self.labels.bound(belief.mean, error, belief.variance, belief.credibility)
 
-    def off(self, glimpse: Glimpse, error: Array | None) -> Array:
+    def off(self, glimpse: LazyMoments, error: Array | None) -> Array:
         """How far off means may be, (S, P, m), by the errors of covariances."""
         if error is None:
             return np.zeros_like(glimpse.mean)
@@ -113,21 +116,21 @@ class Look:
 
     def _belief(self, mean: Array, variance: Array) -> Belief:
         """Moments (S, P, m) as the scores read them; nothing is checked."""
-        return Belief.trusted(*self.outlook.read(mean, variance), self.outlook.credibility)
+        return Belief.trusted(*self.predictor.read(mean, variance), self.predictor.credibility)
 
-    def error(self, glimpse: Glimpse) -> Array | None:
+    def error(self, glimpse: LazyMoments) -> Array | None:
         """How far off covariances may be, (S, m); None in double precision."""
-        if self.outlook.a.dtype != np.float32:
+        if self.predictor.a.dtype != np.float32:
             return None
-        n = self.outlook.a.shape[2]
-        error = np.empty((len(self.outlook.a), glimpse.mean.shape[2]))
+        n = self.predictor.a.shape[2]
+        error = np.empty((len(self.predictor.a), glimpse.mean.shape[2]))
         for one in glimpse.columns:
             error[one.member] = 0.0 if one.error is None else one.error
             error[one.member] += dot_error(n)
             error[one.member] *= one.variance  # the largest covariance
         return error
 
-    def _variance(self, glimpse: Glimpse, some: Places | None, error: Array | None) -> Array:
+    def _variance(self, glimpse: LazyMoments, some: Places | None, error: Array | None) -> Array:
         """Variances, raised by what they may be off."""
         variance = glimpse.variance(some)
         if error is None:
@@ -140,7 +143,7 @@ class Look:
 
 
 @dataclass(frozen=True, eq=False)
-class Left:
+class Survivors:
     """What a look leaves of rows.
 
     Attributes:
@@ -153,13 +156,13 @@ class Left:
     belief: Belief
     judged: int
 
-    def part(self, some: Places) -> "Left":
+    def part(self, some: Places) -> "Survivors":
         """Fewer of them."""
-        return Left(self.rows[some], self.belief.part(some), self.judged)
+        return Survivors(self.rows[some], self.belief.part(some), self.judged)
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class PrunedScorer:
     """All looks at a pool, the cheapest first; what is sent to other machines.
 
     Attributes:
@@ -167,11 +170,11 @@ class Judge:
         by_place: whether where a row stands matters to it.
     """
 
-    looks: tuple[Look, ...]
+    looks: tuple[MomentBound, ...]
     by_place = False
 
     @classmethod
-    def of(cls, posterior: Posterior, score: Score, *, single: bool = True) -> "Judge":
+    def of(cls, posterior: Posterior, score: Score, *, single: bool = True) -> "PrunedScorer":
         """A judge by a posterior.
 
         Args:
@@ -179,24 +182,28 @@ class Judge:
             score: what rows are worth.
             single: whether to look in single precision first, where that may tell something.
         """
-        last = Look.through(posterior.outlook, score)
-        if single and last.order >= Order.BY_BOTH and posterior.outlook.inner is None:
-            first = posterior.outlook.single()
-            if first.facing is not posterior.outlook.facing:
-                return cls((Look.through(first, score), last))
+        last = MomentBound.through(posterior.predictor, score)
+        if (
+            single
+            and last.monotonicity >= Monotonicity.BY_BOTH
+            and posterior.predictor.inner is None
+        ):
+            first = posterior.predictor.single()
+            if first.cross_covariance is not posterior.predictor.cross_covariance:
+                return cls((MomentBound.through(first, score), last))
         return cls((last,))
 
     @property
     def slack(self) -> float:
         """By what share utilities may be off: those of a softmax rest on longer sums."""
-        return _SLACK if self.looks[-1].outlook.inner is None else SLACK
+        return _SLACK if self.looks[-1].predictor.inner is None else SLACK
 
     @property
     def width(self) -> int:
         """Rows that are looked at together."""
-        return self.looks[0].outlook.rows
+        return self.looks[0].predictor.rows
 
-    def sift(self, chunk: Chunk, sieve: Sieve, aside: Places) -> int:
+    def sift(self, chunk: Chunk, sieve: TopK, aside: Places) -> int:
         """Offer the rows of a chunk that may be among the best; how many had to be worked out.
 
         Args:
@@ -226,10 +233,10 @@ class Judge:
         """
         last, utilities = self.looks[-1], np.empty(len(X))
         for at in range(len(X)):
-            utilities[at] = last.score(last.outlook.at(X[at : at + 1]))[0]
+            utilities[at] = last.score(last.predictor.at(X[at : at + 1]))[0]
         return utilities
 
-    def settle(self, chunk: Chunk, rows: Places, sieve: Sieve) -> int:
+    def settle(self, chunk: Chunk, rows: Places, sieve: TopK) -> int:
         """Work out rows in double precision and offer them; how many it took."""
         last, judged = self.looks[-1], 0
         for start in range(0, len(rows), self.width):
@@ -243,7 +250,7 @@ class Judge:
 
 
 # ---------------------------------------------------------------- what is looked for
-class Sifts(Protocol):
+class RowFilter(Protocol):
     """What offers the rows of a chunk that may be wanted to a sieve."""
 
     @property
@@ -256,13 +263,13 @@ class Sifts(Protocol):
         """Whether where a row stands matters to it."""
         ...
 
-    def sift(self, chunk: Chunk, sieve: Sieve, aside: Places) -> int:
+    def sift(self, chunk: Chunk, sieve: TopK, aside: Places) -> int:
         """Offer rows; how many had to be worked out."""
         ...
 
 
 @dataclass(eq=False)
-class Aim:
+class TopKQuery:
     """Rows that are wanted of a pool.
 
     Attributes:
@@ -271,17 +278,17 @@ class Aim:
         bar: what so many rows are worth at least that a row below it cannot be wanted.
     """
 
-    judge: Sifts
+    judge: RowFilter
     top: int
     bar: float = -np.inf
 
-    def sieve(self) -> Sieve:
+    def sieve(self) -> TopK:
         """A sieve for them."""
-        sieve = Sieve(self.top, self.judge.slack)
+        sieve = TopK(self.top, self.judge.slack)
         sieve.bar = self.bar
         return sieve
 
-    def sift(self, part: Part, sieve: Sieve, aside: Places) -> Done:
+    def sift(self, part: Part, sieve: TopK, aside: Places) -> Done:
         """Offer the rows of a part that may be wanted; how many were ranked, worked out and read.
 
         Args:

@@ -18,17 +18,17 @@ from reprlib import repr as brief
 import numpy as np
 
 from possibal.acquisition.pointwise import STRATEGIES, necessity
-from possibal.arguments import USUAL, at_least, choice
+from possibal.arguments import DEFAULT_STRATEGY, at_least, choice
 from possibal.arrays import Matrix, Vector
 from possibal.belief import leading_labels
 from possibal.data import readers, schema
-from possibal.data.encoders import MANY_DIGITS, NUMBERS, Table, is_number, named, written
-from possibal.data.writers import Column
+from possibal.data.encoders import MANY_DIGITS, NUMBERS, Table, cell_text, find_column, is_number
+from possibal.data.writers import SheetColumn
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.numerics.distances import usual_distance
 from possibal.pool import ranking as pools
 from possibal.pool.ranking import Shortlist
-from possibal.pool.reader import Block, Expected, Load, Part, Rows, rows
+from possibal.pool.reader import Block, Load, Part, RowFormat, RowSource, row_source
 
 SAMPLE = 8
 """Parts of a pool that its scale is taken from, spread over all of it."""
@@ -37,7 +37,7 @@ LARGE = (".parquet", ".npy")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RankRequest:
     """What is to be ranked.
 
     Attributes:
@@ -55,7 +55,7 @@ class Wanted:
     label: str = "label"
     id: str | None = None
     columns: tuple[str, ...] = ()
-    strategy: str = USUAL
+    strategy: str = DEFAULT_STRATEGY
     top: int = 100
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class RankedRows:
     """Rows worth a label, the best first.
 
     Attributes:
@@ -97,13 +97,13 @@ class Found:
         return f"{told} {self.left_out} labels that seemed to tell least were left out."
 
 
-def screened(
-    wanted: Wanted,
+def rank_files(
+    wanted: RankRequest,
     progress: Callable[[int, int | None], None],
     *,
     jobs: int | None = None,
     client: str | None = None,
-) -> Found:
+) -> RankedRows:
     """The rows of a pool that are most worth a label, by what labelled rows taught.
 
     Args:
@@ -119,7 +119,7 @@ def screened(
     usual = usual_distance((some - centre) / spread)
     model = PossibilisticGPClassifier(usual_distance=usual)
     model.fit((known.X - centre) / spread, known.labels)
-    scaled = Rows(source.size, partial(_parts, source, centre, spread))
+    scaled = RowSource(source.size, partial(_parts, source, centre, spread))
     # Labelled rows may be in the pool under their names. Where those are known only as the pool is
     # read, so many more rows are asked for.
     aside = [at for at, name in enumerate(names or ()) if _is_known(name, known.ids)]
@@ -141,22 +141,22 @@ def screened(
     return _told(model, _open(shortlist, known, wanted.top), seconds)
 
 
-def columns(found: Found) -> list[Column]:
+def columns(found: RankedRows) -> list[SheetColumn]:
     """The rows as columns of a file."""
     listed = found.shortlist
     return [
-        Column("id", schema.texts(listed.ids)),
-        Column("row", [str(place) for place in listed.places]),
-        Column("utility", listed.utilities.tolist(), is_number=True),
-        Column("label", found.label),
-        Column("probability", found.probability.tolist(), is_number=True),
-        Column("necessity", found.necessity.tolist(), is_number=True),
+        SheetColumn("id", schema.text_cells(listed.ids)),
+        SheetColumn("row", [str(place) for place in listed.places]),
+        SheetColumn("utility", listed.utilities.tolist(), is_number=True),
+        SheetColumn("label", found.label),
+        SheetColumn("probability", found.probability.tolist(), is_number=True),
+        SheetColumn("necessity", found.necessity.tolist(), is_number=True),
     ]
 
 
 # ---------------------------------------------------------------- labelled rows
 @dataclass(frozen=True, eq=False)
-class Known:
+class LabelledRows:
     """Labelled rows: the names of columns, numbers, labels, and names of rows if they have any."""
 
     columns: tuple[str, ...]
@@ -165,13 +165,13 @@ class Known:
     ids: frozenset[str]
 
 
-def _known(wanted: Wanted) -> Known:
+def _known(wanted: RankRequest) -> LabelledRows:
     """What the file of labels holds."""
-    table = readers.read(wanted.labels).table
-    label = named("label", wanted.label, table.names)
-    name = None if wanted.id is None else named("id", wanted.id, table.names)
+    table = readers.read_table(wanted.labels).table
+    label = find_column("label", wanted.label, table.names)
+    name = None if wanted.id is None else find_column("id", wanted.id, table.names)
     others = tuple(one for at, one in enumerate(table.names) if at not in (label, name))
-    found, _ = schema.labels(table, label, ())
+    found, _ = schema.row_labels(table, label, ())
     rows = [row for row, one in enumerate(found) if one is not None]
     labels = [one for one in found if one is not None]
     if len(set(labels)) < 2:  # noqa: PLR2004 - a choice needs two
@@ -182,8 +182,8 @@ def _known(wanted: Wanted) -> Known:
     # Rows without a label may lack numbers too.
     kept = Table(table.names, tuple([cells[row] for row in rows] for cells in table.columns))
     X = _numbers(kept, wanted.columns or others, wanted.labels, rows)
-    ids = () if name is None else schema.texts(kept.columns[name])
-    return Known(wanted.columns or others, X, labels, frozenset(one for one in ids if one))
+    ids = () if name is None else schema.text_cells(kept.columns[name])
+    return LabelledRows(wanted.columns or others, X, labels, frozenset(one for one in ids if one))
 
 
 def _numbers(table: Table, names: Sequence[str], path: Path, rows: Sequence[int]) -> Matrix:
@@ -202,7 +202,7 @@ def _numbers(table: Table, names: Sequence[str], path: Path, rows: Sequence[int]
         )
     X = np.empty((len(table.columns[0]), len(names)))
     for at, name in enumerate(names):
-        cells = table.columns[named("columns", name, table.names)]
+        cells = table.columns[find_column("columns", name, table.names)]
         bad = [row for row, cell in enumerate(cells) if not _is_finite(cell)]
         if bad:
             # A word makes words of all the numbers in its column: it is the one to name.
@@ -227,21 +227,23 @@ def _says_number(cell: object) -> bool:
 
 
 # ---------------------------------------------------------------- the pool
-def _source(wanted: Wanted, known: Known) -> tuple[Rows, tuple[str, ...] | None]:
+def _source(wanted: RankRequest, known: LabelledRows) -> tuple[RowSource, tuple[str, ...] | None]:
     """The rows of the pool, and their names where the file was read at once."""
     path, width = Path(wanted.pool), len(known.columns)
     ending = readers.ending(path)
     if ending is None or ending in LARGE:
         is_array = path.suffix.lower() == ".npy"
-        expected = Expected(width, None if is_array else known.columns, wanted.id)
-        return rows(wanted.pool, expected), None
-    table = readers.read(path).table
-    name = None if wanted.id is None else named("id", wanted.id, table.names)
+        expected = RowFormat(width, None if is_array else known.columns, wanted.id)
+        return row_source(wanted.pool, expected), None
+    table = readers.read_table(path).table
+    name = None if wanted.id is None else find_column("id", wanted.id, table.names)
     X = _numbers(table, known.columns, path, range(len(table.columns[0])))
-    return rows(X, Expected(width, None)), None if name is None else schema.ids(table, name)
+    return row_source(X, RowFormat(width, None)), None if name is None else schema.row_ids(
+        table, name
+    )
 
 
-def _some(source: Rows) -> Matrix:
+def _some(source: RowSource) -> Matrix:
     """Rows from all over the pool."""
     parts = list(source.parts())
     some = np.unique(np.linspace(0, len(parts) - 1, SAMPLE).astype(int))
@@ -255,7 +257,7 @@ def _scale(X: Matrix) -> tuple[Vector, Vector]:
     return X.mean(axis=0, dtype=float), np.where(is_constant, 1.0, X.std(axis=0, dtype=float))
 
 
-def _parts(source: Rows, centre: Vector, spread: Vector) -> Iterator[Part]:
+def _parts(source: RowSource, centre: Vector, spread: Vector) -> Iterator[Part]:
     """The parts of the pool, brought to one scale as they are read."""
     for part in source.parts():
         yield replace(part, load=partial(_scaled, part.load, centre, spread))
@@ -268,9 +270,9 @@ def _scaled(load: Load, centre: Vector, spread: Vector, part: Part) -> Block:
 
 
 # ---------------------------------------------------------------- what is told
-def _open(shortlist: Shortlist, known: Known, top: int) -> Shortlist:
+def _open(shortlist: Shortlist, known: LabelledRows, top: int) -> Shortlist:
     """The first rows that have no label."""
-    names = schema.texts(shortlist.ids)
+    names = schema.text_cells(shortlist.ids)
     free = [at for at, name in enumerate(names) if not _is_known(name, known.ids)]
     # As many more were asked for as there are labels, or else all rows: see `screened`.
     if len(free) < top and len(names) < shortlist.rows:
@@ -290,13 +292,13 @@ def _is_known(name: str | None, ids: frozenset[str]) -> bool:
     """Whether a name is that of a labelled row, whose file may have taken 007 for a number."""
     if name is None or name in ids:
         return name is not None
-    return len(name) < MANY_DIGITS and is_number(name) and written(float(name)) in ids
+    return len(name) < MANY_DIGITS and is_number(name) and cell_text(float(name)) in ids
 
 
-def _told(model: PossibilisticGPClassifier, shortlist: Shortlist, seconds: float) -> Found:
+def _told(model: PossibilisticGPClassifier, shortlist: Shortlist, seconds: float) -> RankedRows:
     """What the model thinks of the rows."""
     belief = model.posterior_.at(shortlist.X)
     leading = leading_labels(belief)
     label = [str(model.classes_[at]) for at in leading]
     probability = model.predict_proba(shortlist.X)[np.arange(len(leading)), leading]
-    return Found(shortlist, model.left_out_, label, probability, necessity(belief), seconds)
+    return RankedRows(shortlist, model.left_out_, label, probability, necessity(belief), seconds)

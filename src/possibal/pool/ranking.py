@@ -21,23 +21,23 @@ from possibal.acquisition.pointwise import STRATEGIES
 from possibal.acquisition.registry import utilities
 from possibal.acquisition.scoring import is_local
 from possibal.acquisition.strategy import Strategy, View
-from possibal.arguments import USUAL, at_least, choice, is_hashable, plain, whole
+from possibal.arguments import DEFAULT_STRATEGY, as_python, at_least, choice, is_hashable, whole
 from possibal.arrays import Matrix, Places, Vector, frozen
 from possibal.estimators import validation
 from possibal.estimators.classifier import PossibilisticGPClassifier
-from possibal.gp.pending import Foreseen
+from possibal.gp.pending import PendingPosterior
 from possibal.gp.posterior import Posterior
 from possibal.numerics.distances import usual_distance
-from possibal.pool.cache import BUDGET, Memory
-from possibal.pool.pruning import Aim, Judge
-from possibal.pool.reader import Expected
-from possibal.pool.sampling import Blind, Drawn, Lot, draw_of
-from possibal.pool.scan import Reading
-from possibal.pool.top_k import Candidates, Sieve, Tally
+from possibal.pool.cache import BUDGET, PoolCache
+from possibal.pool.pruning import PrunedScorer, TopKQuery
+from possibal.pool.reader import RowFormat
+from possibal.pool.sampling import HashedSampler, QuestionSample, RandomQuestion, sample_size
+from possibal.pool.scan import PoolScan
+from possibal.pool.top_k import Candidates, ScanCounts, TopK
 
-LARGE = 20_000
+LARGE_POOL = 20_000
 """Rows of a pool that is read in a pass of its own, without what is believed of each row."""
-REFERENCE = 500
+COLD_START_SAMPLE = 500
 """Rows that stand for the pool while no score can tell rows apart."""
 
 
@@ -55,14 +55,14 @@ class Pool:
 
     X: Matrix
     ids: tuple[Hashable, ...]
-    deputies: Places
+    representatives: Places
     columns: NDArray[Any] | None = None
     budget: float = BUDGET
 
     @functools.cached_property
     def reference(self) -> Matrix:
         """The deputies as numbers, (r, d)."""
-        return self.X[self.deputies]
+        return self.X[self.representatives]
 
     @functools.cached_property
     def usual_distance(self) -> float:
@@ -72,12 +72,12 @@ class Pool:
     @property
     def is_large(self) -> bool:
         """Whether most rows are to be passed over, rather than to be believed something of."""
-        return len(self.X) >= LARGE
+        return len(self.X) >= LARGE_POOL
 
     @functools.cached_property
-    def memory(self) -> Memory:
+    def cache(self) -> PoolCache:
         """What is kept of the rows from one question to the next."""
-        return Memory(self.X, self.budget)
+        return PoolCache(self.X, self.budget)
 
     @functools.cached_property
     def places(self) -> dict[Hashable, int]:
@@ -85,14 +85,16 @@ class Pool:
         return {row: place for place, row in enumerate(self.ids)}
 
 
-def pool(X: ArrayLike, ids: Iterable[Hashable] | None, seed: int, budget: float = BUDGET) -> Pool:
+def checked_pool(
+    X: ArrayLike, ids: Iterable[Hashable] | None, seed: int, budget: float = BUDGET
+) -> Pool:
     """The pool, or one sentence about what is wrong with it."""
     checker = PossibilisticGPClassifier()
     rows = frozen(validation.rows(checker, X, reset=True, least=0))
     if not len(rows):
         raise ValueError("X must have at least one row; got none. Pass the rows to label.")
     listed = range(len(rows)) if ids is None else ids
-    names = tuple(plain(row) for row in listed)
+    names = tuple(as_python(row) for row in listed)
     if len(names) != len(rows):
         raise ValueError(
             f"ids must have one entry per row of X, {len(rows)}; got {len(names)}. "
@@ -110,19 +112,19 @@ def pool(X: ArrayLike, ids: Iterable[Hashable] | None, seed: int, budget: float 
                 "Give each row a name of its own."
             )
     columns = getattr(checker, "feature_names_in_", None)
-    return Pool(rows, names, _deputies(rows, seed), columns, budget)
+    return Pool(rows, names, _representatives(rows, seed), columns, budget)
 
 
-def _deputies(X: Matrix, seed: int) -> Places:
+def _representatives(X: Matrix, seed: int) -> Places:
     """Places of rows that stand for a pool: all, or some that the seed draws.
 
     They are drawn from the rows in an order of their own, so that theirs does not matter; only
     in a large pool, where that would take seconds, it does.
     """
-    if len(X) <= REFERENCE:
+    if len(X) <= COLD_START_SAMPLE:
         return np.arange(len(X))
-    drawn = np.random.default_rng(seed).permutation(len(X))[:REFERENCE]
-    return drawn if len(X) >= LARGE else np.lexsort(X.T)[drawn]
+    drawn = np.random.default_rng(seed).permutation(len(X))[:COLD_START_SAMPLE]
+    return drawn if len(X) >= LARGE_POOL else np.lexsort(X.T)[drawn]
 
 
 # ---------------------------------------------------------------- ranking
@@ -167,7 +169,7 @@ class Shortlist:
 def rank(  # noqa: PLR0913 - all but three are named
     model: PossibilisticGPClassifier,
     X: object,
-    strategy: str | Strategy = USUAL,
+    strategy: str | Strategy = DEFAULT_STRATEGY,
     *,
     top: int = 10,
     id: str | None = None,  # noqa: A002 - what users call it
@@ -212,42 +214,42 @@ def rank(  # noqa: PLR0913 - all but three are named
     choice("precision", precision, {"mixed": True, "double": False})
     passed, threads = np.unique(np.fromiter(aside, dtype=np.intp)), os.cpu_count() or 1
     threads = at_least("jobs", jobs, 1) if jobs is not None else threads
-    reading = Reading(X, expected(model, id), passed, threads, progress, client)
-    lot = Lot(whole("seed", seed, 0), answers(model))
+    reading = PoolScan(X, expected(model, id), passed, threads, progress, client)
+    lot = HashedSampler(whole("seed", seed, 0), answers(model))
     if chosen is STRATEGIES["random"]:
-        return blindly(reading, Blind(lot.seed, lot.answers, passed[passed >= 0]), wanted)
+        return blindly(reading, RandomQuestion(lot.seed, lot.answers, passed[passed >= 0]), wanted)
     if is_local(chosen):
-        judge = Judge.of(posterior, chosen, single=precision == "mixed")
-        return listed(judge, reading.through(Aim(judge, wanted)))
+        judge = PrunedScorer.of(posterior, chosen, single=precision == "mixed")
+        return listed(judge, reading.run(TopKQuery(judge, wanted)))
     return together(chosen, wanted, reading, lot, posterior)
 
 
 def best(
     model: PossibilisticGPClassifier,
     X: object,
-    strategy: str | Strategy = USUAL,
+    strategy: str | Strategy = DEFAULT_STRATEGY,
     **options: Any,  # noqa: ANN401 - those of rank
 ) -> Hashable:
     """The one row of a pool that is most worth a label; see :func:`rank`."""
     return rank(model, X, strategy, top=1, **options).ids[0]
 
 
-def listed(judge: Judge, seen: Tally) -> Shortlist:
+def listed(judge: PrunedScorer, seen: ScanCounts) -> Shortlist:
     """The shortlist of a sieve through which all rows went."""
     _enough(seen.rows, seen.sieve.top)
     (found,) = seen.sieve.best(judge.worth)
     return _short(found, seen.rows, seen.judged)
 
 
-def blindly(reading: Reading, blind: Blind, top: int) -> Shortlist:
+def blindly(reading: PoolScan, blind: RandomQuestion, top: int) -> Shortlist:
     """Rows at random."""
-    seen = reading.through(Aim(blind, top))
+    seen = reading.run(TopKQuery(blind, top))
     _enough(seen.rows, top)
     return _short(_drawn(seen.sieve), seen.rows, seen.judged)
 
 
 def together(
-    strategy: Strategy, top: int, reading: Reading, lot: Lot, posterior: Posterior
+    strategy: Strategy, top: int, reading: PoolScan, lot: HashedSampler, posterior: Posterior
 ) -> Shortlist:
     """The shortlist of a strategy that looks at rows together.
 
@@ -258,19 +260,19 @@ def together(
         lot: draws rows.
         posterior: what the labels taught.
     """
-    seen = reading.through(Aim(lot, draw_of(top)))
+    seen = reading.run(TopKQuery(lot, sample_size(top)))
     _enough(seen.rows, top)
     found = _drawn(seen.sieve)
-    drawn, X = Drawn(found.places, seen.rows), np.asarray(found.X, dtype=float)
+    drawn, X = QuestionSample(found.places, seen.rows), np.asarray(found.X, dtype=float)
     shown, rng = drawn.shown(posterior.at(X), top), np.random.default_rng([lot.seed, lot.answers])
-    view = View(Foreseen(posterior), X[shown], rng, X[drawn.reference])
+    view = View(PendingPosterior(posterior), X[shown], rng, X[drawn.reference])
     worth = utilities(view, strategy)
     asked = replace(found.part(shown), utilities=worth)
     asked = asked.part(np.argsort(-worth, kind="stable")[:top])
     return _short(asked, seen.rows, judged=len(found))
 
 
-def _drawn(sieve: Sieve) -> Candidates:
+def _drawn(sieve: TopK) -> Candidates:
     """The rows that were drawn, the largest number first."""
     all_of_them = Candidates.joined(sieve.candidates())
     return all_of_them.part(np.argsort(-all_of_them.utilities, kind="stable")[: sieve.top])
@@ -315,8 +317,8 @@ def answers(model: PossibilisticGPClassifier) -> int:
     return round(float(model.posterior_.data.weight[0].sum())) + model.left_out_
 
 
-def expected(model: PossibilisticGPClassifier, id: str | None) -> Expected:  # noqa: A002 - as above
+def expected(model: PossibilisticGPClassifier, id: str | None) -> RowFormat:  # noqa: A002 - as above
     """What a classifier expects of rows."""
     names = getattr(model, "feature_names_in_", None)
     width = model.posterior_.data.X.shape[1]
-    return Expected(width, None if names is None else tuple(names.tolist()), id)
+    return RowFormat(width, None if names is None else tuple(names.tolist()), id)

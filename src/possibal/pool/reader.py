@@ -35,7 +35,7 @@ Load: TypeAlias = Callable[["Part"], Block]
 
 # ---------------------------------------------------------------- values
 @dataclass(frozen=True)
-class Expected:
+class RowFormat:
     """What a model expects of rows.
 
     Attributes:
@@ -80,7 +80,7 @@ class Part:
     start: int
     size: int
     row: int
-    expected: Expected
+    expected: RowFormat
     within: str
     load: Load
 
@@ -104,7 +104,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RowSource:
     """All rows of a source: how many, None where only the end tells, and their parts in order."""
 
     size: int | None
@@ -112,7 +112,7 @@ class Rows:
 
 
 # ---------------------------------------------------------------- the face
-def rows(source: object, expected: Expected, *, chunk: int = CHUNK) -> Rows:
+def row_source(source: object, expected: RowFormat, *, chunk: int = CHUNK) -> RowSource:
     """The rows of a source, which is looked at but not read.
 
     Args:
@@ -123,7 +123,7 @@ def rows(source: object, expected: Expected, *, chunk: int = CHUNK) -> Rows:
         chunk: rows of a part at most.
     """
     at_least("chunk", chunk, 1)
-    if isinstance(source, Rows):
+    if isinstance(source, RowSource):
         return source
     if isinstance(source, str | PathLike):
         files = _files(Path(cast("str | PathLike[str]", source)))
@@ -131,14 +131,14 @@ def rows(source: object, expected: Expected, *, chunk: int = CHUNK) -> Rows:
     elif (table := _table(source, expected, "")) is not None:
         tables = [table]
     elif isinstance(source, Iterable) and not isinstance(source, Mapping | bytes):
-        return Rows(None, lambda: _parts(_tables(source, expected), chunk))
+        return RowSource(None, lambda: _parts(_tables(source, expected), chunk))
     else:
         rule = "be an array, a data frame, a path or an iterable of arrays or data frames"
         raise _refused(rule, type(source).__name__, "Use np.asarray(X).", TypeError)
-    return Rows(_some(sum(one.size for one in tables)), partial(_parts, tables, chunk))
+    return RowSource(_some(sum(one.size for one in tables)), partial(_parts, tables, chunk))
 
 
-def _tables(source: Iterable[object], expected: Expected) -> Iterator["_Table"]:
+def _tables(source: Iterable[object], expected: RowFormat) -> Iterator["_SlicedTable"]:
     """Tables that come one after the other, columns in the order of the first."""
     for number, one in enumerate(source):
         table = _table(one, expected, f" in chunk {number}")
@@ -149,7 +149,7 @@ def _tables(source: Iterable[object], expected: Expected) -> Iterator["_Table"]:
         yield table
 
 
-def _parts(tables: Iterable["_Table"], chunk: int) -> Iterator[Part]:
+def _parts(tables: Iterable["_SlicedTable"], chunk: int) -> Iterator[Part]:
     """The parts of tables, places counted over all of them."""
     start = 0
     for table in tables:
@@ -173,11 +173,11 @@ def _refused(rule: str, got: str, remedy: str, kind: type[Exception] = ValueErro
 
 # ---------------------------------------------------------------- tables
 @dataclass(frozen=True, eq=False)
-class _Table:
+class _SlicedTable:
     """Rows that can be cut: their number, what they hold, what loads a slice, and the file."""
 
     size: int
-    expected: Expected
+    expected: RowFormat
     cut: Callable[[slice], Load]
     within: str = ""
 
@@ -190,7 +190,7 @@ class _Table:
             yield Part(start + begin, end - begin, row, self.expected, self.within, load)
 
 
-def _table(source: Any, expected: Expected, within: str) -> _Table | None:  # noqa: ANN401 - anything
+def _table(source: Any, expected: RowFormat, within: str) -> _SlicedTable | None:  # noqa: ANN401 - anything
     """The table of an array, a frame or a file; None for what is none of them."""
     if isinstance(source, Path):
         read = _of_saved if source.suffix.lower() == ".npy" else _of_parquet
@@ -198,7 +198,7 @@ def _table(source: Any, expected: Expected, within: str) -> _Table | None:  # no
     pandas = hasattr(source, "iloc") and hasattr(source, "columns")
     if pandas or hasattr(source, "get_columns"):
         found, rows = _found(source.columns, expected, within), source.iloc if pandas else source
-        return _Table(len(source), found, lambda piece: partial(_from_frame, rows[piece]))
+        return _SlicedTable(len(source), found, lambda piece: partial(_from_frame, rows[piece]))
     if hasattr(source, "toarray") or isinstance(source, np.ma.MaskedArray):
         got, remedy = f"{type(source).__name__}{within}", "Use X.toarray() or X.filled()."
         raise _refused("be dense and without a mask", got, remedy, TypeError)
@@ -207,7 +207,7 @@ def _table(source: Any, expected: Expected, within: str) -> _Table | None:  # no
     return None
 
 
-def _found(present: Iterable[Hashable], expected: Expected, within: str) -> Expected:
+def _found(present: Iterable[Hashable], expected: RowFormat, within: str) -> RowFormat:
     """What is expected, with the names of all columns to read; each is there once."""
     counts, named = Counter([*present]), [] if expected.id is None else [expected.id]
     wanted = expected.columns
@@ -223,7 +223,7 @@ def _found(present: Iterable[Hashable], expected: Expected, within: str) -> Expe
     return replace(expected, columns=wanted)
 
 
-def _check_width(width: int, expected: Expected, within: str) -> None:
+def _check_width(width: int, expected: RowFormat, within: str) -> None:
     """Refuse another number of columns than the model's."""
     if width != expected.width:
         rule = f"have as many columns as the model was fitted to, {expected.width}"
@@ -270,7 +270,7 @@ def _float(kind: Any) -> type[np.floating[Any]]:  # noqa: ANN401 - dtypes of two
 
 
 # ---------------------------------------------------------------- arrays
-def _of_array(array: Any, expected: Expected, within: str) -> _Table:  # noqa: ANN401 - of any library
+def _of_array(array: Any, expected: RowFormat, within: str) -> _SlicedTable:  # noqa: ANN401 - of any library
     """The table of what can be sliced as an array."""
     if expected.id is not None:
         got, remedy = f"{expected.id!r}{within}", "Pass a data frame or Parquet file that has it."
@@ -288,7 +288,7 @@ def _of_array(array: Any, expected: Expected, within: str) -> _Table:  # noqa: A
         """What loads a slice, from the file where there is one."""
         return partial(_from_map, again, piece) if again else partial(_from_array, array[piece])
 
-    return _Table(array.shape[0], expected, cut)
+    return _SlicedTable(array.shape[0], expected, cut)
 
 
 def _reopening(array: Any) -> "partial[NDArray[Any]] | None":  # noqa: ANN401 - of any library
@@ -323,7 +323,7 @@ def _from_map(again: "partial[NDArray[Any]]", piece: slice, part: Part) -> Block
         raise _unsound(error, part.within or f" in {str(again.args[0])!r}") from None
 
 
-def _of_saved(path: Path, expected: Expected, within: str) -> _Table:
+def _of_saved(path: Path, expected: RowFormat, within: str) -> _SlicedTable:
     """The table of a .npy file."""
     try:
         array = np.lib.format.open_memmap(path, mode="r")
@@ -351,12 +351,12 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _of_parquet(path: Path, expected: Expected, within: str) -> _Table:
+def _of_parquet(path: Path, expected: RowFormat, within: str) -> _SlicedTable:
     """The table of a Parquet file."""
     with _scan(path, within) as scan:
         kinds, size = scan.collect_schema(), scan.select(_polars().len()).collect().item()
     found, load = _found(kinds, expected, within), partial(_from_parquet, path.absolute())
-    table = _Table(size, found, lambda _: load, within)
+    table = _SlicedTable(size, found, lambda _: load, within)
     if size and not all(_is_number(kinds[name]) for name in found.columns or ()):
         next(table.parts(CHUNK, 0)).read()  # refuses its text, or what is missing
     return table

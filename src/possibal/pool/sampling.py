@@ -18,26 +18,26 @@ from possibal.acquisition.pointwise import doubt
 from possibal.arrays import Places, Vector
 from possibal.belief import Belief
 from possibal.pool.reader import Chunk
-from possibal.pool.top_k import Candidates, Sieve
+from possibal.pool.top_k import Candidates, TopK
 
-WEIGHED = 1000
+JOINT_CANDIDATES = 1000
 """Rows that a strategy looks at together."""
-DRAWN = 5000
+SAMPLE_SIZE = 5000
 """Rows that are drawn from a large pool for one question."""
 
 
-def half_of(wanted: int) -> int:
+def half_size(wanted: int) -> int:
     """How many rows are shown by lot, and how many for their doubt, where so many are wanted."""
-    return max(WEIGHED, 3 * wanted) // 2
+    return max(JOINT_CANDIDATES, 3 * wanted) // 2
 
 
-def draw_of(wanted: int) -> int:
+def sample_size(wanted: int) -> int:
     """How many rows are drawn where so many are wanted."""
-    return max(DRAWN, 2 * half_of(wanted))
+    return max(SAMPLE_SIZE, 2 * half_size(wanted))
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class QuestionSample:
     """The rows drawn for one question, the largest random number first.
 
     Attributes:
@@ -57,7 +57,7 @@ class Drawn:
             belief: about them.
             wanted: how many rows are to be asked about.
         """
-        some, half = np.arange(len(self.places)), half_of(wanted)
+        some, half = np.arange(len(self.places)), half_size(wanted)
         if self.left > 2 * half:
             doubtful = np.lexsort((self.places, -doubt(belief)))
             some = np.union1d(some[:half], doubtful[:half])
@@ -70,7 +70,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Lot:
+class HashedSampler:
     """The draw of one question.
 
     Attributes:
@@ -87,7 +87,7 @@ class Lot:
         """The random numbers of places, from one on."""
         return _stream([self.seed, self.answers, 1], start, count)
 
-    def drawn(self, left: Places, count: int) -> Drawn:
+    def drawn(self, left: Places, count: int) -> QuestionSample:
         """So many of the rows left, or all.
 
         Args:
@@ -96,9 +96,9 @@ class Lot:
         """
         keys, others = self.keys(0, int(left[-1]) + 1)[left], max(len(left) - count, 0)
         some = np.argpartition(keys, others)[others:]
-        return Drawn(left[some[np.argsort(-keys[some])]], len(left))
+        return QuestionSample(left[some[np.argsort(-keys[some])]], len(left))
 
-    def sift(self, chunk: Chunk, sieve: Sieve, aside: Places) -> int:
+    def sift(self, chunk: Chunk, sieve: TopK, aside: Places) -> int:
         """Offer the rows of a chunk that may be drawn; none is worked out."""
         keys = self.keys(chunk.start, len(chunk.X))
         keys[aside - chunk.start] = -1.0
@@ -106,7 +106,7 @@ class Lot:
 
 
 @dataclass(frozen=True, eq=False)
-class Blind:
+class RandomQuestion:
     """The question of a campaign that asks at random, whatever is known of rows.
 
     It draws a number for each row left, one after the other; the largest is asked.
@@ -123,7 +123,7 @@ class Blind:
     slack = 0.0
     by_place = True
 
-    def sift(self, chunk: Chunk, sieve: Sieve, aside: Places) -> int:
+    def sift(self, chunk: Chunk, sieve: TopK, aside: Places) -> int:
         """Offer the rows of a chunk that may be asked about; none is worked out."""
         before = chunk.start - int(np.searchsorted(self.taken, chunk.start))
         keys = np.full(len(chunk.X), -1.0)
@@ -137,7 +137,7 @@ def _stream(key: list[int], start: int, count: int) -> Vector:
     return np.random.Generator(np.random.PCG64(key).advance(start)).random(count)
 
 
-def _offered(chunk: Chunk, keys: Vector, sieve: Sieve) -> int:
+def _offered(chunk: Chunk, keys: Vector, sieve: TopK) -> int:
     """Offer rows by their numbers; those below zero may not be drawn. None is worked out."""
     some = np.flatnonzero((keys >= sieve.bar) & (keys >= 0.0))
     names = None if chunk.names is None else [chunk.names[at] for at in some.tolist()]

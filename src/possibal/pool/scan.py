@@ -11,38 +11,38 @@ from typing import Any
 
 from possibal.arrays import Places
 from possibal.numerics.linalg import one_thread
-from possibal.pool.pruning import Aim
-from possibal.pool.reader import Expected
-from possibal.pool.reader import rows as rows_of
-from possibal.pool.top_k import Done, Tally
+from possibal.pool.pruning import TopKQuery
+from possibal.pool.reader import RowFormat
+from possibal.pool.reader import row_source as rows_of
+from possibal.pool.top_k import Done, ScanCounts
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class PoolScan:
     """How a pool is read; see :func:`possibal.pool.rank`."""
 
     X: object
-    expected: Expected
+    expected: RowFormat
     aside: Places
     threads: int
     progress: Callable[[int, int | None], None] | None = None
     client: Any = None
 
-    def through(self, aim: Aim) -> Tally:
+    def run(self, aim: TopKQuery) -> ScanCounts:
         """All rows past a judge, into a sieve."""
         X = self.X
         if self.client is not None or hasattr(X, "__dask_graph__"):
-            from possibal.pool.dask_backend import Errand, blocks, tallied
+            from possibal.pool.dask_backend import WorkerTask, blocks, scan_on_cluster
 
-            errand = Errand(aim, self.aside, self.expected)
-            if (seen := tallied(self.client, errand, X, self.progress)) is not None:
+            errand = WorkerTask(aim, self.aside, self.expected)
+            if (seen := scan_on_cluster(self.client, errand, X, self.progress)) is not None:
                 return seen
             X = blocks(X)
         return self._here(X, aim)
 
-    def _here(self, X: object, aim: Aim) -> Tally:
+    def _here(self, X: object, aim: TopKQuery) -> ScanCounts:
         """The same on this machine, by threads."""
-        source, seen = rows_of(X, self.expected), Tally(aim.sieve())
+        source, seen = rows_of(X, self.expected), ScanCounts(aim.sieve())
 
         def count(done: Done) -> None:
             """Count a part, and tell."""

@@ -17,7 +17,7 @@ Done: TypeAlias = tuple[int, int, int]
 
 SLACK = 1e-7
 """Utilities that differ by less, relatively, may come in any order: they are worked out anew."""
-SPARE = 256
+BUFFER = 256
 """Rows kept beyond twice those wanted, before the worst are dropped."""
 
 
@@ -60,7 +60,7 @@ class Candidates:
         )
 
 
-class Sieve:
+class TopK:
     """Keeps the best rows of those offered; threads may share it."""
 
     def __init__(self, top: int, slack: float = SLACK) -> None:
@@ -82,7 +82,7 @@ class Sieve:
             self._kept.append(found)
             self._is_signed |= bool(found.utilities.min() < 0.0)
             count = sum(len(one) for one in self._kept)
-            if count >= self.top and (np.isneginf(self.bar) or count > 2 * self.top + SPARE):
+            if count >= self.top and (np.isneginf(self.bar) or count > 2 * self.top + BUFFER):
                 self._drop()
 
     def candidates(self) -> list[Candidates]:
@@ -117,10 +117,10 @@ class Sieve:
 
 
 @dataclass
-class Tally:
+class ScanCounts:
     """What came of reading a pool: a sieve, and rows ranked, worked out in full, and read."""
 
-    sieve: Sieve
+    sieve: TopK
     rows: int = 0
     judged: int = 0
     read: int = 0

@@ -26,7 +26,7 @@ _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class UncertaintyTable:
     """How credible the label is that a latent speaks for, where that is most in each cell.
 
     Attributes:
@@ -39,7 +39,7 @@ class Labels:
     per_deviation: float
 
     @classmethod
-    def of(cls, largest: float) -> "Labels":
+    def of(cls, largest: float) -> "UncertaintyTable":
         """The table for standard deviations up to the largest; kept for later."""
         return _made(largest)
 
@@ -72,7 +72,7 @@ class Labels:
 
 
 @functools.lru_cache(maxsize=8)
-def _made(largest: float) -> Labels:
+def _made(largest: float) -> UncertaintyTable:
     """A table, from the largest mean and the largest deviation of each cell."""
     per_mean = MEANS / (2.0 * FARTHEST * largest)
     means = np.arange(1 - MEANS // 2, MEANS // 2 + 1, dtype=float) / per_mean
@@ -82,4 +82,4 @@ def _made(largest: float) -> Labels:
     credible = np.minimum(ndtr(mean) + np.where(mean > 0, leader, rival), 1.0)
     credible[-DEVIATIONS:] = 1.0  # the last line holds all means beyond it
     values = (credible + _ROUNDING).astype(np.float32)
-    return Labels(values, per_mean, DEVIATIONS / largest)
+    return UncertaintyTable(values, per_mean, DEVIATIONS / largest)

@@ -21,7 +21,7 @@ LOOSE, TIGHT = 0.6, 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class WeightChange:
     """What labels that are weighed anew do to the variance of a row with covariances k.
 
     Attributes:
@@ -34,14 +34,14 @@ class Change:
 
 
 @dataclass
-class Anchor:
+class WeightAnchor:
     """The weight of each label that variances stand for."""
 
     weights: dict[bytes, float] = field(default_factory=dict[bytes, float])
 
     def moved(
         self, K: Matrix, labels: Sequence[bytes], W: Vector, *, tighten: bool = True
-    ) -> Change:
+    ) -> WeightChange:
         """Weigh labels anew where an anchor is above the weight, or loose if that is to be mended.
 
         With P the information of the old weights and G = I - P K, weights that change by D make
@@ -66,7 +66,7 @@ class Anchor:
         G[changed, np.arange(len(changed))] += 1.0
         inner = np.linalg.solve(np.eye(len(D)) + D[:, None] * (K[changed] @ G), np.diag(D))
         shares, Q = np.linalg.eigh(0.5 * (inner + inner.T))
-        return Change((G @ Q).T, shares)
+        return WeightChange((G @ Q).T, shares)
 
 
 def information(K: Matrix, W: Vector) -> Matrix:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag
 
 from possibal.arrays import Array, Matrix, Vector, frozen, places, real, square, vector
-from possibal.numerics.linalg import image_root, inverse_root, semidefinite_root, settle
+from possibal.numerics.linalg import image_root, inverse_root, least_squares_rest, semidefinite_root
 from possibal.theory.interval import Interval
 
 _SQRT_2 = float(np.sqrt(2))
@@ -229,7 +229,7 @@ class GaussianPossibility:
                 f"given must lie in the support; got {value}. What is impossible is not known."
             )
         pull = self._root[known].T @ (value - self.mean[known])
-        mode = self.mean[rest] + settle(self._root[rest], pull)
+        mode = self.mean[rest] + least_squares_rest(self._root[rest], pull)
         inside = np.clip(mode, self.lower[rest], self.upper[rest])
         if not np.allclose(mode, inside, rtol=1e-12, atol=1e-12):
             raise ValueError(

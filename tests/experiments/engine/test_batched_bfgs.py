@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize, rosen, rosen_der
 
 from possibal.experiments.engine import batched_bfgs
-from possibal.experiments.engine.batched_bfgs import ascend
+from possibal.experiments.engine.batched_bfgs import maximize
 
 seeds = st.integers(0, 10_000)
 
@@ -65,7 +65,7 @@ def height(one, z, member=0):
 def test_every_quadratic_is_climbed_to_its_top(seed, p):
     hills, tops, A = quadratics(seed, p=p)
     start = np.random.default_rng(seed + 1).normal(size=tops.shape)
-    found = ascend(hills, start)
+    found = maximize(hills, start)
     # A slope below the level is as far from the top as the flattest curvature allows.
     assert np.abs(A @ (tops - found.z)[:, :, None]).max() <= 1e-3
     np.testing.assert_allclose(found.z, tops, atol=3e-3 * np.sqrt(p))
@@ -74,7 +74,7 @@ def test_every_quadratic_is_climbed_to_its_top(seed, p):
 @pytest.mark.parametrize("one", [valley, dome, ridge], ids=["valley", "dome", "ridge"])
 def test_other_functions_are_climbed_as_high_as_scipy_climbs(one):
     start = np.array([[-0.5, 0.8], [1.5, 1.2], [0.3, -0.7]])
-    found = ascend(Hills(one, 3), start)
+    found = maximize(Hills(one, 3), start)
     for member, z in enumerate(start):
         best = minimize(lambda x, m=member: -height(one, x, m), z, method="BFGS")
         assert height(one, found.z[member], member) >= -best.fun - 1e-5
@@ -88,7 +88,7 @@ def test_a_far_start_is_reached_by_short_steps():
         visited.append(z.copy())
         return dome(z, member)
 
-    found = ascend(Hills(one, 1), np.array([[-9.0, 4.0]]))
+    found = maximize(Hills(one, 1), np.array([[-9.0, 4.0]]))
     np.testing.assert_allclose(found.z, 0.0, atol=2e-3)
     assert np.linalg.norm(np.diff(visited, axis=0), axis=1).max() < 2.0
 
@@ -96,7 +96,7 @@ def test_a_far_start_is_reached_by_short_steps():
 def test_the_number_of_steps_is_bounded(monkeypatch):
     monkeypatch.setattr(batched_bfgs, "_STEPS", 3)
     hills = Hills(lambda z, _: (z.sum(), np.ones(2)), 1)  # no top at all
-    found = ascend(hills, np.zeros((1, 2)))
+    found = maximize(hills, np.zeros((1, 2)))
     np.testing.assert_allclose(found.z, 3 / np.sqrt(2), rtol=1e-12)
     assert hills.looks[0] == 1 + 3
 
@@ -110,13 +110,13 @@ def test_each_member_ends_at_the_same_bits_alone_and_in_company(seed):
     hills, tops, _ = quadratics(seed, members=5)
     rng = np.random.default_rng(seed + 1)
     start, order = rng.normal(size=tops.shape), rng.permutation(5)
-    together = ascend(hills, start)
-    mixed = ascend(lambda z, members: hills(z, order[members]), start[order])
+    together = maximize(hills, start)
+    mixed = maximize(lambda z, members: hills(z, order[members]), start[order])
     np.testing.assert_array_equal(mixed.z, together.z[order])
     np.testing.assert_array_equal(mixed.inverse, together.inverse[order])
     for member in range(5):
         some = np.array([member])
-        alone = ascend(lambda z, members, some=some: hills(z, some[members]), start[some])
+        alone = maximize(lambda z, members, some=some: hills(z, some[members]), start[some])
         np.testing.assert_array_equal(alone.z, together.z[some])
         np.testing.assert_array_equal(alone.inverse, together.inverse[some])
 
@@ -125,7 +125,7 @@ def test_a_member_that_is_at_the_top_is_not_looked_at_again():
     hills, tops, _ = quadratics(3, members=3)
     start = tops.copy()
     start[1] += 2.0
-    found = ascend(hills, start)
+    found = maximize(hills, start)
     assert hills.looks[[0, 2]].tolist() == [1, 1]
     assert hills.looks[1] > 2
     np.testing.assert_array_equal(found.z[[0, 2]], tops[[0, 2]])
@@ -135,7 +135,7 @@ def test_a_member_that_is_at_the_top_is_not_looked_at_again():
 def test_nobody_writes_into_the_start_or_the_inverse():
     hills, tops, _ = quadratics(3)
     start, inverse = np.zeros_like(tops), np.tile(np.eye(3), (4, 1, 1))
-    ascend(hills, start, inverse)
+    maximize(hills, start, inverse)
     assert not start.any()
     np.testing.assert_array_equal(inverse, np.tile(np.eye(3), (4, 1, 1)))
 
@@ -146,7 +146,7 @@ def test_nobody_writes_into_the_start_or_the_inverse():
 def test_a_flat_function_is_left_where_it_is():
     hills = Hills(lambda z, _: (3.0, np.zeros_like(z)), 2)
     start = np.array([[1.0, 2.0], [3.0, 4.0]])
-    found = ascend(hills, start)
+    found = maximize(hills, start)
     np.testing.assert_array_equal(found.z, start)
     np.testing.assert_array_equal(found.inverse, np.tile(np.eye(2), (2, 1, 1)))
     assert hills.looks.tolist() == [1, 1]
@@ -154,7 +154,7 @@ def test_a_flat_function_is_left_where_it_is():
 
 def test_a_member_that_cannot_gain_stays_and_the_others_go_on():
     lies = Hills(lambda z, m: dome(z, m) if m else (-np.abs(z).sum(), np.ones(2)), 2)
-    found = ascend(lies, np.zeros((2, 2)))
+    found = maximize(lies, np.zeros((2, 2)))
     np.testing.assert_array_equal(found.z[0], 0.0)
     np.testing.assert_array_equal(found.inverse[0], np.eye(2))
     np.testing.assert_allclose(found.z[1], 1.0, atol=2e-3)
@@ -163,13 +163,13 @@ def test_a_member_that_cannot_gain_stays_and_the_others_go_on():
 
 def test_a_step_that_overshoots_is_halved_until_it_gains():
     steep = Hills(lambda z, _: (-50.0 * (z @ z), -100.0 * z), 1)
-    found = ascend(steep, np.array([[0.3]]))
+    found = maximize(steep, np.array([[0.3]]))
     np.testing.assert_allclose(found.z, 0.0, atol=1e-5)
 
 
 def test_no_variables_are_no_trouble():
     hills = Hills(lambda _z, _m: (1.0, np.empty(0)), 2)
-    assert ascend(hills, np.empty((2, 0))).z.shape == (2, 0)
+    assert maximize(hills, np.empty((2, 0))).z.shape == (2, 0)
 
 
 # ---------------------------------------------------------------- the inverse
@@ -177,30 +177,30 @@ def test_no_variables_are_no_trouble():
 
 def test_the_inverse_comes_near_that_of_the_hessian():
     hills, tops, A = quadratics(1, p=2)
-    found = ascend(hills, tops + np.random.default_rng(0).normal(size=tops.shape))
+    found = maximize(hills, tops + np.random.default_rng(0).normal(size=tops.shape))
     error = np.abs(found.inverse @ A - np.eye(2)).max(axis=(1, 2))
     assert np.median(error) < 0.2
 
 
 def test_the_exact_inverse_leads_to_the_top_of_a_quadratic_at_once():
     hills, tops, A = quadratics(5)
-    found = ascend(hills, tops + 0.1, np.linalg.inv(A))
+    found = maximize(hills, tops + 0.1, np.linalg.inv(A))
     np.testing.assert_allclose(found.z, tops, rtol=1e-9)
     assert hills.looks.tolist() == [2] * 4
 
 
 def test_a_warm_inverse_saves_looks():
     cold, tops, _ = quadratics(7, members=20)
-    summit = ascend(cold, np.zeros_like(tops))
+    summit = maximize(cold, np.zeros_like(tops))
     moved = Hills(lambda z, m: cold.one(z - 0.3, m), 20)
-    ascend(moved, summit.z)
+    maximize(moved, summit.z)
     warm = Hills(moved.one, 20)
-    found = ascend(warm, summit.z, summit.inverse)
+    found = maximize(warm, summit.z, summit.inverse)
     np.testing.assert_allclose(found.z, tops + 0.3, atol=6e-3)
     assert warm.looks.sum() < 0.8 * moved.looks.sum()
 
 
 def test_where_a_function_is_not_curved_the_inverse_is_kept(monkeypatch):
     monkeypatch.setattr(batched_bfgs, "_STEPS", 2)
-    found = ascend(Hills(lambda z, _: (z.sum(), np.ones(2)), 1), np.zeros((1, 2)))
+    found = maximize(Hills(lambda z, _: (z.sum(), np.ones(2)), 1), np.zeros((1, 2)))
     np.testing.assert_array_equal(found.inverse, np.eye(2)[None])

@@ -7,18 +7,18 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from possibal.experiments.datasets import load
 from possibal.experiments.engine.batched_gp import (
-    Crowd,
-    Fit,
-    Ground,
+    BatchedFit,
+    PoolGeometry,
+    RunBatch,
     condition,
     covariances,
     evidence_slopes,
 )
 from possibal.experiments.spec import Experiment, Sizes
-from possibal.experiments.splits import deal
-from possibal.gp.hyperparameters import LEAST_CREDIBLE, Own, problem
+from possibal.experiments.splits import split
+from possibal.gp.hyperparameters import LEAST_CREDIBLE, DefaultKernel, problem
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
-from possibal.gp.posterior import Data
+from possibal.gp.posterior import TrainingData
 
 SIZES = Sizes(runs=3, queries=4, pool=30, test=25)
 FIXED = np.log([6.0, 2.0])
@@ -31,15 +31,15 @@ each_theta = pytest.mark.parametrize("theta", [None, FIXED], ids=["distances", "
 def grounds_of(name, theta=None, runs=3):
     """The grounds of the first runs of a small experiment."""
     data = load(name)
-    shares = [deal(Experiment(name, "paper", "paper", SIZES), data, run) for run in range(runs)]
-    return data, [Ground.of(share, data, theta) for share in shares]
+    shares = [split(Experiment(name, "paper", "paper", SIZES), data, run) for run in range(runs)]
+    return data, [PoolGeometry.of(share, data, theta) for share in shares]
 
 
 def crowd_of(name, theta=None, told=3, runs=3):
     """A crowd that was told about a few rows."""
     data, grounds = grounds_of(name, theta, runs)
     common = 0.3 if theta is None else 0.0
-    crowd = Crowd.at_start(grounds, len(data.labels), SIZES.queries, theta, common)
+    crowd = RunBatch.at_start(grounds, len(data.labels), SIZES.queries, theta, common)
     rng = np.random.default_rng(0)
     for _ in range(told):
         crowd = crowd.told(rng.integers(crowd.left.shape[1], size=len(crowd)))
@@ -53,7 +53,7 @@ def fit_of(crowd, thetas=SETTINGS):
     log_prior = np.tile(-0.3 * np.arange(len(thetas)), (len(crowd), 1))
     y = np.repeat(crowd.y, len(thetas), axis=0)
     mode = condition(crowd.link, crowd.covariances(crowd.lines, theta), y, None)
-    return Fit(crowd, theta, log_prior, mode)
+    return BatchedFit(crowd, theta, log_prior, mode)
 
 
 def by_hand(fit, s):
@@ -64,8 +64,10 @@ def by_hand(fit, s):
     y, link = np.where(codes == 1, 1.0, -1.0)[None], PROBIT
     if crowd.labels > 2:
         y, link = np.array([codes == label for label in range(crowd.labels)], float), SOFTMAX
-    data = Data(X, y, np.ones((1, len(X))), link)
-    return problem(None, data, own=Own(common=crowd.common)).under(fit.theta[s], fit.log_prior[s])
+    data = TrainingData(X, y, np.ones((1, len(X))), link)
+    return problem(None, data, own=DefaultKernel(common=crowd.common)).under(
+        fit.theta[s], fit.log_prior[s]
+    )
 
 
 def rows_left(crowd, s):
@@ -79,7 +81,7 @@ def rows_left(crowd, s):
 @each_set
 def test_a_crowd_starts_with_one_row_of_each_label(name):
     data, grounds = grounds_of(name)
-    crowd = Crowd.at_start(grounds, len(data.labels), SIZES.queries)
+    crowd = RunBatch.at_start(grounds, len(data.labels), SIZES.queries)
     assert (len(crowd), crowd.n) == (3, len(data.labels))
     for ground, known, left in zip(grounds, crowd.known, crowd.left, strict=True):
         np.testing.assert_array_equal(ground.share.pool[known], ground.share.start)

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from possibal.experiments.datasets import load
-from possibal.experiments.engine.batched_gp import Crowd, Ground
+from possibal.experiments.engine.batched_gp import PoolGeometry, RunBatch
 from possibal.experiments.engine.batched_hyperparameters import WAYS, envelope, evidence, fixed
 from possibal.experiments.spec import HYPERPARAMETERS, Experiment, Sizes
-from possibal.experiments.splits import deal
+from possibal.experiments.splits import split
 from possibal.gp import hyperparameters
 from possibal.gp.hyperparameters import LEAST_CREDIBLE, problem
 
@@ -19,9 +19,9 @@ def started(name, theta=None, runs=3, seed=0):
     """A crowd that knows one row of each label."""
     data = load(name)
     experiment = Experiment(name, "held-out", "paper", SIZES, seed)
-    shares = [deal(experiment, data, run) for run in range(runs)]
-    grounds = [Ground.of(share, data, theta) for share in shares]
-    return Crowd.at_start(grounds, len(data.labels), SIZES.queries, theta)
+    shares = [split(experiment, data, run) for run in range(runs)]
+    grounds = [PoolGeometry.of(share, data, theta) for share in shares]
+    return RunBatch.at_start(grounds, len(data.labels), SIZES.queries, theta)
 
 
 def walked(way, crowd, steps):
@@ -46,7 +46,10 @@ def rows_left(fit, s):
 
 def heights(fit):
     """Log evidence plus log prior of the setting each trail has come to."""
-    beliefs = [hyperparameters.usual(ground.usual_distance) for ground in fit.crowd.grounds]
+    beliefs = [
+        hyperparameters.default_length_scale_of(ground.usual_distance)
+        for ground in fit.crowd.grounds
+    ]
     prior = [b.log(theta)[0] for b, theta in zip(beliefs, fit.theta, strict=True)]
     return fit.mode.log_evidence + np.array(prior)
 

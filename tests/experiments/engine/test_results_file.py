@@ -15,25 +15,25 @@ import possibal
 from possibal.experiments.datasets import load
 from possibal.experiments.engine.results_file import (
     COLUMNS,
-    Ledger,
-    Making,
+    Provenance,
+    ResultsFile,
     commit,
     header,
     opened,
     peek,
 )
-from possibal.experiments.results import Trail
+from possibal.experiments.results import Run
 from possibal.experiments.spec import ENVELOPE, HELD_OUT, PAPER, Experiment, Sizes
 
 DATA = load("wine")
 QUERIES = 2
 EXPERIMENT = Experiment("wine", PAPER, PAPER, Sizes(2, QUERIES, 10, 5), 7)
-MAKING = Making(EXPERIMENT, DATA)
+MAKING = Provenance(EXPERIMENT, DATA)
 THETA = (0.1 + 0.2, -1 / 3)
 TRAILS = [
-    Trail("random", 0, np.array([17, 3]), np.array([0.1 + 0.2, 1 / 3, 1.0])),
-    Trail("mine:f,\"'é\u2028", 0, np.array([0, 177]), np.array([5e-324, 0.0, 0.7])),
-    Trail("random", 1, np.array([5, 4]), np.array([0.5, 0.625, np.nextafter(1, 0)])),
+    Run("random", 0, np.array([17, 3]), np.array([0.1 + 0.2, 1 / 3, 1.0])),
+    Run("mine:f,\"'é\u2028", 0, np.array([0, 177]), np.array([5e-324, 0.0, 0.7])),
+    Run("random", 1, np.array([5, 4]), np.array([0.5, 0.625, np.nextafter(1, 0)])),
 ]
 here = pytest.mark.skipif(
     not (Path(possibal.__file__).parents[2] / ".git").exists(), reason="needs the repository"
@@ -52,7 +52,7 @@ def written(path: Path, trails=TRAILS) -> bytes:
     return path.read_bytes()
 
 
-def assert_same(found: Ledger, trails) -> None:
+def assert_same(found: ResultsFile, trails) -> None:
     """The ledger has these trails to the last bit."""
     assert list(found.trails) == [(trail.strategy, trail.run) for trail in trails]
     for trail in trails:
@@ -62,7 +62,7 @@ def assert_same(found: Ledger, trails) -> None:
         assert kept.accuracy.tobytes() == trail.accuracy.tobytes()
 
 
-def refusal(path: Path, making: Making = MAKING) -> str:
+def refusal(path: Path, making: Provenance = MAKING) -> str:
     """The sentence that opening a ledger gets; the file stays as it is."""
     before = path.read_bytes()
     with pytest.raises(ValueError, match=r"^out must [^\n]*; got [^\n]*\.$") as e:
@@ -89,7 +89,7 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), m
 shares = st.lists(st.floats(0, 1), min_size=QUERIES + 1, max_size=QUERIES + 1)
 places = st.lists(st.integers(0, 2**31), min_size=QUERIES, max_size=QUERIES)
 some_trails = st.lists(
-    st.builds(Trail, words, st.integers(0, 10**6), places.map(np.array), shares.map(np.array)),
+    st.builds(Run, words, st.integers(0, 10**6), places.map(np.array), shares.map(np.array)),
     unique_by=lambda trail: (trail.strategy, trail.run),
     max_size=4,
 )
@@ -122,7 +122,7 @@ def test_chosen_trails_come_by_strategy_and_run(tmp_path):
 def test_more_runs_are_appended_and_nothing_before_them_changes(tmp_path):
     path = tmp_path / "a.csv"
     before = written(path)
-    more = Making(EXPERIMENT.with_runs(50), DATA)
+    more = Provenance(EXPERIMENT.with_runs(50), DATA)
     ledger = opened(path, more, None)
     assert path.read_bytes() == before
     ledger.append([replace(TRAILS[0], run=49)])
@@ -155,7 +155,10 @@ def test_a_header_without_hyperparameters_says_so(tmp_path):
 
 @pytest.mark.parametrize("third", [b"", b"wine,paper,paper,random,0,0,0.3"])
 def test_a_ledger_without_a_row_is_begun_anew_whatever_made_it(third, tmp_path):
-    path, other = tmp_path / "a.csv", Making(replace(EXPERIMENT, seed=8), DATA, "def f(view): ...")
+    path, other = (
+        tmp_path / "a.csv",
+        Provenance(replace(EXPERIMENT, seed=8), DATA, "def f(view): ..."),
+    )
     opened(path, other, None)
     path.write_bytes(path.read_bytes() + third)
     assert peek(path) is None
@@ -292,7 +295,7 @@ def test_a_ledger_that_cannot_be_begun_leaves_no_file(tmp_path, resource):
 
 # ---------------------------------------------------------------- of another making
 def changed(**what):
-    return Making(replace(EXPERIMENT, **what), DATA)
+    return Provenance(replace(EXPERIMENT, **what), DATA)
 
 
 @pytest.mark.parametrize(
@@ -304,9 +307,9 @@ def changed(**what):
         (changed(sizes=Sizes(2, 3, 10, 5)), "queries 2, now 3"),
         (changed(sizes=Sizes(2, 2, 11, 5)), "pool 10, now 11"),
         (changed(sizes=Sizes(2, 2, 10, 6)), "test 5, now 6"),
-        (Making(EXPERIMENT, replace(DATA, X=DATA.X + 1e-9)), "data "),
-        (Making(EXPERIMENT, replace(DATA, y=1 - DATA.y)), "data "),
-        (Making(EXPERIMENT, DATA, "def f(view): ..."), "strategy None, now "),
+        (Provenance(EXPERIMENT, replace(DATA, X=DATA.X + 1e-9)), "data "),
+        (Provenance(EXPERIMENT, replace(DATA, y=1 - DATA.y)), "data "),
+        (Provenance(EXPERIMENT, DATA, "def f(view): ..."), "strategy None, now "),
     ],
 )
 def test_rows_of_another_making_are_refused_by_name(making, name, tmp_path):

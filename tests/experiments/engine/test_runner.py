@@ -17,8 +17,16 @@ from possibal.errors import MissingPackageError, StrategyError
 from possibal.experiments.datasets import load
 from possibal.experiments.engine import runner
 from possibal.experiments.engine.results_file import header, peek
-from possibal.experiments.engine.runner import Begun, Progress, Wanted, begin, cluster, cores, run
-from possibal.experiments.engine.simulation import follow
+from possibal.experiments.engine.runner import (
+    ExperimentJob,
+    RunProgress,
+    StartedJob,
+    begin,
+    cluster,
+    cores,
+    run,
+)
+from possibal.experiments.engine.simulation import simulate
 from possibal.experiments.spec import EVIDENCE, HELD_OUT, PAPER, Experiment, Sizes
 
 WINE, IRIS = load("wine"), load("iris")
@@ -27,12 +35,12 @@ FLOWERS = replace(IRIS, name="flowers", X=IRIS.X[::3], y=IRIS.y[::3])
 TWO = Experiment("few", PAPER, PAPER, Sizes(4, 3, 20, 10))
 THREE = Experiment("flowers", HELD_OUT, EVIDENCE, Sizes(2, 2, 15, 20))
 OURS = {name: STRATEGIES[name] for name in ("random", "necessity")}
-WANTED = [Wanted(TWO, FEW, OURS), Wanted(THREE, FLOWERS, OURS)]
+WANTED = [ExperimentJob(TWO, FEW, OURS), ExperimentJob(THREE, FLOWERS, OURS)]
 ANY_PORT = "127.0.0.1:0"
 NAMES = ["few-paper-paper.csv", "flowers-held-out-evidence.csv"]
 
 
-def unwatched(_progress: Progress) -> None:
+def unwatched(_progress: RunProgress) -> None:
     """Nobody looks."""
 
 
@@ -59,7 +67,7 @@ def _in_small_batches(monkeypatch):
     """Batches of three trails, so that small experiments have several."""
     monkeypatch.setattr(runner, "TOGETHER", 3)
     monkeypatch.setattr(runner, "APART", 3)
-    monkeypatch.setattr(runner, "AHEAD", 1)
+    monkeypatch.setattr(runner, "SUBMITTED_AHEAD", 1)
 
 
 @pytest.fixture(name="unreached")
@@ -98,7 +106,7 @@ def test_results_are_those_of_every_trail_followed_by_itself(which, alone):
     for name, lines in result.accuracy.items():
         assert lines.shape == (one.experiment.sizes.runs, one.experiment.sizes.queries + 1)
         for number, line in enumerate(lines):
-            (trail,) = follow(task, [(name, number)])
+            (trail,) = simulate(task, [(name, number)])
             assert np.array_equal(trail.accuracy, line)
 
 
@@ -237,7 +245,7 @@ def test_fewer_runs_than_there_are_leave_the_ledger_alone(alone, tmp_path):
 def test_an_interrupted_run_goes_on_and_ends_with_the_same_bytes(last, alone, tmp_path):
     told = []
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: RunProgress) -> None:
         told.append(progress)
         if len(told) == len(WANTED) + last:
             raise KeyboardInterrupt
@@ -296,7 +304,7 @@ def test_a_run_killed_at_random_ends_with_the_bytes_of_one_left_alone(tmp_path):
     ],
 )
 def test_what_cannot_be_run_is_refused_before_anything_is_written(sizes, words, tmp_path):
-    bad = Wanted(replace(TWO, protocol=HELD_OUT, sizes=sizes), FEW, OURS)
+    bad = ExperimentJob(replace(TWO, protocol=HELD_OUT, sizes=sizes), FEW, OURS)
     with pytest.raises(ValueError, match=f"^{words}"), cores(1) as spread:
         begin([*WANTED, bad], tmp_path, spread)
     assert ledgers(tmp_path) == {}
@@ -318,7 +326,7 @@ def broken(view):
 
 
 def test_a_strategy_that_fails_is_named_and_what_was_done_before_is_kept(tmp_path):
-    own = Wanted(TWO, FEW, {"mine:broken": broken}, "its source")
+    own = ExperimentJob(TWO, FEW, {"mine:broken": broken}, "its source")
     with cores(1) as spread:
         begun = begin([WANTED[0], own], tmp_path, spread)
         with pytest.raises(StrategyError, match=r"^strategy mine:broken must .*too few \(test_run"):
@@ -329,7 +337,7 @@ def test_a_strategy_that_fails_is_named_and_what_was_done_before_is_kept(tmp_pat
 
 # ---------------------------------------------------------------- values
 def test_an_own_strategy_has_a_ledger_of_its_own():
-    own = Wanted(TWO, FEW, {"my.module:best_of": broken}, "its source")
+    own = ExperimentJob(TWO, FEW, {"my.module:best_of": broken}, "its source")
     assert own.file == "few-paper-paper-my-module-best_of.csv"
     assert header(own.making, None)["strategy"]
     assert WANTED[0].file == NAMES[0]
@@ -338,6 +346,6 @@ def test_an_own_strategy_has_a_ledger_of_its_own():
 def test_batches_are_larger_where_hyperparameters_are_fixed(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "TOGETHER", 5)
     with cores(1) as spread:
-        begun: list[Begun] = begin(WANTED, tmp_path, spread)
+        begun: list[StartedJob] = begin(WANTED, tmp_path, spread)
     assert [one.wanted.leaks for one in begun] == [True, False]
     assert [[len(names) for names in one.batches()] for one in begun] == [[5, 3], [3, 1]]

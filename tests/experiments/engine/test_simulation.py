@@ -7,24 +7,24 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from support.tasks import prepared
 
 from possibal.acquisition.pointwise import STRATEGIES
-from possibal.acquisition.scoring import reading, score
+from possibal.acquisition.scoring import one_per_latent, score
 from possibal.campaign.campaign import Answer, Campaign
 from possibal.errors import StrategyError
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.experiments.datasets import SOURCES, Dataset, load
 from possibal.experiments.engine import simulation
 from possibal.experiments.engine.simulation import (
-    Task,
+    SimulationTask,
     campaign_seed,
-    follow,
-    in_advance,
+    fit_in_advance,
     is_binary,
     labelled,
+    simulate,
 )
 from possibal.experiments.spec import Experiment, Sizes
-from possibal.experiments.splits import deal, scaled
-from possibal.experiments.strategies import strategy as found
-from possibal.experiments.streams import stream
+from possibal.experiments.splits import scaled, split
+from possibal.experiments.strategies import resolve_strategy as found
+from possibal.experiments.streams import random_stream
 from possibal.gp.hyperparameters import evidence, problem
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
 
@@ -43,11 +43,11 @@ def task_of(name, way, sizes=SIZES, strategies=STRATEGIES, protocol="held-out"):
     """A small task; the hyperparameters of a fixed one are given here."""
     hyperparameters = "paper" if way == "fixed" else way
     experiment = Experiment(name, protocol, hyperparameters, sizes, seed=3)
-    return Task(experiment, load(name), strategies, THETA if way == "fixed" else None)
+    return SimulationTask(experiment, load(name), strategies, THETA if way == "fixed" else None)
 
 
 def trail(task, strategy, run=0):
-    (one,) = follow(task, [(strategy, run)])
+    (one,) = simulate(task, [(strategy, run)])
     return one
 
 
@@ -70,7 +70,7 @@ def classifier(way):
 
 def slowly(task, way, strategy, run):
     """Rows asked and accuracies of a campaign that is fitted anew for every question."""
-    data, share = task.data, deal(task.experiment, task.data, run)
+    data, share = task.data, split(task.experiment, task.data, run)
     campaign = Campaign.start(
         share.X[share.pool],
         ids=share.pool,
@@ -93,7 +93,7 @@ def slowly(task, way, strategy, run):
 @each_strategy
 def test_a_trail_asks_what_a_campaign_asks(name, way, strategy):
     task = task_of(name, way)
-    for one in follow(task, [(strategy, run) for run in RUNS]):
+    for one in simulate(task, [(strategy, run) for run in RUNS]):
         asked, accuracy = slowly(task, way, strategy, one.run)
         assert one.rows.tolist() == asked
         np.testing.assert_allclose(one.accuracy, accuracy, atol=1e-12)
@@ -125,9 +125,9 @@ def test_a_refitted_trail_starts_as_a_refitted_campaign_does(name):
 def test_a_trail_is_the_same_alone_in_company_and_in_another_order(name, way):
     task = task_of(name, way, Sizes(2, 3, 25, 30))
     names = [(strategy, run) for run in RUNS for strategy in STRATEGIES]
-    together = dict(zip(names, follow(task, names), strict=True))
+    together = dict(zip(names, simulate(task, names), strict=True))
     mixed = [names[place] for place in np.random.default_rng(0).permutation(len(names))]
-    for key, one in zip(mixed, follow(task, mixed), strict=True):
+    for key, one in zip(mixed, simulate(task, mixed), strict=True):
         assert_same(one, together[key])
     for key in names[1::4]:
         assert_same(trail(task, *key), together[key])
@@ -150,7 +150,7 @@ def test_scores_are_the_same_to_the_last_bit_alone_and_in_company(
 ):
     seen = []
 
-    @score(size=reading)
+    @score(size=one_per_latent)
     def watched(belief):
         seen.append(STRATEGIES[strategy](belief))
         return seen[-1]
@@ -160,9 +160,9 @@ def test_scores_are_the_same_to_the_last_bit_alone_and_in_company(
     sizes = Sizes(3, 4, labels + 4, 20)  # to the last row, whose sums are taken another way
     experiment = Experiment("clouds", "held-out", hyperparameters, sizes, seed=3)
     theta = THETA if way == "fixed" else None
-    task = Task(experiment, many_labels(labels), {"watched": watched}, theta)
+    task = SimulationTask(experiment, many_labels(labels), {"watched": watched}, theta)
     names = [("watched", run) for run in range(3)]
-    together = follow(task, names)
+    together = simulate(task, names)
     joined, alone = np.concatenate(seen), list[list[np.ndarray]]()
     for name, one in zip(names, together, strict=True):
         seen.clear()
@@ -178,15 +178,15 @@ def test_runs_that_test_on_more_rows_than_others_go_together():
     experiment = Experiment("block-center", "held-out", "envelope", Sizes(3, 2, 150, 400))
     task = prepared(experiment, load("block-center"), STRATEGIES)
     names = [("necessity", 0), ("necessity", 1), ("random", 0)]
-    tests = {len(deal(experiment, task.data, run).test) for run in (0, 1)}
+    tests = {len(split(experiment, task.data, run).test) for run in (0, 1)}
     assert len(tests) == 2
-    for key, one in zip(names, follow(task, names), strict=True):
+    for key, one in zip(names, simulate(task, names), strict=True):
         assert_same(one, trail(task, *key))
 
 
 @each_set
 def test_no_trails_at_all_are_followed_at_once(name):
-    assert follow(task_of(name, "envelope"), []) == []
+    assert simulate(task_of(name, "envelope"), []) == []
 
 
 # ---------------------------------------------------------------- what is asked
@@ -196,8 +196,8 @@ def test_no_trails_at_all_are_followed_at_once(name):
 def test_rows_are_of_the_pool_and_none_is_asked_twice(name, way):
     labels = len(load(name).labels)
     task = task_of(name, way, Sizes(1, 12 - labels, 12, 20))  # to the last row
-    for one in follow(task, [(strategy, 1) for strategy in STRATEGIES]):
-        share = deal(task.experiment, task.data, 1)
+    for one in simulate(task, [(strategy, 1) for strategy in STRATEGIES]):
+        share = split(task.experiment, task.data, 1)
         assert len(one.rows) == 12 - labels
         assert sorted([*one.rows, *share.start]) == share.pool.tolist()
         assert one.accuracy.shape == (13 - labels,)
@@ -205,13 +205,13 @@ def test_rows_are_of_the_pool_and_none_is_asked_twice(name, way):
 
 
 def test_strategies_share_the_start_of_a_run():
-    every = follow(task_of("iris", "envelope"), [(strategy, 1) for strategy in STRATEGIES])
+    every = simulate(task_of("iris", "envelope"), [(strategy, 1) for strategy in STRATEGIES])
     assert len({one.accuracy[0] for one in every}) == 1
     assert len({one.rows.tobytes() for one in every}) > 3
 
 
 def test_a_trail_learns():
-    every = follow(task_of("iris", "envelope", Sizes(1, 20, 60, 60)), [("necessity", 0)])
+    every = simulate(task_of("iris", "envelope", Sizes(1, 20, 60, 60)), [("necessity", 0)])
     assert every[0].accuracy[-1] > 0.9 > every[0].accuracy[0]
 
 
@@ -232,14 +232,14 @@ def test_seeds_of_campaigns_differ_by_run_and_by_seed():
 @each_set
 def test_what_is_fitted_in_advance_is_the_maximum_of_the_evidence_on_all_labels(name):
     data = load(name)
-    top = np.array(in_advance(data, 0))
+    top = np.array(fit_in_advance(data, 0))
     X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
     fit = problem(None, labelled(X, data.y, len(data.labels)))
     around = [[0.1, 0.0], [-0.1, 0.0], [0.0, 0.1], [0.0, -0.1], [1.0, 1.0], [-1.0, -1.0]]
-    posterior = fit.at(np.vstack([top, top + np.array(around), fit.belief.centre]))
+    posterior = fit.at(np.vstack([top, top + np.array(around), fit.hyperprior.centre]))
     heights = posterior.log_evidence + posterior.log_prior
     assert heights.argmax() == 0
-    slope = posterior.evidence_slopes()[0] - (top - fit.belief.centre) / fit.belief.sd**2
+    slope = posterior.evidence_slopes()[0] - (top - fit.hyperprior.centre) / fit.hyperprior.sd**2
     np.testing.assert_allclose(slope, 0.0, atol=0.05)
 
 
@@ -247,10 +247,10 @@ def test_in_advance_at_most_a_thousand_rows_are_read(monkeypatch):
     assert simulation._MOST_ROWS == 1000  # noqa: SLF001 - the number the documentation names
     monkeypatch.setattr(simulation, "_MOST_ROWS", 40)
     data = load("wine")
-    found_there = [in_advance(data, seed) for seed in (0, 0, 1)]
+    found_there = [fit_in_advance(data, seed) for seed in (0, 0, 1)]
     assert found_there[0] == found_there[1] != found_there[2]
     # The columns are those of the whole set.
-    rows = np.sort(stream(1, 0, "in advance").permutation(len(data.y))[:40])
+    rows = np.sort(random_stream(1, 0, "in advance").permutation(len(data.y))[:40])
     fit = problem(None, labelled(scaled(data.X, data.X)[rows], data.y[rows], 2))
     (kernel,) = evidence(fit).prior.settings()[0]
     assert found_there[2] == tuple(kernel.theta)
@@ -272,14 +272,16 @@ def test_only_the_papers_way_with_two_labels_reads_them_in_advance(name, hyperpa
     assert (task.theta is not None) == fitted
     assert task.experiment is experiment
     if fitted:
-        assert task.theta == in_advance(load(name), 2)
+        assert task.theta == fit_in_advance(load(name), 2)
 
 
 def test_without_a_fit_in_advance_the_papers_way_is_that_of_the_evidence(monkeypatch):
     monkeypatch.setattr(simulation, "COMMON", 0.0)  # the paper's kernel has nothing in common
     for run in RUNS:
         one = trail(task_of("iris", "evidence"), "margin", run)
-        paper = Task(Experiment("iris", "held-out", "paper", SIZES, 3), load("iris"), STRATEGIES)
+        paper = SimulationTask(
+            Experiment("iris", "held-out", "paper", SIZES, 3), load("iris"), STRATEGIES
+        )
         assert_same(one, trail(paper, "margin", run))
 
 
@@ -304,7 +306,7 @@ MINE = """
 import sys
 import numpy as np
 from possibal import acquisition
-from possibal.acquisition.scoring import reading, score
+from possibal.acquisition.scoring import one_per_latent, score
 
 def doubt(view):
     assert view.candidates.shape[1] == view.reference.shape[1]
@@ -316,7 +318,7 @@ def uncertainty(view):
 def random(view):
     return view.rng.random(len(view.candidates))
 
-@score(size=reading)
+@score(size=one_per_latent)
 def spread(belief):
     return acquisition.latent_entropy(belief)
 
@@ -342,7 +344,7 @@ def short(view):
 def words(view):
     return ["yes"] * len(view.candidates)
 
-@score(size=reading)
+@score(size=one_per_latent)
 def blank(belief):
     return np.nan * belief.mean[0].reshape(len(belief), -1)[:, 0]
 
@@ -383,7 +385,7 @@ def test_a_strategy_of_ones_own_that_calls_ours_asks_what_ours_asks(mine, name, 
     strategies = {**STRATEGIES, "mine": mine(name_of_mine)}
     task = task_of(name, way, strategies=strategies)
     names = [(which, run) for which in ("mine", OURS[name_of_mine]) for run in RUNS]
-    every = follow(task, names)
+    every = simulate(task, names)
     for own, ours in zip(every[:2], every[2:], strict=True):
         assert own.strategy == "mine"
         assert own.rows.tolist() == ours.rows.tolist()
@@ -397,9 +399,9 @@ def test_a_strategy_of_ones_own_sees_the_rows_left_and_the_pool():
         seen.append(view)
         return -np.arange(len(view.candidates))
 
-    task = Task(task.experiment, task.data, {"mine": watching})
+    task = SimulationTask(task.experiment, task.data, {"mine": watching})
     one = trail(task, "mine")
-    share = deal(task.experiment, task.data, 0)
+    share = split(task.experiment, task.data, 0)
     left = np.setdiff1d(share.pool, share.start)
     assert one.rows.tolist() == left[:4].tolist()
     for step, view in enumerate(seen):
@@ -411,9 +413,11 @@ def test_a_strategy_of_ones_own_sees_the_rows_left_and_the_pool():
 
 def test_of_rows_that_are_worth_the_same_the_lowest_is_asked():
     task = task_of("wine", "fixed")
-    flat = Task(task.experiment, task.data, {"flat": lambda v: np.ones(len(v.candidates))}, THETA)
+    flat = SimulationTask(
+        task.experiment, task.data, {"flat": lambda v: np.ones(len(v.candidates))}, THETA
+    )
     rows = trail(flat, "flat").rows
-    share = deal(task.experiment, task.data, 0)
+    share = split(task.experiment, task.data, 0)
     assert rows.tolist() == np.setdiff1d(share.pool, share.start)[:4].tolist()
 
 
@@ -427,7 +431,7 @@ def test_of_rows_that_are_worth_the_same_the_lowest_is_asked():
         ("missing", "must give numbers; got NaN at row 4", "def missing"),
         ("short", "got shape (3,) of float64", "def short"),
         ("words", "of <U3", "def words"),
-        ("blank", "must give numbers; got NaN at row 0", "@score(size=reading)\ndef blank"),
+        ("blank", "must give numbers; got NaN at row 0", "@score(size=one_per_latent)\ndef blank"),
     ],
 )
 def test_a_strategy_that_fails_is_named_with_its_line(mine, name, name_of_mine, told, text):

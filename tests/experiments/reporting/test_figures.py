@@ -13,13 +13,13 @@ from possibal.experiments.reporting.figures import (
     critical_difference,
     curves,
 )
-from possibal.experiments.reporting.rank_tests import Ranking
+from possibal.experiments.reporting.rank_tests import RankTest
 from possibal.experiments.results import Results
 from possibal.experiments.spec import TABLE_3, experiment, strategies
 
 PNG = b"\x89PNG\r\n\x1a\n"
 SIX = ("sonar", "wine", "breast", "ionosphere", "fri", "vehicle")
-RANKING = Ranking(("a", "b", "c", "d", "e"), (1.25, 2.0, 3.0, 4.0, 4.75), 1.5, 0.01, SIX)
+RANKING = RankTest(("a", "b", "c", "d", "e"), (1.25, 2.0, 3.0, 4.0, 4.75), 1.5, 0.01, SIX)
 
 
 def drawn(dataset, *own, start=2):
@@ -147,12 +147,12 @@ def bars(figure):
 
 def test_bars_join_the_longest_stretches_within_the_critical_difference():
     assert bars(critical_difference(RANKING)) == [(1.25, 2.0), (2.0, 3.0), (3.0, 4.0), (4.0, 4.75)]
-    wide = Ranking(RANKING.strategies, RANKING.average, 2.0, 0.01, SIX)
+    wide = RankTest(RANKING.strategies, RANKING.average, 2.0, 0.01, SIX)
     assert bars(critical_difference(wide)) == [(1.25, 3.0), (2.0, 4.0), (3.0, 4.75)]
 
 
 def test_one_bar_joins_all_if_nothing_can_be_told_apart():
-    alike = Ranking(("a", "b", "c"), (1.9, 2.0, 2.1), 1.9, 0.9, SIX)
+    alike = RankTest(("a", "b", "c"), (1.9, 2.0, 2.1), 1.9, 0.9, SIX)
     assert bars(critical_difference(alike)) == [(1.9, 2.1)]
 
 
@@ -175,7 +175,7 @@ def test_the_better_half_stands_on_the_left():
 
 def test_names_do_not_touch_and_stay_in_the_picture():
     many = tuple(f"a strategy with a long name {i}" for i in range(12))
-    ranking = Ranking(many, tuple(1 + 0.1 * i for i in range(12)), 0.35, 0.01, SIX)
+    ranking = RankTest(many, tuple(1 + 0.1 * i for i in range(12)), 0.35, 0.01, SIX)
     figure = critical_difference(ranking)
     width, height = size(as_bytes(figure, "png"))
     boxes = [text.get_window_extent() for text in figure.axes[0].texts]
@@ -186,7 +186,7 @@ def test_names_do_not_touch_and_stay_in_the_picture():
 
 @pytest.mark.parametrize("strategies", [("a",), ("a", "b")])
 def test_without_a_test_there_are_no_bars_and_the_diagram_says_why(strategies):
-    ranking = Ranking(strategies, (1.0, 2.0)[: len(strategies)], None, None, ("sonar",))
+    ranking = RankTest(strategies, (1.0, 2.0)[: len(strategies)], None, None, ("sonar",))
     figure = critical_difference(ranking)
     assert bars(figure) == []
     assert "too few sets or strategies for a test" in texts(figure)
@@ -194,7 +194,7 @@ def test_without_a_test_there_are_no_bars_and_the_diagram_says_why(strategies):
 
 def test_an_empty_ranking_is_refused():
     with pytest.raises(ValueError, match=r"^ranking must hold at least one strategy; got none\."):
-        critical_difference(Ranking((), (), None, None, ()))
+        critical_difference(RankTest((), (), None, None, ()))
 
 
 # ---------------------------------------------------------------- files

@@ -8,20 +8,20 @@ from possibal.experiments.reporting.figures import as_bytes, critical_difference
 from possibal.experiments.reporting.html_report import report
 from possibal.experiments.reporting.paper_tables import (
     Cell,
-    Column,
+    TableColumn,
     TextTable,
     summary,
     table1,
     table2,
     table3,
 )
-from possibal.experiments.reporting.rank_tests import Ranking, ranks
+from possibal.experiments.reporting.rank_tests import RankTest, ranks
 from possibal.experiments.results import Results
 from possibal.experiments.spec import BINARY, experiment, strategies
 
 ODD = "<script>alert(\"1\")</script> & 'x'"
 VOID = {"meta"}
-NONE = Ranking((), (), None, None, ())
+NONE = RankTest((), (), None, None, ())
 
 
 def drawn(dataset):
@@ -134,13 +134,13 @@ def test_verdicts_are_set_off():
 
 @pytest.mark.parametrize(("p", "words"), [(0.01234, "p = 0.012"), (1e-9, "p &lt; 0.0001")])
 def test_the_test_is_told_in_words(p, words):
-    text = report(Ranking(("a", "b", "c"), (1, 2, 3), 1.5, p, tuple("xyz")), {}, {}, {}, [])
+    text = report(RankTest(("a", "b", "c"), (1, 2, 3), 1.5, p, tuple("xyz")), {}, {}, {}, [])
     assert f"Friedman's test on 3 sets: {words}. " in text
     assert "at least 1.50 apart" in text
 
 
 def test_a_ranking_without_a_test_says_so():
-    text = report(Ranking(("a",), (1,), None, None, ("sonar",)), {}, {}, {}, [])
+    text = report(RankTest(("a",), (1,), None, None, ("sonar",)), {}, {}, {}, [])
     assert "too few sets or strategies to test" in text
 
 
@@ -171,7 +171,9 @@ def test_marks_and_agreement_with_the_paper_are_shown():
 
 
 def test_costs_are_shown_before_the_sizes():
-    cost = TextTable("Costs", (Column("score"), Column("ns")), ((Cell("necessity"), Cell("15")),))
+    cost = TextTable(
+        "Costs", (TableColumn("score"), TableColumn("ns")), ((Cell("necessity"), Cell("15")),)
+    )
     text = report(NONE, {"table3": table3(), "cost": cost}, {}, {}, [])
     assert re.findall(r"<h2>(.*?)</h2>", text) == ["What scores cost", "Sizes of the experiments"]
     assert '<th scope="row">necessity</th><td>15</td>' in text

@@ -8,7 +8,7 @@ import pytest
 from possibal.experiments.reporting.paper_results import TABLE_1
 from possibal.experiments.reporting.paper_tables import (
     Cell,
-    Column,
+    TableColumn,
     TextTable,
     summary,
     table1,
@@ -49,7 +49,7 @@ def verdicts(results, words):
 # ---------------------------------------------------------------- text
 SMALL = TextTable(
     "A | title",
-    (Column("name"), Column("level", ("middle", "end"), figures=True)),
+    (TableColumn("name"), TableColumn("level", ("middle", "end"), figures=True)),
     ((Cell("a|b*<i>"), Cell("0.5 to 1", 1, (0.5, 1.0))), (Cell("c,d"), Cell("0", 2, (0.0, 0.25)))),
     note="Why.",
 )

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import friedmanchisquare, rankdata
 
-from possibal.experiments.reporting.rank_tests import Ranking, names, ranks, run_ranks
+from possibal.experiments.reporting.rank_tests import RankTest, names, ranks, run_ranks
 from possibal.experiments.results import Results
 from possibal.experiments.spec import HELD_OUT, experiment
 
@@ -80,8 +80,8 @@ def test_only_strategies_of_all_sets_are_ranked():
 
 @pytest.mark.parametrize("results", [[], [flat("sonar", a=[0.1]), flat("wine", b=[0.1])]])
 def test_nothing_in_common_is_an_empty_ranking(results):
-    assert ranks(results, "final") == Ranking((), (), None, None, names(results))
-    assert run_ranks(results, "area") == Ranking((), (), None, None, names(results))
+    assert ranks(results, "final") == RankTest((), (), None, None, names(results))
+    assert run_ranks(results, "area") == RankTest((), (), None, None, names(results))
 
 
 # ---------------------------------------------------------------- tests

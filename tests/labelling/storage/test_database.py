@@ -18,8 +18,8 @@ from possibal.labelling.storage.database import (
     held,
     pragmas,
     reason,
+    refusals,
     shown,
-    told,
 )
 from possibal.labelling.storage.store import Store
 
@@ -366,7 +366,7 @@ def test_a_copy_that_breaks_leaves_what_was_there(tmp_path):
     path, to = tmp_path / "a.db", tmp_path / "b.db"
     path.write_bytes(b"no database at all, but long enough to have a header" * 20)
     to.write_bytes(b"old")
-    with pytest.raises(ValueError, match="file is not a database"), told(address(str(path))):
+    with pytest.raises(ValueError, match="file is not a database"), refusals(address(str(path))):
         database.copy(path, to)
     assert to.read_bytes() == b"old"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.db", "b.db"]

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from possibal.labelling.storage.leases import Holding, Turns
+from possibal.labelling.storage.leases import Holding, LeaseTable
 
 PEOPLE = ("ann", "bob")
 NOW, LATER = 10, 20
@@ -11,7 +11,7 @@ NOW, LATER = 10, 20
 @pytest.fixture(name="turns")
 def _turns():
     """Ann is at row 1 and keeps 2 and 3; Bob's turn on row 4 is over."""
-    made = Turns()
+    made = LeaseTable()
     made.hold([1], Holding("ann", LATER, spare=False))
     made.hold([2, 3], Holding("ann", LATER, spare=True))
     made.hold([4], Holding("bob", NOW, spare=False))
@@ -74,7 +74,7 @@ def test_what_the_database_says_replaces_what_was_known(turns):
     st.integers(0, 20),
 )
 def test_no_row_is_held_by_two(held, now):
-    turns = Turns()
+    turns = LeaseTable()
     for rows, holding in held:
         turns.hold(rows, holding)
     for row in range(4):

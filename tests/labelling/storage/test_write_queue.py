@@ -7,7 +7,7 @@ from sqlalchemy import Engine, event, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from possibal.labelling.storage import database, write_queue
-from possibal.labelling.storage.write_queue import Writer
+from possibal.labelling.storage.write_queue import WriteQueue
 
 pytest_plugins = ["support.postgres"]
 CLOSED = r"^the writer must be open; got one that was closed\. Open the store\.$"
@@ -88,7 +88,7 @@ def together(writer, jobs):
 
 # ---------------------------------------------------------------- what is told
 def test_a_job_returns_its_result_once_anybody_can_read_it(engine):
-    work = Writer(engine)
+    work = WriteQueue(engine)
     for word in ("a", "b"):
         assert work.run(adding(word)) == word
         assert word in words(engine)
@@ -98,7 +98,7 @@ def test_a_job_returns_its_result_once_anybody_can_read_it(engine):
 def test_a_result_is_told_only_after_the_commit(engine):
     told, seen = [], []
     event.listen(engine, "commit", lambda _connection: seen.append(list(told)))
-    work = Writer(engine)
+    work = WriteQueue(engine)
     told.append(work.run(adding("a")))
     told.append(work.run(adding("b")))
     work.close()
@@ -107,7 +107,7 @@ def test_a_result_is_told_only_after_the_commit(engine):
 
 def test_jobs_that_wait_share_a_commit(engine):
     commits = []
-    work = Writer(engine)
+    work = WriteQueue(engine)
     event.listen(engine, "commit", commits.append)
     expected = [f"w{i:02d}" for i in range(20)]
     assert together(work, [adding(word) for word in expected]) == expected
@@ -118,8 +118,8 @@ def test_jobs_that_wait_share_a_commit(engine):
 
 def test_no_batch_grows_without_end(engine, monkeypatch):
     commits = []
-    monkeypatch.setattr(write_queue, "MOST", 4)
-    work = Writer(engine)
+    monkeypatch.setattr(write_queue, "MAX_GROUP", 4)
+    work = WriteQueue(engine)
     event.listen(engine, "commit", commits.append)
     together(work, [adding(str(i)) for i in range(10)])
     work.close()
@@ -132,7 +132,7 @@ def test_a_job_that_fails_takes_nothing_back_from_the_others(engine):
         adding("half")(connection)
         raise KeyError("mine")
 
-    work = Writer(engine)
+    work = WriteQueue(engine)
     first, own, twice, last = together(work, [adding("a"), breaks, adding("a"), adding("b")])
     work.close()
     assert (first, last) == ("a", "b")
@@ -142,7 +142,7 @@ def test_a_job_that_fails_takes_nothing_back_from_the_others(engine):
 
 
 def test_where_the_commit_fails_all_fail_and_nothing_is_written(engine):
-    work = Writer(engine)
+    work = WriteQueue(engine)
     outcomes = together(work, [adding("a"), adding("nowhere", "uses"), adding("b")])
     assert [type(outcome) for outcome in outcomes] == [IntegrityError] * 3
     assert words(engine) == []
@@ -155,7 +155,7 @@ def test_whoever_waits_hears_of_a_job_that_wants_to_end_everything(engine):
     def ends(_connection):
         raise SystemExit
 
-    work = Writer(engine)
+    work = WriteQueue(engine)
     outcomes = together(work, [adding("a"), ends])
     assert [type(outcome) for outcome in outcomes] == [SystemExit] * 2
     assert work.run(adding("b")) == "b"
@@ -172,7 +172,7 @@ def test_nobody_is_told_done_where_the_database_took_all_back(sqlite, swallows):
             if not swallows:
                 raise
 
-    work = Writer(sqlite)
+    work = WriteQueue(sqlite)
     outcomes = together(work, [adding("a"), breaks, adding("b")])
     assert all(isinstance(outcome, DBAPIError) for outcome in outcomes)
     assert words(sqlite) == []
@@ -186,7 +186,7 @@ def test_nobody_is_told_done_where_the_connection_was_lost(server, after):
     def lost(connection):
         connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
 
-    work = Writer(server)
+    work = WriteQueue(server)
     outcomes = together(work, [adding("a"), lost, *map(adding, after)])
     assert all(isinstance(outcome, Exception) for outcome in outcomes)
     assert words(server) == []
@@ -197,7 +197,7 @@ def test_nobody_is_told_done_where_the_connection_was_lost(server, after):
 
 # ---------------------------------------------------------------- many at once
 def test_many_threads_write_all_of_theirs_and_get_their_own_result(engine):
-    work = Writer(engine)
+    work = WriteQueue(engine)
     expected = [f"{i:04d}" for i in range(400)]
     with ThreadPoolExecutor(32) as threads:
         assert list(threads.map(lambda word: work.run(adding(word)), expected)) == expected
@@ -207,7 +207,7 @@ def test_many_threads_write_all_of_theirs_and_get_their_own_result(engine):
 
 # ---------------------------------------------------------------- the end
 def test_closing_writes_what_waits(engine):
-    work, running, go_on = Writer(engine), Event(), Event()
+    work, running, go_on = WriteQueue(engine), Event(), Event()
 
     def slow(connection):
         running.set()
@@ -230,7 +230,7 @@ def test_closing_writes_what_waits(engine):
 
 
 def test_nothing_runs_after_the_end(engine):
-    work = Writer(engine)
+    work = WriteQueue(engine)
     work.close()
     work.close()
     with pytest.raises(RuntimeError, match=CLOSED):
@@ -241,9 +241,9 @@ def test_nothing_runs_after_the_end(engine):
 def test_whoever_comes_while_it_closes_is_refused_or_written_but_never_left_waiting(
     sqlite, monkeypatch
 ):
-    work = Writer(sqlite)
+    work = WriteQueue(sqlite)
 
-    class Waiting(write_queue.Waiting):
+    class Waiting(write_queue.QueuedJob):
         """A job about to join the queue, just as somebody closes the writer."""
 
         def __init__(self, *given):
@@ -252,7 +252,7 @@ def test_whoever_comes_while_it_closes_is_refused_or_written_but_never_left_wait
             super().__init__(*given)
 
     closing = Thread(target=work.close)
-    monkeypatch.setattr(write_queue, "Waiting", Waiting)
+    monkeypatch.setattr(write_queue, "QueuedJob", Waiting)
     told = []
     coming = Thread(target=lambda: told.append(work.run(adding("a"))), daemon=True)
     coming.start()

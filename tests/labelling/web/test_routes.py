@@ -11,9 +11,9 @@ from sqlite3 import connect
 import pytest
 from support.served import COOKIE, KNOWN, desk_of, gated, get, pictures, post, send, table
 
-from possibal.data.ingest import Wanted
+from possibal.data.ingest import SourceSpec
 from possibal.labelling.create import Options
-from possibal.labelling.web.routes import STATIC, application
+from possibal.labelling.web.routes import STATIC, create_app
 
 MOST_BYTES = 100_000
 """Of the whole page as it travels."""
@@ -28,13 +28,13 @@ def key(number: int) -> str:
 def page(tmp_path_factory):
     """A page that nobody changes anything on."""
     folder = tmp_path_factory.mktemp("page")
-    with desk_of(Wanted(table(folder / "a.csv")), folder / "a.db") as desk:
+    with desk_of(SourceSpec(table(folder / "a.csv")), folder / "a.db") as desk:
         yield gated(desk)
 
 
 @pytest.fixture
 def desk(tmp_path):
-    wanted = Wanted(table(tmp_path / "a.csv"), classes=("yes", "no"))
+    wanted = SourceSpec(table(tmp_path / "a.csv"), classes=("yes", "no"))
     with desk_of(wanted, tmp_path / "a.db", Options(people=2)) as made:
         yield made
 
@@ -57,7 +57,7 @@ def place(tmp_path_factory):
 def shades(place):
     """A campaign about a folder of pictures, in which there is much else by now."""
     folder = pictures(place / "shades")
-    with desk_of(Wanted(folder, classes=("dark", "light")), place / "a.db") as made:
+    with desk_of(SourceSpec(folder, classes=("dark", "light")), place / "a.db") as made:
         (place / "outside.png").write_bytes(SECRET)
         for name in ("page.html", "drawing.svg"):
             (folder / name).write_bytes(SECRET)
@@ -223,7 +223,7 @@ def test_the_description_names_the_cookie(page):
 
 def test_every_route_is_described(gate, desk):
     paths = get(gate, "/openapi.json").json()["paths"]
-    routes = {route.path for route in application(desk, COOKIE).routes}
+    routes = {route.path for route in create_app(desk, COOKIE).routes}
     assert routes - set(paths) <= {"/", "/static", "/openapi.json"}
 
 

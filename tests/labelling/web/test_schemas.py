@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from support.served import desk_of, gated, get, post, table
 
-from possibal.data.ingest import Wanted
+from possibal.data.ingest import SourceSpec
 from possibal.labelling.web import schemas
 
 KEY = "0123456789abcdef" * 2
@@ -65,7 +65,7 @@ CASES = [
 @pytest.fixture(scope="module")
 def gate(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shapes")
-    wanted = Wanted(table(folder / "a.csv"), classes=("yes", "no"))
+    wanted = SourceSpec(table(folder / "a.csv"), classes=("yes", "no"))
     with desk_of(wanted, folder / "a.db") as desk:
         yield gated(desk)
 
@@ -234,7 +234,7 @@ def test_a_name_is_taken_exactly_if_it_can_be_read_and_told_from_others(text):
     else:
         assert fine
         assert taken == text
-        assert json.loads(schemas.Renew(who=text).model_dump_json()) == {"who": text}
+        assert json.loads(schemas.RenewIn(who=text).model_dump_json()) == {"who": text}
 
 
 @given(st.integers() | st.floats(allow_nan=True))

@@ -8,8 +8,8 @@ from sqlite3 import connect
 import pytest
 from support.served import COOKIE, HOST, KNOWN, TOKEN, desk_of, gated, get, pictures, post, send
 
-from possibal.data.ingest import Wanted
-from possibal.labelling.web.routes import STATIC, application
+from possibal.data.ingest import SourceSpec
+from possibal.labelling.web.routes import STATIC, create_app
 from possibal.labelling.web.security import HEADERS, MOST_BYTES, POLICY
 
 JSON = ("Content-Type", "application/json")
@@ -52,7 +52,7 @@ INTRUSIONS = {
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory):
     folder = tmp_path_factory.mktemp("gate")
-    wanted = Wanted(pictures(folder / "shades"), classes=("dark", "light"))
+    wanted = SourceSpec(pictures(folder / "shades"), classes=("dark", "light"))
     with desk_of(wanted, folder / "a.db") as made:
         yield made
 
@@ -65,7 +65,7 @@ def gate(desk):
 def targets(desk) -> list[tuple[str, str]]:
     """Every method and path that the application answers."""
     found = [("GET", f"/static/{file.name}") for file in STATIC.iterdir()]
-    for route in application(desk, COOKIE).routes:
+    for route in create_app(desk, COOKIE).routes:
         path = route.path.replace("{row}", "0")
         found += [(method, path) for method in getattr(route, "methods", None) or ()]
     return sorted(set(found))
@@ -288,7 +288,7 @@ def test_replies_of_every_kind_carry_the_headers(gate, method, path, status):
 
 
 def test_a_failure_inside_carries_the_headers_and_tells_nothing(tmp_path):
-    wanted = Wanted(pictures(tmp_path / "shades"), classes=("dark", "light"))
+    wanted = SourceSpec(pictures(tmp_path / "shades"), classes=("dark", "light"))
     with desk_of(wanted, tmp_path / "a.db") as desk:
         with closing(connect(tmp_path / "a.db")) as other, other:
             other.execute("DROP TABLE items")

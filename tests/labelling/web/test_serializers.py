@@ -5,12 +5,12 @@ from uuid import uuid4
 import pytest
 from support.served import desk_of, gated, get, pictures, post, table, truth
 
-from possibal.data.ingest import Wanted
+from possibal.data.ingest import SourceSpec
 from possibal.labelling.create import Options
 from possibal.labelling.overview import Overview
 from possibal.labelling.service import LEASE
 from possibal.labelling.storage.store import clock
-from possibal.labelling.web.serializers import BEGINNING, NOTHING_LEFT, Views
+from possibal.labelling.web.serializers import BEGINNING, NOTHING_LEFT, Serializer
 
 REVIEWS = [
     "Fine and friendly, and the soup was hot, so that all of us came back the week after.",
@@ -20,7 +20,7 @@ REVIEWS = [
 
 @pytest.fixture
 def desk(tmp_path):
-    wanted = Wanted(table(tmp_path / "a.csv"), classes=("yes", "no"))
+    wanted = SourceSpec(table(tmp_path / "a.csv"), classes=("yes", "no"))
     with desk_of(wanted, tmp_path / "a.db", Options(people=2, check=5)) as made:
         yield made
 
@@ -35,7 +35,7 @@ def answer(gate, who: str, row: int, label: str, kind: str = "label"):
 
 
 def test_a_question_tells_its_row_and_why(desk):
-    views = Views(desk, Overview(desk.standing))
+    views = Serializer(desk, Overview(desk.standing))
     asked = views.asked("ann")
     assert asked.reason is None
     question = asked.question
@@ -85,7 +85,7 @@ def test_nearby_rows_come_with_their_labels(desk):
 
 
 def test_when_nothing_is_left_the_reason_is_told(tmp_path):
-    wanted = Wanted(table(tmp_path / "a.csv", rows=3), classes=("yes", "no"))
+    wanted = SourceSpec(table(tmp_path / "a.csv", rows=3), classes=("yes", "no"))
     with desk_of(wanted, tmp_path / "a.db") as desk:
         gate = gated(desk)
         for row in range(3):
@@ -154,7 +154,7 @@ def test_a_text_stands_apart_from_the_other_fields(tmp_path):
     lines = [f'{number},"{REVIEWS[number % 2]} {number}"' for number in range(12)]
     path = tmp_path / "reviews.csv"
     path.write_text("\n".join(["stars,review", *lines]), encoding="utf-8")
-    with desk_of(Wanted(path, text="review"), tmp_path / "a.db") as desk:
+    with desk_of(SourceSpec(path, text="review"), tmp_path / "a.db") as desk:
         gate = gated(desk)
         item = get(gate, "/api/rows/1").json()["question"]["item"]
         assert get(gate, "/api/campaign").json()["kind"] == "text"
@@ -163,7 +163,7 @@ def test_a_text_stands_apart_from_the_other_fields(tmp_path):
 
 
 def test_a_picture_has_no_fields(tmp_path):
-    with desk_of(Wanted(pictures(tmp_path / "shades")), tmp_path / "a.db") as desk:
+    with desk_of(SourceSpec(pictures(tmp_path / "shades")), tmp_path / "a.db") as desk:
         gate = gated(desk)
         item = get(gate, "/api/rows/2").json()["question"]["item"]
         said = get(gate, "/api/campaign").json()

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from support.served import PATIENCE, desk_of, free_port, table
 
-from possibal.data.ingest import Wanted
+from possibal.data.ingest import SourceSpec
 from possibal.labelling.web import server as serve
 from possibal.labelling.web.server import Address, Server
 
@@ -22,7 +22,7 @@ from possibal.labelling.web.server import Address, Server
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory):
     folder = tmp_path_factory.mktemp("serve")
-    with desk_of(Wanted(table(folder / "a.csv")), folder / "a.db") as made:
+    with desk_of(SourceSpec(table(folder / "a.csv")), folder / "a.db") as made:
         yield made
 
 
@@ -82,7 +82,7 @@ def test_the_usual_port_is_tried_first_and_then_the_next(desk):
     first, second = (Server(Address()) for _ in range(2))
     ports = [int(re.search(r":(\d+)/", server.url)[1]) for server in (first, second)]
     assert ports[0] != ports[1]
-    assert ports[0] in {*range(serve.USUAL, serve.USUAL + serve.PORTS)}
+    assert ports[0] in {*range(serve.DEFAULT_PORT, serve.DEFAULT_PORT + serve.PORTS)}
     for server in (first, second):
         run(server, desk, lambda: None)
 

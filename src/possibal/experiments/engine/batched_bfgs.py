@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from possibal.arrays import Array, Matrix, Places, Vector
-from possibal.numerics.batched import Stack
+from possibal.numerics.batched import Batched
 
 Heights: TypeAlias = Callable[[Matrix, Places], tuple[Vector, Matrix]]
 """Heights and slopes of some members at their places: (z, members) -> ((s,), (s, p))."""
@@ -24,7 +24,7 @@ _FAR = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Summit:
+class Maximum:
     """Where climbs ended.
 
     Attributes:
@@ -36,7 +36,7 @@ class Summit:
     inverse: Array
 
 
-def ascend(heights: Heights, start: Matrix, inverse: Array | None = None) -> Summit:
+def maximize(heights: Heights, start: Matrix, inverse: Array | None = None) -> Maximum:
     """The top that each member climbs to by the method of Broyden and others (BFGS).
 
     A step is halved until it gains. Members do not heed each other, so that each ends at the same
@@ -49,7 +49,7 @@ def ascend(heights: Heights, start: Matrix, inverse: Array | None = None) -> Sum
     """
     p, everyone = start.shape[1], np.arange(len(start))
     H = np.tile(np.eye(p), (len(start), 1, 1)) if inverse is None else inverse.copy()
-    place = Place(start.copy(), *heights(start, everyone))
+    place = BFGSState(start.copy(), *heights(start, everyone))
     climbing = np.abs(place.slope).max(axis=1, initial=0.0) > _LEVEL
     for _ in range(_STEPS):
         here = np.flatnonzero(climbing)
@@ -61,18 +61,18 @@ def ascend(heights: Heights, start: Matrix, inverse: Array | None = None) -> Sum
         H[here] = _learnt(H[here], change, before.slope - after.slope)
         place.move(here, after)
         climbing[here] = (change != 0).any(axis=1) & (np.abs(after.slope).max(axis=1) > _LEVEL)
-    return Summit(place.z, H)
+    return Maximum(place.z, H)
 
 
 @dataclass(frozen=True, eq=False)
-class Place(Stack):
+class BFGSState(Batched):
     """Where members are, how high, and how steep it is there."""
 
     z: Matrix
     height: Vector
     slope: Matrix
 
-    def move(self, members: Places, place: "Place") -> None:
+    def move(self, members: Places, place: "BFGSState") -> None:
         """Put some members elsewhere."""
         self.z[members], self.height[members] = place.z, place.height
         self.slope[members] = place.slope
@@ -85,14 +85,14 @@ def _uphill(H: Array, slope: Matrix) -> Matrix:
     return step * np.minimum(1.0, _FAR / np.maximum(length, 1e-300))[:, None]
 
 
-def _line(heights: Heights, members: Places, place: Place, step: Matrix) -> Place:
+def _line(heights: Heights, members: Places, place: BFGSState, step: Matrix) -> BFGSState:
     """Where steps lead once they are short enough to gain; a member that cannot gain stays."""
     promised = (step * place.slope).sum(axis=1)
     after = place.part(np.arange(len(members)))
     share, waiting = 1.0, np.arange(len(members))
     for _ in range(_CUTS):
         z = place.z[waiting] + share * step[waiting]
-        trial = Place(z, *heights(z, members[waiting]))
+        trial = BFGSState(z, *heights(z, members[waiting]))
         gains = trial.height - place.height[waiting] >= _GAIN * share * promised[waiting]
         after.move(waiting[gains], trial.part(np.flatnonzero(gains)))
         waiting, share = waiting[~gains], 0.5 * share

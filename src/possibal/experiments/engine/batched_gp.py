@@ -14,13 +14,13 @@ from scipy.spatial.distance import cdist
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.experiments.datasets import Codes, Dataset
-from possibal.experiments.splits import Share
-from possibal.gp.curvature import Seen, SoftmaxInformation
+from possibal.experiments.splits import Split
+from possibal.gp.curvature import Observations, SoftmaxCurvature
 from possibal.gp.hyperparameters import LEAST_CREDIBLE
-from possibal.gp.laplace import Mode, climb, sensitivity
+from possibal.gp.laplace import Mode, find_mode, sensitivity
 from possibal.gp.likelihoods import PROBIT, SOFTMAX, Link, Softmax
-from possibal.gp.posterior import TRUST, Data, Posterior
-from possibal.gp.rbf import Radial
+from possibal.gp.posterior import TEMPERING, Posterior, TrainingData
+from possibal.gp.rbf import RBFPrior
 from possibal.numerics.distances import usual_distance
 
 _FLOOR = 1e-13
@@ -28,7 +28,7 @@ _FLOOR = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class PoolGeometry:
     """What a run walks on.
 
     Attributes:
@@ -39,7 +39,7 @@ class Ground:
         test: labels of the test rows.
     """
 
-    share: Share
+    share: Split
     lines: Matrix
     pool: Codes
     test: Codes
@@ -50,7 +50,7 @@ class Ground:
         return usual_distance(self.share.X[self.share.pool])
 
     @classmethod
-    def of(cls, share: Share, data: Dataset, theta: Vector | None) -> "Ground":
+    def of(cls, share: Split, data: Dataset, theta: Vector | None) -> "PoolGeometry":
         """The ground of a run, under a setting of the hyperparameters if that is fixed."""
         pool = share.X[share.pool]
         others = np.concatenate([pool, share.X[share.test]])
@@ -61,7 +61,7 @@ class Ground:
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
+class RunBatch:
     """What S trails know.
 
     Attributes:
@@ -74,7 +74,7 @@ class Crowd:
         common: what all rows have in common, as a share of the amplitude.
     """
 
-    grounds: Sequence[Ground]
+    grounds: Sequence[PoolGeometry]
     labels: int
     known: Places
     left: Places
@@ -85,12 +85,12 @@ class Crowd:
     @classmethod
     def at_start(
         cls,
-        grounds: Sequence[Ground],
+        grounds: Sequence[PoolGeometry],
         labels: int,
         queries: int,
         theta: Vector | None = None,
         common: float = 0.0,
-    ) -> "Crowd":
+    ) -> "RunBatch":
         """Trails that know one row of each label."""
         shares = [ground.share for ground in grounds]
         known = np.array([np.searchsorted(share.pool, share.start) for share in shares])
@@ -138,7 +138,7 @@ class Crowd:
         share = self.grounds[s].share
         return share.X[share.pool[self.known[s]]]
 
-    def told(self, places: Places) -> "Crowd":
+    def told(self, places: Places) -> "RunBatch":
         """The crowd once each trail was told about one more row, named by its place in left.
 
         The room is shared with this crowd, which is not to be asked again.
@@ -153,7 +153,7 @@ class Crowd:
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class BatchedFit:
     """What a crowd has learnt, under H settings of the hyperparameters for each trail.
 
     Attributes:
@@ -164,7 +164,7 @@ class Fit:
         inverse: of the climb to the settings, where there was one; see ascent.py.
     """
 
-    crowd: Crowd
+    crowd: RunBatch
     theta: Array
     log_prior: Matrix
     mode: Mode
@@ -176,7 +176,7 @@ class Fit:
 
         Paper: none; see :attr:`possibal.gp.Posterior.credibility`.
         """
-        score = TRUST * self.mode.log_evidence.reshape(self.log_prior.shape) + self.log_prior
+        score = TEMPERING * self.mode.log_evidence.reshape(self.log_prior.shape) + self.log_prior
         credibility = np.exp(score - score.max(axis=1, keepdims=True))
         return np.where(credibility >= LEAST_CREDIBLE, credibility, 0.0)
 
@@ -226,8 +226,8 @@ class Fit:
         H, X = self.theta.shape[1], self.crowd.X(s)
         kept = np.flatnonzero(self.credibility[s])
         members = s * H + kept
-        data = Data(X, self.crowd.y[s], np.ones((1, len(X))), self.crowd.link)
-        prior = Radial.usual(self.theta[s, kept], self.crowd.common)
+        data = TrainingData(X, self.crowd.y[s], np.ones((1, len(X))), self.crowd.link)
+        prior = RBFPrior.usual(self.theta[s, kept], self.crowd.common)
         K = prior.gram(X)
         return Posterior(prior, self.log_prior[s, kept], data, K, self.mode.part(members))
 
@@ -235,7 +235,9 @@ class Fit:
 def condition(link: Link | Softmax, K: Array, y: Array, start: Array | None) -> Mode:
     """The modes of members with covariances K (S, n, n) and labels y (S, P, n)."""
     n = K.shape[-1]
-    return climb(link, K.reshape(-1, 1, n, n), Seen(y, np.ones((1, 1, n)), "kernel"), start)
+    return find_mode(
+        link, K.reshape(-1, 1, n, n), Observations(y, np.ones((1, 1, n)), "kernel"), start
+    )
 
 
 def covariances(squares: Array, theta: Array, common: float = 0.0) -> Array:
@@ -271,7 +273,7 @@ def _explained(mode: Mode, K_t: Array) -> Array:
     Paper: Props. 7 and 8; GPML Alg. 3.2 and 3.4.
     """
     root = np.swapaxes(mode.information.root(), 1, 2)
-    if isinstance(mode.information, SoftmaxInformation):
+    if isinstance(mode.information, SoftmaxCurvature):
         inner = mode.information.E @ K_t[:, None]
         half = root[:, None] @ inner
         own = np.add.reduce(inner * K_t[:, None], axis=2)

@@ -22,7 +22,7 @@ import numpy as np
 
 import possibal
 from possibal.experiments.datasets import Dataset
-from possibal.experiments.results import Trail
+from possibal.experiments.results import Run
 from possibal.experiments.spec import Experiment
 from possibal.files import write
 
@@ -34,7 +34,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True, eq=False)
-class Making:
+class Provenance:
     """What decides the rows of a ledger.
 
     Attributes:
@@ -48,7 +48,7 @@ class Making:
     source: str | None = None
 
 
-def header(making: Making, theta: tuple[float, float] | None) -> dict[str, Any]:
+def header(making: Provenance, theta: tuple[float, float] | None) -> dict[str, Any]:
     """What decides the rows, and what made them."""
     experiment, sizes = making.experiment, asdict(making.experiment.sizes)
     del sizes["runs"]
@@ -100,7 +100,7 @@ def commit() -> str | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Ledger:
+class ResultsFile:
     """The trails of an experiment on disk.
 
     Attributes:
@@ -113,9 +113,9 @@ class Ledger:
     path: Path
     experiment: Experiment
     theta: tuple[float, float] | None
-    trails: dict[tuple[str, int], Trail]
+    trails: dict[tuple[str, int], Run]
 
-    def append(self, trails: Sequence[Trail]) -> None:
+    def append(self, trails: Sequence[Run]) -> None:
         """Add trails at the end and have them on disk; a failure leaves the file as it was."""
         text = _text(self.experiment, trails)
         length = self.path.stat().st_size
@@ -129,12 +129,12 @@ class Ledger:
             raise OSError(error.errno, error.strerror, str(self.path)) from error
         self.trails.update({(trail.strategy, trail.run): trail for trail in trails})
 
-    def chosen(self, strategies: Iterable[str], runs: int) -> list[Trail]:
+    def chosen(self, strategies: Iterable[str], runs: int) -> list[Run]:
         """The trails of some strategies through the first runs."""
         return [self.trails[name, run] for name in strategies for run in range(runs)]
 
 
-def _text(experiment: Experiment, trails: Iterable[Trail]) -> str:
+def _text(experiment: Experiment, trails: Iterable[Run]) -> str:
     """The lines of trails: one for the start, and one for each answer."""
     e, table = experiment, StringIO()
     writer = csv.writer(table, lineterminator="\n")
@@ -168,7 +168,7 @@ def peek(path: Path) -> dict[str, Any] | None:
     return found
 
 
-def opened(path: Path, making: Making, theta: tuple[float, float] | None) -> Ledger:
+def opened(path: Path, making: Provenance, theta: tuple[float, float] | None) -> ResultsFile:
     """The ledger of an experiment: begun, or taken up where it was left.
 
     Args:
@@ -180,11 +180,11 @@ def opened(path: Path, making: Making, theta: tuple[float, float] | None) -> Led
     wanted, found = header(making, theta), peek(path)
     if found is None:
         write(path, f"# {json.dumps(wanted)}\n".encode() + HEADS)
-        return Ledger(path, experiment, theta, {})
+        return ResultsFile(path, experiment, theta, {})
     _check(path, found, wanted)
     kept = found[THETA]
     theta = None if kept is None else (float(kept[0]), float(kept[1]))
-    ledger = Ledger(path, experiment, theta, {})
+    ledger = ResultsFile(path, experiment, theta, {})
     content = path.read_bytes()
     trails, length = _complete(path, content, experiment)
     if length < len(content):
@@ -204,10 +204,10 @@ def _check(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
             )
 
 
-def _complete(path: Path, content: bytes, experiment: Experiment) -> tuple[list[Trail], int]:
+def _complete(path: Path, content: bytes, experiment: Experiment) -> tuple[list[Run], int]:
     """The complete trails of a ledger, and where the last of them ends."""
     lines = [line + b"\n" for line in content.split(b"\n")[:-1]]
-    size, trails = experiment.sizes.queries + 1, list[Trail]()
+    size, trails = experiment.sizes.queries + 1, list[Run]()
     seen = set[tuple[str, int]]()
     for at in range(2, len(lines) - size + 1, size):
         try:
@@ -220,12 +220,12 @@ def _complete(path: Path, content: bytes, experiment: Experiment) -> tuple[list[
     return trails, sum(len(line) for line in lines[: 2 + size * len(trails)])
 
 
-def _trail(text: str, experiment: Experiment) -> Trail:
+def _trail(text: str, experiment: Experiment) -> Run:
     """The trail that lines of a ledger tell, if they are to the letter as it would be written."""
     rows = list(csv.reader(StringIO(text, newline="")))
     asked = np.array([int(row[7]) for row in rows[1:]], dtype=np.intp)
     accuracy = np.array([float(row[6]) for row in rows])
-    trail = Trail(rows[0][3], int(rows[0][4]), asked, accuracy)
+    trail = Run(rows[0][3], int(rows[0][4]), asked, accuracy)
     if _text(experiment, [trail]) != text:
         raise ValueError(text)
     return trail

@@ -21,30 +21,36 @@ from typing import Any, TypeAlias, cast
 from possibal.acquisition.strategy import Strategy
 from possibal.errors import MissingPackageError
 from possibal.experiments.datasets import Dataset
-from possibal.experiments.engine.results_file import Ledger, Making, opened, peek
-from possibal.experiments.engine.simulation import Names, Task, follow, in_advance, is_binary
-from possibal.experiments.results import Results, Trail
+from possibal.experiments.engine.results_file import Provenance, ResultsFile, opened, peek
+from possibal.experiments.engine.simulation import (
+    Names,
+    SimulationTask,
+    fit_in_advance,
+    is_binary,
+    simulate,
+)
+from possibal.experiments.results import Results, Run
 from possibal.experiments.spec import PAPER, Experiment
 from possibal.experiments.splits import check
 from possibal.processes import interrupts_ignored
 
 Call: TypeAlias = tuple[Any, ...]
 """The arguments of a call."""
-Spread: TypeAlias = Callable[[Callable[..., Any], Iterable[Call]], Iterator[Any]]
+Executor: TypeAlias = Callable[[Callable[..., Any], Iterable[Call]], Iterator[Any]]
 """Calls of a function, by whichever workers; what they return comes in order."""
-Work: TypeAlias = Callable[[Names], list[Trail]]
+Work: TypeAlias = Callable[[Names], list[Run]]
 """The trails of strategies through runs."""
 
 TOGETHER, APART = 60, 24
 """Trails in a batch: with hyperparameters fixed, and with hyperparameters to be fitted."""
 PATIENCE = 10
 """Seconds to wait for a scheduler and its first worker."""
-AHEAD = 4
+SUBMITTED_AHEAD = 4
 """Batches that each worker of a cluster has in store."""
 
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
+class ExperimentJob:
     """An experiment that is wanted.
 
     Attributes:
@@ -60,9 +66,9 @@ class Wanted:
     source: str | None = None
 
     @property
-    def making(self) -> Making:
+    def making(self) -> Provenance:
         """What decides its rows."""
-        return Making(self.experiment, self.data, self.source)
+        return Provenance(self.experiment, self.data, self.source)
 
     @property
     def file(self) -> str:
@@ -82,7 +88,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """How far an experiment is.
 
     Attributes:
@@ -97,11 +103,11 @@ class Progress:
 
 
 @dataclass(frozen=True, eq=False)
-class Begun:
+class StartedJob:
     """An experiment with its ledger."""
 
-    wanted: Wanted
-    ledger: Ledger
+    wanted: ExperimentJob
+    ledger: ResultsFile
 
     @property
     def missing(self) -> list[tuple[str, int]]:
@@ -117,15 +123,15 @@ class Begun:
             yield names[start : start + size]
 
     @property
-    def task(self) -> Task:
+    def task(self) -> SimulationTask:
         """What the workers need."""
         one = self.wanted
-        return Task(one.experiment, one.data, one.strategies, self.ledger.theta)
+        return SimulationTask(one.experiment, one.data, one.strategies, self.ledger.theta)
 
     @property
     def work(self) -> Work:
         """What the workers do."""
-        return partial(follow, self.task)
+        return partial(simulate, self.task)
 
     @property
     def results(self) -> Results:
@@ -135,7 +141,7 @@ class Begun:
         return Results.of(experiment, self.task.start, trails)
 
 
-def begin(wanted: Sequence[Wanted], folder: Path, spread: Spread) -> list[Begun]:
+def begin(wanted: Sequence[ExperimentJob], folder: Path, spread: Executor) -> list[StartedJob]:
     """The experiments with their ledgers, begun or taken up; what cannot be run is refused.
 
     Args:
@@ -147,12 +153,14 @@ def begin(wanted: Sequence[Wanted], folder: Path, spread: Spread) -> list[Begun]
         check(one.experiment, one.data)
     theta = _fitted_in_advance(wanted, folder, spread)
     return [
-        Begun(one, opened(folder / one.file, one.making, theta.get(one.experiment.name)))
+        StartedJob(one, opened(folder / one.file, one.making, theta.get(one.experiment.name)))
         for one in wanted
     ]
 
 
-def run(begun: Sequence[Begun], spread: Spread, watch: Callable[[Progress], None]) -> list[Results]:
+def run(
+    begun: Sequence[StartedJob], spread: Executor, watch: Callable[[RunProgress], None]
+) -> list[Results]:
     """The results of experiments; what their ledgers have is not worked out again.
 
     Args:
@@ -162,25 +170,25 @@ def run(begun: Sequence[Begun], spread: Spread, watch: Callable[[Progress], None
     """
     for one in begun:
         known = one.wanted.trails - len(one.missing)
-        watch(Progress(one.wanted.experiment, known, 0.0))
+        watch(RunProgress(one.wanted.experiment, known, 0.0))
     work = [(one, names) for one in begun for names in one.batches()]
     done = spread(_timed, ((one.work, names) for one, names in work))
     for (one, _), (trails, seconds) in zip(work, done, strict=True):
         one.ledger.append(trails)
-        watch(Progress(one.wanted.experiment, len(trails), seconds))
+        watch(RunProgress(one.wanted.experiment, len(trails), seconds))
     return [one.results for one in begun]
 
 
 def _fitted_in_advance(
-    wanted: Sequence[Wanted], folder: Path, spread: Spread
+    wanted: Sequence[ExperimentJob], folder: Path, spread: Executor
 ) -> dict[str, tuple[float, float]]:
     """Hyperparameters of experiments that have no ledger yet and want them in advance."""
     new = {w.experiment.name: w for w in wanted if w.leaks and peek(folder / w.file) is None}
-    found = spread(in_advance, ((one.data, one.experiment.seed) for one in new.values()))
+    found = spread(fit_in_advance, ((one.data, one.experiment.seed) for one in new.values()))
     return dict(zip(new, found, strict=True))
 
 
-def _timed(work: Work, names: Names) -> tuple[list[Trail], float]:
+def _timed(work: Work, names: Names) -> tuple[list[Run], float]:
     """Trails, and the seconds they took."""
     begun = perf_counter()
     trails = work(names)
@@ -191,7 +199,7 @@ def _timed(work: Work, names: Names) -> tuple[list[Trail], float]:
 
 
 @contextmanager
-def cores(jobs: int | None = None) -> Generator[Spread]:
+def cores(jobs: int | None = None) -> Generator[Executor]:
     """Processes of this machine, one per core if their number is left out."""
     joblib = import_module("joblib")
     workers = jobs or joblib.cpu_count()
@@ -206,12 +214,12 @@ def cores(jobs: int | None = None) -> Generator[Spread]:
 
 
 @contextmanager
-def cluster(address: str, jobs: int | None = None) -> Generator[Spread]:
+def cluster(address: str, jobs: int | None = None) -> Generator[Executor]:
     """The workers of a Dask cluster, or of one started on this machine for "local"."""
     client = _client(address, jobs)
 
     def spread(function: Callable[..., Any], calls: Iterable[Call]) -> Iterator[Any]:
-        ahead = AHEAD * max(1, sum(client.nthreads().values()))
+        ahead = SUBMITTED_AHEAD * max(1, sum(client.nthreads().values()))
         waiting = deque[Any]()
         for call in calls:
             waiting.append(client.submit(function, *call, pure=False))

@@ -23,15 +23,15 @@ from possibal.arrays import Matrix, Places
 from possibal.belief import Belief
 from possibal.errors import StrategyError
 from possibal.experiments.datasets import Codes, Dataset
-from possibal.experiments.engine.batched_gp import Crowd, Fit, Ground
+from possibal.experiments.engine.batched_gp import BatchedFit, PoolGeometry, RunBatch
 from possibal.experiments.engine.batched_hyperparameters import WAYS, Way, fixed
-from possibal.experiments.results import Trail
+from possibal.experiments.results import Run
 from possibal.experiments.spec import PAPER, Experiment
-from possibal.experiments.splits import deal, scaled
-from possibal.experiments.streams import stream
+from possibal.experiments.splits import scaled, split
+from possibal.experiments.streams import random_stream
 from possibal.gp.hyperparameters import COMMON, evidence, problem
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
-from possibal.gp.posterior import Data
+from possibal.gp.posterior import TrainingData
 from possibal.numerics.linalg import one_thread
 
 _MOST_ROWS = 1000
@@ -42,7 +42,7 @@ Names: TypeAlias = Sequence[tuple[str, int]]
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class SimulationTask:
     """An experiment with all it needs.
 
     Attributes:
@@ -63,14 +63,14 @@ class Task:
         return len(np.unique(self.data.y))
 
 
-def in_advance(data: Dataset, seed: int) -> tuple[float, float]:
+def fit_in_advance(data: Dataset, seed: int) -> tuple[float, float]:
     """The setting of largest evidence given all labels of a set, or those of a thousand rows.
 
     Paper: App. E.3, "calculated in advance": from labels that nobody has asked for yet.
     """
     rows = np.arange(len(data.y))
     if len(rows) > _MOST_ROWS:
-        rows = np.sort(stream(seed, 0, "in advance").permutation(rows)[:_MOST_ROWS])
+        rows = np.sort(random_stream(seed, 0, "in advance").permutation(rows)[:_MOST_ROWS])
     X = scaled(data.X, data.X)[rows]
     posterior = evidence(problem(None, labelled(X, data.y[rows], len(data.labels))))
     amplitude, length = posterior.prior.settings()[0][0].theta
@@ -82,19 +82,19 @@ def is_binary(data: Dataset) -> bool:
     return len(data.labels) == 2  # noqa: PLR2004 - two
 
 
-def labelled(X: Matrix, codes: Codes, labels: int) -> Data:
+def labelled(X: Matrix, codes: Codes, labels: int) -> TrainingData:
     """Rows with their labels, as a Gaussian process reads them."""
     weight = np.ones((1, len(X)))
     if labels == 2:  # noqa: PLR2004 - two labels need one latent
-        return Data(X, np.where(codes == 1, 1.0, -1.0)[None], weight, PROBIT)
+        return TrainingData(X, np.where(codes == 1, 1.0, -1.0)[None], weight, PROBIT)
     one_hot = (np.arange(labels)[:, None] == codes).astype(float)
-    return Data(X, one_hot, weight, SOFTMAX)
+    return TrainingData(X, one_hot, weight, SOFTMAX)
 
 
 # ---------------------------------------------------------------- on the way
 
 
-def follow(task: Task, names: Names) -> list[Trail]:
+def simulate(task: SimulationTask, names: Names) -> list[Run]:
     """The trails of strategies through runs, each the same whatever others are followed with it.
 
     Paper: App. E.2, Algorithm 1.
@@ -102,26 +102,28 @@ def follow(task: Task, names: Names) -> list[Trail]:
     theta = None if task.theta is None else np.array(task.theta)
     with one_thread():
         runs = dict.fromkeys(run for _, run in names)
-        shares = {run: deal(task.experiment, task.data, run) for run in runs}
-        grounds = {run: Ground.of(share, task.data, theta) for run, share in shares.items()}
+        shares = {run: split(task.experiment, task.data, run) for run in runs}
+        grounds = {run: PoolGeometry.of(share, task.data, theta) for run, share in shares.items()}
         alike = dict[int, list[int]]()  # a block leaves more rows to test on in some runs
         for place, (_, run) in enumerate(names):
             alike.setdefault(len(shares[run].test), []).append(place)
-        trails = dict[int, Trail]()
+        trails = dict[int, Run]()
         for places in alike.values():
             some = [names[place] for place in places]
-            found = _walked(task, some, [grounds[run] for _, run in some])
+            found = _simulate_batch(task, some, [grounds[run] for _, run in some])
             trails.update(zip(places, found, strict=True))
     return [trails[place] for place in range(len(names))]
 
 
-def _walked(task: Task, names: Names, grounds: Sequence[Ground]) -> list[Trail]:
+def _simulate_batch(
+    task: SimulationTask, names: Names, grounds: Sequence[PoolGeometry]
+) -> list[Run]:
     """Trails whose grounds are equally large."""
     theta = None if task.theta is None else np.array(task.theta)
     queries = task.experiment.sizes.queries
     common = 0.0 if task.experiment.hyperparameters == PAPER else COMMON  # the paper has none
-    crowd, fit = Crowd.at_start(grounds, len(task.data.labels), queries, theta, common), None
-    accuracy, way = np.empty((len(names), queries + 1)), _way(task)
+    crowd, fit = RunBatch.at_start(grounds, len(task.data.labels), queries, theta, common), None
+    accuracy, way = np.empty((len(names), queries + 1)), _inference(task)
     for step in range(queries + 1):
         fit = way(crowd, fit)  # line 6
         accuracy[:, step] = fit.accuracy()  # line 14, after every answer
@@ -129,15 +131,15 @@ def _walked(task: Task, names: Names, grounds: Sequence[Ground]) -> list[Trail]:
             crowd = crowd.told(_choices(task, names, fit))  # lines 7 to 11
     asked = [g.share.pool[k[-queries:]] for g, k in zip(grounds, crowd.known, strict=True)]
     lines = zip(names, asked, accuracy, strict=True)
-    return [Trail(strategy, run, rows, line) for (strategy, run), rows, line in lines]
+    return [Run(strategy, run, rows, line) for (strategy, run), rows, line in lines]
 
 
-def _way(task: Task) -> Way:
+def _inference(task: SimulationTask) -> Way:
     """How the trails of a task deal with hyperparameters."""
     return fixed if task.theta is not None else WAYS[task.experiment.hyperparameters]
 
 
-def _choices(task: Task, names: Names, fit: Fit) -> Places:
+def _choices(task: SimulationTask, names: Names, fit: BatchedFit) -> Places:
     """The place among the rows left that each trail asks about; the lowest of several."""
     mean, variance = fit.moments()
     places = np.empty(len(names), dtype=np.intp)
@@ -187,18 +189,18 @@ def _where(strategy: Strategy, error: BaseException) -> str:
     return f"{Path(frames[-1][0]).name}, line {frames[-1][1]}"
 
 
-def _view(task: Task, run: int, fit: Fit, s: int) -> View:
+def _view(task: SimulationTask, run: int, fit: BatchedFit, s: int) -> View:
     """What a strategy that reads more than a belief may look at."""
     share, left = fit.crowd.grounds[s].share, fit.crowd.left[s]
     rng = _generator(task, run, fit.crowd.n)
     return View(fit.posterior(s), share.X[share.pool[left]], rng)
 
 
-def _generator(task: Task, run: int, answers: int) -> np.random.Generator:
+def _generator(task: SimulationTask, run: int, answers: int) -> np.random.Generator:
     """Where a strategy draws from at one step; the same for all strategies."""
     return np.random.default_rng([campaign_seed(task.experiment.seed, run), answers])
 
 
 def campaign_seed(seed: int, run: int) -> int:
     """The seed of the campaign that asks the questions of a run."""
-    return int(stream(seed, run, "ask").integers(2**31))
+    return int(random_stream(seed, run, "ask").integers(2**31))

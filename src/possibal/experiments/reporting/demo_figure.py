@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from possibal.acquisition.pointwise import necessity
-from possibal.acquisition.strategy import Posterior
+from possibal.acquisition.strategy import MarginalPosterior
 from possibal.arrays import Matrix
 from possibal.errors import MissingPackageError
 from possibal.experiments.demo import Outcome, deal, fit, interval, saving
@@ -118,7 +118,7 @@ def _draw_pool(axes: Panel, outcome: Outcome) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), **LEGEND)
 
 
-def _draw_necessity(axes: Panel, posterior: Posterior, pool: Matrix) -> None:
+def _draw_necessity(axes: Panel, posterior: MarginalPosterior, pool: Matrix) -> None:
     """The plane coloured by leading label, as deeply as that label is necessary."""
     across, up = ((float(side.min()) - 0.3, float(side.max()) + 0.3) for side in pool.T)
     x, y = np.meshgrid(np.linspace(*across, 240), np.linspace(*up, 240))

@@ -11,7 +11,7 @@ import numpy as np
 
 from possibal.arguments import choice
 from possibal.errors import MissingPackageError
-from possibal.experiments.reporting.rank_tests import Ranking, names
+from possibal.experiments.reporting.rank_tests import RankTest, names
 from possibal.experiments.results import Results
 
 Drawing: TypeAlias = Any
@@ -95,7 +95,7 @@ def curves(results: Sequence[Results]) -> Drawing:
     return figure
 
 
-def critical_difference(ranking: Ranking) -> Drawing:
+def critical_difference(ranking: RankTest) -> Drawing:
     """Average ranks on a line; a bar joins strategies that the test cannot tell apart.
 
     Paper: none; after Demsar, Statistical comparisons of classifiers over multiple data sets,
@@ -205,7 +205,7 @@ def _short(name: str) -> str:
 
 
 # ---------------------------------------------------------------- ranks
-def _groups(ranking: Ranking) -> list[tuple[float, float]]:
+def _groups(ranking: RankTest) -> list[tuple[float, float]]:
     """The ends of each longest stretch of ranks that lie within the critical difference."""
     if ranking.critical_difference is None:
         return []
@@ -228,7 +228,7 @@ def _draw_rank_axis(axes: Panel, worst: int) -> None:
     axes.set_title("Average rank (1 is best)")
 
 
-def _draw_difference(axes: Panel, ranking: Ranking) -> None:
+def _draw_difference(axes: Panel, ranking: RankTest) -> None:
     """The length of the critical difference, if there is one, above the line."""
     if ranking.critical_difference is None:
         axes.text(1, 0.8, "too few sets or strategies for a test", va="bottom")
@@ -239,7 +239,7 @@ def _draw_difference(axes: Panel, ranking: Ranking) -> None:
     axes.text(1, 0.97, text, va="bottom")
 
 
-def _draw_names(axes: Panel, ranking: Ranking, top: float) -> None:
+def _draw_names(axes: Panel, ranking: RankTest, top: float) -> None:
     """The strategies, the better half on the left, each with a line to its rank."""
     pens, half = _pens(ranking.strategies), -(-len(ranking.strategies) // 2)
     low, high = axes.get_xlim()

@@ -7,8 +7,8 @@ from itertools import groupby
 from types import MappingProxyType
 
 from possibal.arguments import choice
-from possibal.experiments.reporting.paper_tables import BEST, SECOND, Cell, Column, TextTable
-from possibal.experiments.reporting.rank_tests import Ranking
+from possibal.experiments.reporting.paper_tables import BEST, SECOND, Cell, TableColumn, TextTable
+from possibal.experiments.reporting.rank_tests import RankTest
 
 TITLE = "Possibilistic active learning: the paper's experiments, run again"
 TABLES: Mapping[str, str] = MappingProxyType(
@@ -83,7 +83,7 @@ figcaption { margin-top: .5rem; max-width: 46rem; }
 
 
 def report(
-    ranking: Ranking,
+    ranking: RankTest,
     tables: Mapping[str, TextTable],
     figures_svg: Mapping[str, bytes],
     about: Mapping[str, str],
@@ -159,7 +159,7 @@ def _verdict(sentence: str) -> str:
     return f'{escape(before)}<strong class="{side}">{word}</strong>{escape(after)}'
 
 
-def _test(ranking: Ranking) -> str:
+def _test(ranking: RankTest) -> str:
     """What the test says of the ranks, if there are any."""
     if not ranking.strategies:
         return ""
@@ -174,7 +174,7 @@ def _test(ranking: Ranking) -> str:
     )
 
 
-def _ranks_in_words(ranking: Ranking) -> str:
+def _ranks_in_words(ranking: RankTest) -> str:
     """What the diagram of the ranks shows."""
     pairs = zip(ranking.strategies, ranking.average, strict=True)
     return "Average ranks: " + ", ".join(f"{name} {average:.2f}" for name, average in pairs)
@@ -241,14 +241,14 @@ def _body(rows: Sequence[str]) -> str:
     return "<tbody>\n" + "".join(f"<tr>{row}</tr>\n" for row in rows) + "</tbody>\n"
 
 
-def _row(columns: Sequence[Column], cells: Sequence[Cell], heads: int) -> str:
+def _row(columns: Sequence[TableColumn], cells: Sequence[Cell], heads: int) -> str:
     """The entries of a row, the first of them heads."""
     names = "".join(f'<th scope="row">{escape(cell.text)}</th>' for cell in cells[:heads])
     pairs = zip(columns[heads:], cells[heads:], strict=True)
     return names + "".join(f"<td{_side(c, cell)}>{_marked(cell)}</td>" for c, cell in pairs)
 
 
-def _side(column: Column, cell: Cell | None = None) -> str:
+def _side(column: TableColumn, cell: Cell | None = None) -> str:
     """The classes of an entry: numbers stand right, what agrees with the paper is tinted."""
     words = ["number"] * column.figures + ["within"] * bool(cell and cell.within)
     return f' class="{" ".join(words)}"' if words else ""

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from possibal.experiments.reporting.paper_results import TABLE_1, TABLE_2, Quartiles, published
-from possibal.experiments.reporting.rank_tests import PLACES, Ranking, names, ranks, run_ranks
+from possibal.experiments.reporting.rank_tests import PLACES, RankTest, names, ranks, run_ranks
 from possibal.experiments.results import Results
 from possibal.experiments.spec import BINARY, MULTICLASS, TABLE_3, strategies
 
@@ -43,7 +43,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """What a column holds.
 
     Attributes:
@@ -71,7 +71,7 @@ class TextTable:
     """
 
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: tuple[tuple[Cell, ...], ...]
     heads: int = 1
     note: str = ""
@@ -107,12 +107,12 @@ def _plain(text: str) -> str:
     return re.sub(r"([\\|*`<])", r"\\\1", " ".join(text.split()))
 
 
-def _heads(column: Column) -> tuple[str, ...]:
+def _heads(column: TableColumn) -> tuple[str, ...]:
     """The heads of a column in a file."""
     return column.parts or (column.title,)
 
 
-def _entries(column: Column, cell: Cell) -> tuple[str, ...]:
+def _entries(column: TableColumn, cell: Cell) -> tuple[str, ...]:
     """The entries of a cell in a file, empty where it says nothing."""
     if not column.parts:
         return (cell.text,)
@@ -126,12 +126,14 @@ def table1(results: Sequence[Results]) -> TextTable:
     Paper: Sec. 6, Table 1.
     """
     columns = (
-        Column("set"),
-        Column("strategy"),
-        Column("runs", figures=True),
-        Column("ours, median [Q1, Q3]", ("median", "Q1", "Q3"), figures=True),
-        Column("paper, median [Q1, Q3]", ("paper median", "paper Q1", "paper Q3"), figures=True),
-        Column("within the paper's quartiles"),
+        TableColumn("set"),
+        TableColumn("strategy"),
+        TableColumn("runs", figures=True),
+        TableColumn("ours, median [Q1, Q3]", ("median", "Q1", "Q3"), figures=True),
+        TableColumn(
+            "paper, median [Q1, Q3]", ("paper median", "paper Q1", "paper Q3"), figures=True
+        ),
+        TableColumn("within the paper's quartiles"),
     )
     rows = tuple(
         row
@@ -204,12 +206,12 @@ def table2(results: Sequence[Results]) -> TextTable:
     """
     binary = _binary(results)
     columns = (
-        Column("measure"),
-        Column("strategy"),
-        Column("paper", ("paper",), figures=True),
-        Column("ours, ties get the best rank", ("ties min",), figures=True),
-        Column("ours, ties share ranks", ("ties average",), figures=True),
-        Column("ours, ranked within each run", ("within runs",), figures=True),
+        TableColumn("measure"),
+        TableColumn("strategy"),
+        TableColumn("paper", ("paper",), figures=True),
+        TableColumn("ours, ties get the best rank", ("ties min",), figures=True),
+        TableColumn("ours, ties share ranks", ("ties average",), figures=True),
+        TableColumn("ours, ranked within each run", ("within runs",), figures=True),
     )
     rows = tuple(row for measure in STEPS for row in _measure_rows(binary, measure))
     title = f"Table 2. Average rank, 1 is best: {len(binary)} sets with two labels"
@@ -243,7 +245,7 @@ def _rank_cell(average: float | None, place: int, digits: int) -> Cell:
     return Cell() if average is None else Cell(f"{average:.{digits}f}", place, (average,))
 
 
-def _averages(ranking: Ranking) -> dict[str, float]:
+def _averages(ranking: RankTest) -> dict[str, float]:
     """The average rank of each strategy."""
     return dict(zip(ranking.strategies, ranking.average, strict=True))
 
@@ -270,7 +272,7 @@ def table3() -> TextTable:
     Paper: App. E.1, Table 3.
     """
     titles = ("runs", "questions", "pool", "test rows")
-    columns = (Column("set"), *(Column(title, figures=True) for title in titles))
+    columns = (TableColumn("set"), *(TableColumn(title, figures=True) for title in titles))
     rows = tuple(
         tuple(Cell(str(entry)) for entry in (name, s.runs, s.queries, s.pool, s.test))
         for name, s in TABLE_3.items()

@@ -39,7 +39,7 @@ PLACES = 12
 
 
 @dataclass(frozen=True)
-class Ranking:
+class RankTest:
     """Strategies by average rank, the best first.
 
     Attributes:
@@ -63,7 +63,7 @@ class Ranking:
         return dict(zip(self.strategies, self.average, strict=True)).get(strategy)
 
 
-def ranks(results: Sequence[Results], measure: str, ties: str = "average") -> Ranking:
+def ranks(results: Sequence[Results], measure: str, ties: str = "average") -> RankTest:
     """The ranks of the medians over runs, averaged over the sets.
 
     Paper: Sec. 6, Table 2, with ties "min".
@@ -78,7 +78,7 @@ def ranks(results: Sequence[Results], measure: str, ties: str = "average") -> Ra
     return _ranking(results, measure, ties, _medians)
 
 
-def run_ranks(results: Sequence[Results], measure: str, ties: str = "average") -> Ranking:
+def run_ranks(results: Sequence[Results], measure: str, ties: str = "average") -> RankTest:
     """The ranks within each run, averaged over the runs of a set, then over the sets.
 
     Paper: none.
@@ -114,18 +114,18 @@ def _ranking(
     measure: str,
     ties: str,
     blocks: Callable[[Sequence[Vector]], Matrix],
-) -> Ranking:
+) -> RankTest:
     """The ranking by lines that a set's values are gathered to."""
     measured = [choice("measure", measure, MEASURES)(result) for result in results]
     rank = choice("ties", ties, TIES)
     shared = _shared(measured)
     if not shared:
-        return Ranking((), (), None, None, names(results))
+        return RankTest((), (), None, None, names(results))
     lines = [np.round(blocks([m[name] for name in shared]), PLACES) for m in measured]
     average = np.mean([rank(-b).mean(axis=0) for b in lines], axis=0)
     order = np.argsort(average, kind="stable")
     testable = len(shared) >= FEWEST and sum(map(len, lines)) >= FEWEST
-    return Ranking(
+    return RankTest(
         tuple(shared[i] for i in order),
         tuple(float(average[i]) for i in order),
         _critical_difference(len(shared), [len(b) for b in lines]) if testable else None,

@@ -15,12 +15,12 @@ from possibal.acquisition import pointwise
 from possibal.acquisition.scoring import Score
 from possibal.belief import Belief
 from possibal.experiments.datasets import load
-from possibal.experiments.engine.simulation import in_advance, labelled
-from possibal.experiments.reporting.paper_tables import Cell, Column, TextTable
+from possibal.experiments.engine.simulation import fit_in_advance, labelled
+from possibal.experiments.reporting.paper_tables import Cell, TableColumn, TextTable
 from possibal.experiments.spec import experiment
 from possibal.experiments.splits import scaled
 from possibal.gp.posterior import condition
-from possibal.gp.rbf import Radial
+from possibal.gp.rbf import RBFPrior
 from possibal.numerics.linalg import one_thread
 
 SCORES: Mapping[str, Score] = MappingProxyType(
@@ -66,12 +66,12 @@ class Cost:
         Paper: Sec. 6, the cost of N.
         """
         columns = (
-            Column("score"),
-            Column("a row, ns", figures=True),
-            Column("against standard", figures=True),
-            Column("the paper", figures=True),
-            Column("a step, ms", figures=True),
-            Column("against standard", figures=True),
+            TableColumn("score"),
+            TableColumn("a row, ns", figures=True),
+            TableColumn("against standard", figures=True),
+            TableColumn("the paper", figures=True),
+            TableColumn("a step, ms", figures=True),
+            TableColumn("against standard", figures=True),
         )
         lines = tuple(
             (
@@ -129,7 +129,7 @@ def _step(score: Score) -> Callable[[], object]:
     """A step of the paper's size on one of its sets."""
     data, sizes = load(SET), experiment(SET).sizes
     X = scaled(data.X, data.X)
-    prior = Radial.usual(np.array([in_advance(data, 0)]), common=0.0)
+    prior = RBFPrior.usual(np.array([fit_in_advance(data, 0)]), common=0.0)
     known = labelled(X[:LABELS], data.y[:LABELS], 2)
     pool = X[LABELS : LABELS + sizes.pool - 2]
     return lambda: score(condition(prior, known).at(pool))

@@ -10,7 +10,7 @@ from sqlalchemy import URL, Connection, func, insert, select
 
 from possibal.files import part_of
 from possibal.labelling.storage import database
-from possibal.labelling.storage.database import TABLES, address, file_of, told
+from possibal.labelling.storage.database import TABLES, address, file_of, refusals
 from possibal.labelling.storage.doctor import connected, counted
 from possibal.labelling.storage.journal import replay
 from possibal.labelling.storage.store import Store
@@ -31,11 +31,11 @@ def backup(db: str, to: Path) -> str:
     _check_free(to)
     part = part_of(to)
     try:
-        with Store.open(db, writes=False) as store, told(store.url):
+        with Store.open(db, writes=False) as store, refusals(store.url):
             before = _copied(store.url, part)
             with connected(store.url) as connection:
                 after = _sizes(connection)
-        with told(address(str(part))):
+        with refusals(address(str(part))):
             said = _verified(part, before, after)
         part.replace(to)
     finally:

@@ -243,7 +243,7 @@ def reason(error: Exception) -> str:
 
 
 @contextmanager
-def told(url: URL) -> Generator[None]:
+def refusals(url: URL) -> Generator[None]:
     """What a database refuses, in one sentence."""
     try:
         yield

@@ -17,7 +17,7 @@ from possibal.data.decoding import reason
 from possibal.files import locked
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import SCHEMA, TABLES, address, file_of
-from possibal.labelling.storage.journal import LABELLED, ON_ROWS, Event, Kind, State, replay
+from possibal.labelling.storage.journal import LABELLED, ON_ROWS, Event, JournalState, Kind, replay
 from possibal.labelling.storage.store import Setup, Store, clock
 
 PACKAGES = {
@@ -42,7 +42,7 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False)
-class _Patient:
+class _Examined:
     """A campaign that is looked at."""
 
     store: Store
@@ -58,7 +58,7 @@ class _Patient:
         return str(self.connection.execute(text(statement)).scalar())
 
 
-Check = Callable[[_Patient], list[Finding]]
+Check = Callable[[_Examined], list[Finding]]
 
 
 # ---------------------------------------------------------------- the face
@@ -102,7 +102,7 @@ def _tried(check: Check, store: Store) -> list[Finding]:
     """
     try:
         with connected(store.url) as connection:
-            return check(_Patient(store, connection))
+            return check(_Examined(store, connection))
     except Exception as error:  # noqa: BLE001 - the other checks are wanted all the same
         words = (check.__doc__ or "").removesuffix(".")
         why = reason(getattr(error, "orig", error))
@@ -132,7 +132,7 @@ def _sqlite_version() -> Finding:
     return Finding(ok=True, sentence=f"SQLite is of version {sqlite3.sqlite_version}: {why}")
 
 
-def _journal_mode(patient: _Patient) -> list[Finding]:
+def _journal_mode(patient: _Examined) -> list[Finding]:
     """How SQLite writes."""
     mode = patient.first("PRAGMA journal_mode").upper()
     wanted = database.pragmas()[0].rpartition(" ")[2]
@@ -144,7 +144,7 @@ def _journal_mode(patient: _Patient) -> list[Finding]:
     ]
 
 
-def _integrity(patient: _Patient) -> list[Finding]:
+def _integrity(patient: _Examined) -> list[Finding]:
     """Whether the file is sound."""
     for name in ("quick_check", "integrity_check"):
         said = patient.connection.execute(text(f"PRAGMA {name}")).scalars().all()
@@ -155,7 +155,7 @@ def _integrity(patient: _Patient) -> list[Finding]:
     return [Finding(ok=True, sentence="the file is sound: no check of SQLite found a fault.")]
 
 
-def _writable(patient: _Patient) -> list[Finding]:
+def _writable(patient: _Examined) -> list[Finding]:
     """Whether the file can be written."""
     path = patient.file
     closed = [one for one in (path, path.absolute().parent) if not os.access(one, os.W_OK)]
@@ -164,7 +164,7 @@ def _writable(patient: _Patient) -> list[Finding]:
     return [Finding(ok=True, sentence="the file and its folder can be written.")]
 
 
-def _in_use(patient: _Patient) -> list[Finding]:
+def _in_use(patient: _Examined) -> list[Finding]:
     """Whether another process holds the file."""
     path = patient.file
     lock = path.with_name(f"{path.name}.lock")
@@ -179,7 +179,7 @@ def _in_use(patient: _Patient) -> list[Finding]:
 
 
 # ---------------------------------------------------------------- servers
-def _server(patient: _Patient) -> list[Finding]:
+def _server(patient: _Examined) -> list[Finding]:
     """The server and how it keeps text."""
     encoding = patient.first("SHOW server_encoding")
     is_utf8 = encoding == "UTF8"
@@ -189,7 +189,7 @@ def _server(patient: _Patient) -> list[Finding]:
     return [Finding(ok=True, sentence=release), Finding(is_utf8, kept)]
 
 
-def _may_write(patient: _Patient) -> list[Finding]:
+def _may_write(patient: _Examined) -> list[Finding]:
     """Whether the tables can be written."""
     statement = text("SELECT has_table_privilege(:name, 'INSERT')")
     names = [table.name for table in TABLES.sorted_tables]
@@ -203,7 +203,7 @@ def _may_write(patient: _Patient) -> list[Finding]:
     return [Finding(ok=True, sentence="the tables can be written.")]
 
 
-def _others(patient: _Patient) -> list[Finding]:
+def _others(patient: _Examined) -> list[Finding]:
     """Who else is connected."""
     count = patient.first(
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
@@ -213,7 +213,7 @@ def _others(patient: _Patient) -> list[Finding]:
 
 
 # ---------------------------------------------------------------- campaigns
-def _version(patient: _Patient) -> list[Finding]:
+def _version(patient: _Examined) -> list[Finding]:
     """The tables and their version."""
     missing = TABLES.tables.keys() - set(inspect(patient.connection).get_table_names())
     if missing:
@@ -227,7 +227,7 @@ def _version(patient: _Patient) -> list[Finding]:
     return [Finding(ok=False, sentence=f"{said}, and this possibal is for {SCHEMA}: {later}")]
 
 
-def _rows(patient: _Patient) -> list[Finding]:
+def _rows(patient: _Examined) -> list[Finding]:
     """The rows of the campaign."""
     wanted, listed = patient.store.setup().rows, sorted(patient.store.items())
     numbers = len(patient.store.array("X"))
@@ -237,7 +237,7 @@ def _rows(patient: _Patient) -> list[Finding]:
     return [Finding(ok=True, sentence=f"all {wanted} rows are there, as text and as numbers.")]
 
 
-def _journal(patient: _Patient) -> list[Finding]:
+def _journal(patient: _Examined) -> list[Finding]:
     """The journal."""
     events, setup = patient.store.events(), patient.store.setup()
     state = replay(events)
@@ -256,7 +256,7 @@ def _journal(patient: _Patient) -> list[Finding]:
     return found
 
 
-def counted(state: State) -> str:
+def counted(state: JournalState) -> str:
     """How much a journal holds."""
     events, people, rows = len(state.events), len(state.people), len(state.labelled())
     by = "1 person" if people == 1 else f"{people} people"
@@ -274,7 +274,7 @@ def _numbers(events: Sequence[Event]) -> str:
     return shown if len(events) <= SHOWN else f"{shown} and {len(events) - SHOWN} others"
 
 
-def _leases(patient: _Patient) -> list[Finding]:
+def _leases(patient: _Examined) -> list[Finding]:
     """Who is at work."""
     living, setup = patient.store.leases(clock()), patient.store.setup()
     lost = [row for row in living if not _is_row(row, setup)]
@@ -286,7 +286,7 @@ def _leases(patient: _Patient) -> list[Finding]:
     return [Finding(ok=True, sentence=said)]
 
 
-def _media(patient: _Patient) -> list[Finding]:
+def _media(patient: _Examined) -> list[Finding]:
     """The pictures."""
     folder = patient.store.setup().folder
     if folder is None:

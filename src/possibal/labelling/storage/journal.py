@@ -85,7 +85,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RowVerdict:
     """What holds of a row.
 
     Attributes:
@@ -133,11 +133,11 @@ class Verdict:
         return self.settled is None and not self.is_bad and len(self.naming) < people
 
 
-NOTHING = Verdict()
+NOTHING = RowVerdict()
 """What holds of a row about which nothing was done."""
 
 
-class State:
+class JournalState:
     """What holds after some events: a fold that grows by :meth:`apply`."""
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ class State:
         self._undone = set[tuple[str, str]]()
         self._on_row = defaultdict[int, list[Event]](list)
         self._of = defaultdict[str, list[Order]](list)
-        self._verdicts = dict[int, Verdict]()
+        self._verdicts = dict[int, RowVerdict]()
         self.labels = dict[int, str]()
         """The label of each row that has one, in no order that means anything."""
         self._used: list[str] | None = None
@@ -181,12 +181,12 @@ class State:
         if verdict.label is not None:
             self.labels[row] = verdict.label
 
-    def _judged(self, row: int) -> Verdict:
+    def _judged(self, row: int) -> RowVerdict:
         """What holds of a row, from all that was done about it."""
         holding = sorted((e for e in self._on_row[row] if self.holds(e)), key=lambda e: e.order)
         opinions = {event.who: event for event in holding if event.kind in OPINIONS}
         settled = [event for event in holding if event.kind is Kind.SETTLE]
-        return Verdict(opinions, settled[-1] if settled else None)
+        return RowVerdict(opinions, settled[-1] if settled else None)
 
     # ------------------------------------------------------------ what holds
 
@@ -194,12 +194,12 @@ class State:
         """Whether the person did not undo it."""
         return (event.key, event.who) not in self._undone
 
-    def verdict(self, row: int) -> Verdict:
+    def verdict(self, row: int) -> RowVerdict:
         """What holds of a row."""
         return self._verdicts.get(row, NOTHING)
 
     @property
-    def verdicts(self) -> dict[int, Verdict]:
+    def verdicts(self) -> dict[int, RowVerdict]:
         """What holds of each row about which something was done."""
         return self._verdicts
 
@@ -256,9 +256,9 @@ class State:
         return skip.kind is Kind.SKIP and len(orders) - bisect_right(orders, skip.order) >= REST
 
 
-def replay(events: Iterable[Event]) -> State:
+def replay(events: Iterable[Event]) -> JournalState:
     """What holds after all these events."""
-    state = State()
+    state = JournalState()
     for event in events:
         state.apply(event)
     return state

@@ -13,7 +13,7 @@ class Holding:
     spare: bool
 
 
-class Turns:
+class LeaseTable:
     """Who holds which rows. Times are milliseconds."""
 
     def __init__(self) -> None:

@@ -21,13 +21,13 @@ from sqlalchemy import URL, Connection, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
-from possibal.arguments import USUAL
+from possibal.arguments import DEFAULT_STRATEGY
 from possibal.errors import UnsavedError
 from possibal.labelling.storage import database
-from possibal.labelling.storage.database import TABLES, address, held, leases, told
+from possibal.labelling.storage.database import TABLES, address, held, leases, refusals
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.leases import Holding
-from possibal.labelling.storage.write_queue import Job, Result, Writer
+from possibal.labelling.storage.write_queue import Job, Result, WriteQueue
 
 CHUNK, MANY = 8_000_000, 500
 """Bytes of an array in one cell, and values that one statement names."""
@@ -62,7 +62,7 @@ class Setup:
     text: str | None = None
     folder: str | None = None
     classes: tuple[str, ...] = ()
-    strategy: str = USUAL
+    strategy: str = DEFAULT_STRATEGY
     seed: int = 0
     people: int = 1
     check: int = 0
@@ -135,11 +135,11 @@ class Store:
             self._stack.enter_context(held(url))
         self._read = database.engine(url, writes=False)
         self._stack.callback(self._read.dispose)
-        self._writer: Writer | None = None
+        self._writer: WriteQueue | None = None
         if writes:
             engine = database.engine(url, writes=True)
             self._stack.callback(engine.dispose)
-            self._writer = Writer(engine)
+            self._writer = WriteQueue(engine)
             self._stack.callback(self._writer.close)
 
     # ------------------------------------------------------------ beginning
@@ -152,7 +152,7 @@ class Store:
         if path is not None and not path.exists():
             return False
         store = cls(url, writes=False)
-        with store, told(url), store._read.connect() as connection:
+        with store, refusals(url), store._read.connect() as connection:
             return database.version(connection) is not None
 
     @classmethod
@@ -165,7 +165,7 @@ class Store:
             )
         store = cls(address(db), writes=True)
         try:
-            with told(store.url):
+            with refusals(store.url):
                 store.writing.run(lambda connection: _begin(connection, setup, contents))
         except BaseException:
             store.close()
@@ -191,7 +191,7 @@ class Store:
 
     def _check_version(self) -> None:
         """Refuse tables of a later version; migrate earlier ones after a backup."""
-        with told(self.url), self._read.connect() as connection:
+        with refusals(self.url), self._read.connect() as connection:
             found = database.version(connection) or 0
         if found > database.SCHEMA:
             raise ValueError(
@@ -199,7 +199,7 @@ class Store:
                 "Update possibal: pip install --upgrade possibal."
             )
         if found < database.SCHEMA:
-            with told(self.url):
+            with refusals(self.url):
                 self.writing.run(database.migrate)
 
     def _run(self, job: Job[Result]) -> Result:
@@ -213,7 +213,7 @@ class Store:
             ) from error
 
     @property
-    def writing(self) -> Writer:
+    def writing(self) -> WriteQueue:
         """What writes."""
         if self._writer is None:
             raise ValueError("store must be open for writing; got one that only reads. Open it so.")

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from sqlalchemy import Connection, Engine
 
-MOST = 256
+MAX_GROUP = 256
 """Jobs that share a commit."""
 
 Result = TypeVar("Result")
@@ -21,14 +21,14 @@ Job: TypeAlias = Callable[[Connection], Result]
 
 
 @dataclass(frozen=True, eq=False)
-class Waiting(Generic[Result]):
+class QueuedJob(Generic[Result]):
     """A job, and who waits for it."""
 
     job: Job[Result]
     done: "Future[Result]"
 
 
-class Writer:
+class WriteQueue:
     """A thread that owns the only connection that writes.
 
     Each job has a savepoint of its own, so that one that fails takes nothing back from the others.
@@ -40,7 +40,7 @@ class Writer:
         """Start the thread."""
         self._engine = engine
         self._is_open, self._door = True, Lock()
-        self._queue = SimpleQueue[Waiting[Any] | None]()
+        self._queue = SimpleQueue[QueuedJob[Any] | None]()
         self._thread = Thread(target=self._work, name="possibal-writer", daemon=True)
         self._thread.start()
 
@@ -52,7 +52,7 @@ class Writer:
                 raise RuntimeError(
                     "the writer must be open; got one that was closed. Open the store."
                 )
-            self._queue.put(Waiting(job, done))
+            self._queue.put(QueuedJob(job, done))
         return done.result()
 
     def close(self) -> None:
@@ -67,12 +67,12 @@ class Writer:
         is_open = True
         while is_open:
             taken = [self._queue.get()]
-            while len(taken) < MOST and not self._queue.empty():
+            while len(taken) < MAX_GROUP and not self._queue.empty():
                 taken.append(self._queue.get())
             is_open = None not in taken
             self._write([waiting for waiting in taken if waiting is not None])
 
-    def _write(self, batch: list[Waiting[Any]]) -> None:
+    def _write(self, batch: list[QueuedJob[Any]]) -> None:
         """Run jobs in one transaction, and tell each how it went."""
         if not batch:
             return
@@ -86,7 +86,7 @@ class Writer:
             tell()
 
 
-def _tried(connection: Connection, waiting: Waiting[Any]) -> Callable[[], None]:
+def _tried(connection: Connection, waiting: QueuedJob[Any]) -> Callable[[], None]:
     """How a job went, to be told after the commit.
 
     Raises where the connection or the savepoint is gone: the database took all of them back.
@@ -103,6 +103,6 @@ def _tried(connection: Connection, waiting: Waiting[Any]) -> Callable[[], None]:
     return lambda: waiting.done.set_result(result)
 
 
-def _failure(waiting: Waiting[Any], error: BaseException) -> Callable[[], None]:
+def _failure(waiting: QueuedJob[Any], error: BaseException) -> Callable[[], None]:
     """That a job failed."""
     return lambda: waiting.done.set_exception(error)

@@ -17,17 +17,17 @@ import possibal
 from possibal.data import images
 from possibal.errors import RefusedError, UnsavedError
 from possibal.labelling import label_files
-from possibal.labelling.overview import Overview, Wanted
-from possibal.labelling.service import Desk
+from possibal.labelling.overview import HistoryFilter, Overview
+from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.web import schemas
-from possibal.labelling.web.serializers import Views
+from possibal.labelling.web.serializers import Serializer
 
 STATIC = Path(str(files("possibal.labelling.web") / "static"))
 PRIVATE = "private, max-age=3600"
 """For pictures: they do not change."""
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": schemas.Problem, "description": words}
+    status: {"model": schemas.ProblemOut, "description": words}
     for status, words in {
         400: "Not to be read",
         401: "No token",
@@ -39,7 +39,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     }.items()
 }
 MISSING: dict[int | str, dict[str, Any]] = {
-    404: {"model": schemas.Problem, "description": "Not there"}
+    404: {"model": schemas.ProblemOut, "description": "Not there"}
 }
 PICTURE: dict[int | str, dict[str, Any]] = {
     200: {"content": {kind: {} for kind in images.TYPES.values()}, "description": "The picture"}
@@ -56,7 +56,7 @@ RULES = {
 """What the words of pydantic mean to people."""
 
 
-def application(desk: Desk, cookie: str) -> FastAPI:
+def create_app(desk: LabellingService, cookie: str) -> FastAPI:
     """The page of a desk, without the gate that looks at the cookie."""
     app = FastAPI(
         title="possibal",
@@ -71,7 +71,7 @@ def application(desk: Desk, cookie: str) -> FastAPI:
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(UnsavedError, _unsaved)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    views = Views(desk, Overview(desk.standing))
+    views = Serializer(desk, Overview(desk.standing))
     _pages(app, desk)
     _asking(app, desk, views)
     _answering(app, desk, views)
@@ -81,7 +81,7 @@ def application(desk: Desk, cookie: str) -> FastAPI:
 
 
 # ---------------------------------------------------------------- routes
-def _pages(app: FastAPI, desk: Desk) -> None:
+def _pages(app: FastAPI, desk: LabellingService) -> None:
     """The page itself and its pictures."""
 
     @app.get("/", include_in_schema=False)
@@ -95,70 +95,70 @@ def _pages(app: FastAPI, desk: Desk) -> None:
         if item is None or item.media is None or desk.setup.folder is None:
             return JSONResponse({"detail": "This row has no picture."}, 404)
         try:
-            path = images.inside(Path(desk.setup.folder), item.media)
+            path = images.resolve_image(Path(desk.setup.folder), item.media)
         except ValueError:
             return JSONResponse({"detail": "The picture of this row is not there any more."}, 404)
         kind = images.TYPES[path.suffix.lower()]
         return FileResponse(path, media_type=kind, headers={"cache-control": PRIVATE})
 
 
-def _asking(app: FastAPI, desk: Desk, views: Views) -> None:
+def _asking(app: FastAPI, desk: LabellingService, views: Serializer) -> None:
     """What gives questions."""
 
     @app.post("/api/ask")
-    def ask(given: schemas.Ask) -> schemas.Asked:
+    def ask(given: schemas.AskIn) -> schemas.AskedOut:
         """The next question, or the row that a person chose."""
         if given.row is not None:
-            return schemas.Asked(
+            return schemas.AskedOut(
                 question=views.question(desk.choose(given.who, given.row)), reason=None
             )
         return views.asked(given.who)
 
     @app.post("/api/spare")
-    def spare(given: schemas.Spare) -> schemas.Spares:
+    def spare(given: schemas.ReserveIn) -> schemas.ReserveOut:
         """Questions for while the server is away."""
         found = desk.reserve(given.who, given.count)
-        return schemas.Spares(questions=[views.question(one) for one in found])
+        return schemas.ReserveOut(questions=[views.question(one) for one in found])
 
     @app.post("/api/renew")
-    def renew(given: schemas.Renew) -> schemas.Renewed:
+    def renew(given: schemas.RenewIn) -> schemas.RenewedOut:
         """Let a person keep their rows."""
-        return schemas.Renewed(seconds=desk.renew(given.who))
+        return schemas.RenewedOut(seconds=desk.renew(given.who))
 
 
-def _answering(app: FastAPI, desk: Desk, views: Views) -> None:
+def _answering(app: FastAPI, desk: LabellingService, views: Serializer) -> None:
     """What changes the campaign."""
 
     @app.post("/api/answer")
-    def answer(given: schemas.Answer) -> schemas.Answered:
+    def answer(given: schemas.AnswerIn) -> schemas.AnsweredOut:
         """Keep an answer, and give the next question."""
         kind = Kind(given.kind)
         label = given.label if kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} else None
         event = Event(given.key, kind, given.who, given.made, given.row, label)
         stored = desk.answer(event)
-        nothing = schemas.Asked(question=None, reason=None)
+        nothing = schemas.AskedOut(question=None, reason=None)
         following = views.asked(given.who) if given.next else nothing
-        return schemas.Answered(
+        return schemas.AnsweredOut(
             repeated=stored.repeated, question=following.question, reason=following.reason
         )
 
     @app.post("/api/undo")
-    def undo(given: schemas.Undo) -> schemas.Undone:
+    def undo(given: schemas.UndoIn) -> schemas.UndoneOut:
         """Take an action back, and ask about its row anew."""
         event = Event(given.key, Kind.UNDO, given.who, given.made, target=given.target)
         undone = desk.undo(event)
         if undone is None or undone.row is None:
-            return schemas.Undone(target=given.target, question=None)
-        return schemas.Undone(target=undone.key, question=views.again(undone.row, given.who))
+            return schemas.UndoneOut(target=given.target, question=None)
+        return schemas.UndoneOut(target=undone.key, question=views.again(undone.row, given.who))
 
     @app.post("/api/classes")
-    def classes(given: schemas.NewClass) -> schemas.Classes:
+    def classes(given: schemas.NewClassIn) -> schemas.ClassesOut:
         """Add a class."""
         desk.answer(Event(given.key, Kind.CLASS, given.who, given.made, label=given.label))
-        return schemas.Classes(classes=list(desk.standing.classes))
+        return schemas.ClassesOut(classes=list(desk.standing.classes))
 
 
-def _looking(app: FastAPI, views: Views) -> None:
+def _looking(app: FastAPI, views: Serializer) -> None:
     """What only shows."""
 
     @app.get("/api/campaign")
@@ -187,7 +187,7 @@ def _looking(app: FastAPI, views: Views) -> None:
         limit: Annotated[int, Query(ge=1, le=200)] = 50,
     ) -> schemas.HistoryOut:
         """What people did."""
-        wanted = Wanted(who or None, kind, label or None, text or None, before, limit)
+        wanted = HistoryFilter(who or None, kind, label or None, text or None, before, limit)
         return views.history(wanted)
 
     @app.get("/api/rows/{row}")
@@ -206,13 +206,13 @@ def _looking(app: FastAPI, views: Views) -> None:
         return views.conflicts()
 
 
-def _taking_away(app: FastAPI, desk: Desk) -> None:
+def _taking_away(app: FastAPI, desk: LabellingService) -> None:
     """What is saved as a file."""
 
     @app.get("/api/labels.csv", responses=SHEET, response_class=Response)
     def sheet() -> Response:
         """All answers."""
-        content = label_files.written(label_files.exported(desk.store), ".csv")
+        content = label_files.export_file(label_files.exported_opinions(desk.store), ".csv")
         kept = {"content-disposition": 'attachment; filename="labels.csv"'}
         return Response(content, media_type="text/csv; charset=utf-8", headers=kept)
 

@@ -32,27 +32,27 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Ask(Strict):
+class AskIn(Strict):
     """A person wants a question, or a row of their choice."""
 
     who: Name
     row: Row | None = None
 
 
-class Spare(Strict):
+class ReserveIn(Strict):
     """A person wants questions in reserve."""
 
     who: Name
     count: Annotated[int, Field(ge=1, le=50), WHOLE] = 25
 
 
-class Renew(Strict):
+class RenewIn(Strict):
     """A person is still there."""
 
     who: Name
 
 
-class Answer(Strict):
+class AnswerIn(Strict):
     """What a person says of a row."""
 
     key: Key
@@ -64,7 +64,7 @@ class Answer(Strict):
     next: bool = True
 
 
-class Undo(Strict):
+class UndoIn(Strict):
     """A person takes an action back."""
 
     key: Key
@@ -73,7 +73,7 @@ class Undo(Strict):
     target: Key | None = None
 
 
-class NewClass(Strict):
+class NewClassIn(Strict):
     """A person adds a class."""
 
     key: Key
@@ -83,7 +83,7 @@ class NewClass(Strict):
 
 
 # ---------------------------------------------------------------- answers
-class Problem(BaseModel):
+class ProblemOut(BaseModel):
     """What is wrong, in one sentence."""
 
     detail: str
@@ -139,39 +139,39 @@ class QuestionOut(BaseModel):
     mine: MineOut | None
 
 
-class Asked(BaseModel):
+class AskedOut(BaseModel):
     """The next question, or why there is none."""
 
     question: QuestionOut | None
     reason: str | None
 
 
-class Answered(Asked):
+class AnsweredOut(AskedOut):
     """That an answer is kept, and the next question."""
 
     repeated: bool
 
 
-class Spares(BaseModel):
+class ReserveOut(BaseModel):
     """Questions in reserve."""
 
     questions: list[QuestionOut]
 
 
-class Undone(BaseModel):
+class UndoneOut(BaseModel):
     """What was taken back, and its row to be answered anew."""
 
     target: str | None
     question: QuestionOut | None
 
 
-class Classes(BaseModel):
+class ClassesOut(BaseModel):
     """The classes there are."""
 
     classes: list[str]
 
 
-class Renewed(BaseModel):
+class RenewedOut(BaseModel):
     """How long rows are kept for a person."""
 
     seconds: int

@@ -31,7 +31,7 @@ FOREIGN = frozenset(["cross-site", "same-site"])
 """What browsers say of requests that another site's page makes."""
 
 
-class Gate:
+class SecurityMiddleware:
     """An application behind a gate."""
 
     def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str], cookie: str) -> None:

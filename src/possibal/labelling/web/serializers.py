@@ -1,7 +1,7 @@
 """What the desk and its overview say, in the shapes that travel."""
 
-from possibal.labelling.overview import Overview, Wanted, preview
-from possibal.labelling.service import LEASE, Desk, Question
+from possibal.labelling.overview import HistoryFilter, Overview, preview
+from possibal.labelling.service import LEASE, LabellingService, Question
 from possibal.labelling.storage.store import Item
 from possibal.labelling.web import schemas
 
@@ -9,22 +9,22 @@ NOTHING_LEFT = "No row is left to ask about. Others may still be at work on some
 BEGINNING = "The model has not looked at the rows yet."
 
 
-class Views:
+class Serializer:
     """The same as the desk and the overview say, ready to be sent."""
 
-    def __init__(self, desk: Desk, overview: Overview) -> None:
+    def __init__(self, desk: LabellingService, overview: Overview) -> None:
         """Speak for these."""
         self._desk, self._overview = desk, overview
         self._owners = tuple(desk.setup.recipe["owners"])
 
     # ------------------------------------------------------------ questions
 
-    def asked(self, who: str) -> schemas.Asked:
+    def asked(self, who: str) -> schemas.AskedOut:
         """The next question for a person, or why there is none."""
         question = self._desk.ask(who)
         if question is None:
-            return schemas.Asked(question=None, reason=NOTHING_LEFT)
-        return schemas.Asked(question=self.question(question), reason=None)
+            return schemas.AskedOut(question=None, reason=NOTHING_LEFT)
+        return schemas.AskedOut(question=self.question(question), reason=None)
 
     def again(self, row: int, who: str) -> schemas.QuestionOut:
         """A row, whoever is at it."""
@@ -39,8 +39,8 @@ class Views:
         ]
         why = schemas.WhyOut(
             sentence=question.sentence,
-            leaning=question.leaning,
-            certainty=question.sure,
+            leaning=question.predicted_label,
+            certainty=question.necessity,
             near=near,
         )
         mine = question.mine and schemas.MineOut(kind=question.mine.kind, label=question.mine.label)
@@ -112,7 +112,7 @@ class Views:
         ]
         return schemas.MapOut(points=points, classes=list(self._desk.standing.classes))
 
-    def history(self, wanted: Wanted) -> schemas.HistoryOut:
+    def history(self, wanted: HistoryFilter) -> schemas.HistoryOut:
         """What people did."""
         entries, more = self._overview.history(wanted)
         listed = [

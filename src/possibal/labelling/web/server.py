@@ -9,12 +9,12 @@ from threading import Timer
 
 import uvicorn
 
-from possibal.labelling.service import Desk
-from possibal.labelling.web.routes import application
-from possibal.labelling.web.security import Gate
+from possibal.labelling.service import LabellingService
+from possibal.labelling.web.routes import create_app
+from possibal.labelling.web.security import SecurityMiddleware
 
 LOCAL = "127.0.0.1"
-USUAL = 8765
+DEFAULT_PORT = 8765
 """The port that is tried first."""
 PORTS = 20
 """How many are tried after it."""
@@ -48,9 +48,11 @@ class Server:
         named = address.names[0] if address.names else shown
         self.url = f"http://{named}:{port}/?token={self._token}"
 
-    def run(self, desk: Desk, *, browser: bool) -> None:
+    def run(self, desk: LabellingService, *, browser: bool) -> None:
         """Serve until Ctrl-C or until it is ended, with the page opened if wanted."""
-        gate = Gate(application(desk, self._cookie), self._token, self._hosts, self._cookie)
+        gate = SecurityMiddleware(
+            create_app(desk, self._cookie), self._token, self._hosts, self._cookie
+        )
         config = uvicorn.Config(
             gate, log_level="warning", access_log=False, server_header=False, ws="none"
         )
@@ -68,7 +70,11 @@ class Server:
 
 def _bound(address: Address) -> socket.socket:
     """A socket at the address, or one sentence."""
-    wanted = [address.port] if address.port is not None else [*range(USUAL, USUAL + PORTS), 0]
+    wanted = (
+        [address.port]
+        if address.port is not None
+        else [*range(DEFAULT_PORT, DEFAULT_PORT + PORTS), 0]
+    )
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     reason: object = None
     for port in wanted:
