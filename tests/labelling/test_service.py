@@ -103,13 +103,21 @@ def test_a_row_comes_back_once_its_lease_has_ended(tmp_path, time):
 def test_the_first_questions_stand_for_others_and_the_later_ones_come_from_the_model(at):
     first = at.ask("ann")
     assert first.source is QuestionSource.DIVERSE
-    assert (first.predicted_label, first.necessity, first.near, first.mine) == (None, None, (), None)
+    assert (first.predicted_label, first.necessity, first.near, first.mine) == (
+        None,
+        None,
+        (),
+        None,
+    )
     assert first.sentence.startswith("Too little is known for a guess, and this row stands")
     walk(at, "ann", 8)
     later = at.ask("ann")
     row, ranking = row_of(later), at.standing.ranking
     assert later.source is QuestionSource.MODEL
-    assert (later.predicted_label, later.necessity) == (ranking.predicted_label(row), ranking.necessity_of(row))
+    assert (later.predicted_label, later.necessity) == (
+        ranking.predicted_label(row),
+        ranking.necessity_of(row),
+    )
     assert later.item == at.store.items([row])[row]
     near = at.standing.nearest(row, 3)
     assert [(one.item.row, one.label) for one in later.near] == [(r, label) for r, label, _ in near]
