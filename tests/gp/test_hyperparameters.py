@@ -18,7 +18,7 @@ from possibal.gp.hyperparameters import (
     LENGTH_SHARE,
     NOISE_SD,
     DefaultKernel,
-    default_length_scale_of,
+    default_hyperprior,
     envelope,
     evidence,
     fixed,
@@ -79,7 +79,7 @@ def test_our_own_kernel_has_the_amplitude_and_the_length_of_the_rows(common):
     np.testing.assert_array_equal(made.hyperprior.centre, made.given)
     np.testing.assert_array_equal(made.hyperprior.sd, [AMPLITUDE_SD, LENGTH_SD])
     np.testing.assert_allclose(
-        made.hyperprior.settings(), default_length_scale_of(made.distance).settings()
+        made.hyperprior.settings(), default_hyperprior(made.distance).settings()
     )
     (kernel,) = made.kernels
     np.testing.assert_allclose(kernel.diag(data.X), AMPLITUDE * (1.0 + common))
@@ -363,7 +363,7 @@ def test_kernels_of_several_classes_are_moved_together():
 def test_the_usual_belief_is_that_of_our_own_kernel(link, n, scale):
     data = replace(seen(link, n=n), X=scale * rows(4, n))
     found, expected = (
-        default_length_scale_of(usual_distance(data.X)),
+        default_hyperprior(usual_distance(data.X)),
         problem(None, data).hyperprior,
     )
     assert found.names == expected.names
@@ -382,7 +382,7 @@ def test_length_scales_follow_the_usual_distance_that_is_given():
         made = problem(kernels, data, distance=5.0)
         assert made.hyperprior.centre[1] == pytest.approx(np.log(LENGTH_SHARE * 5.0))
         assert made.hyperprior.centre[1] != problem(kernels, data).hyperprior.centre[1]
-    assert default_length_scale_of(5.0).centre[1] == pytest.approx(np.log(LENGTH_SHARE * 5.0))
+    assert default_hyperprior(5.0).centre[1] == pytest.approx(np.log(LENGTH_SHARE * 5.0))
 
 
 @pytest.mark.parametrize("n", [0, 1])
@@ -390,5 +390,5 @@ def test_the_usual_belief_needs_no_rows(n):
     data = TrainingData(np.ones((n, 2)), np.ones((1, n)), np.ones((1, n)), PROBIT)
     expected = problem(None, data).hyperprior
     np.testing.assert_allclose(
-        default_length_scale_of(usual_distance(data.X)).centre, expected.centre, rtol=1e-12
+        default_hyperprior(usual_distance(data.X)).centre, expected.centre, rtol=1e-12
     )

@@ -122,3 +122,31 @@ def test_usual_settings_are_those_of_a_constant_times_an_rbf(common, shape):
     assert len(found) == 3
     written = np.array([setting.theta for (setting,) in found.settings()])
     np.testing.assert_allclose(written, thetas, rtol=1e-12, atol=1e-12)
+
+
+# ---------------------------------------------------------------- given distances
+@pytest.mark.parametrize("common", [0.0, 0.3])
+def test_covariances_at_squared_distances_are_those_of_the_kernel(common):
+    X, Z = np.random.default_rng(0).normal(size=(2, 2, 5, 3))  # two problems of five rows
+    thetas = np.log([[2.0, 0.5], [1.0, 3.0], [4.0, 1.0], [0.3, 0.7]])  # two settings each
+    squares = np.array([cdist(x, z, "sqeuclidean") for x, z in zip(X, Z, strict=True)])
+    found = RBFPrior.usual(thetas, common).covariances(squares)
+    assert found.shape == (4, 5, 5)
+    for member, (theta, K) in enumerate(zip(thetas, found, strict=True)):
+        amplitude, length = np.exp(theta)
+        kernel = ConstantKernel(amplitude) * (RBF(length) + ConstantKernel(common))
+        np.testing.assert_allclose(K, kernel(X[member // 2], Z[member // 2]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("common", [0.0, 0.3])
+def test_slopes_at_squared_distances_are_those_of_the_rows(common):
+    rng = np.random.default_rng(1)
+    X, thetas = rng.normal(size=(2, 6, 3)), np.log([[2.0, 0.5], [1.0, 3.0]])
+    sensitivity = rng.normal(size=(2, 3, 6, 6))
+    sensitivity += np.swapaxes(sensitivity, 2, 3)
+    squares = np.array([cdist(x, x, "sqeuclidean") for x in X])
+    found = RBFPrior.usual(thetas, common).slopes_at(squares, sensitivity)
+    for s in range(2):
+        one = RBFPrior.usual(thetas[s : s + 1], common)
+        expected = one.slopes(X[s], sensitivity[s : s + 1])
+        np.testing.assert_allclose(found[s], expected[0], rtol=1e-9)

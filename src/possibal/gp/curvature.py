@@ -1,6 +1,6 @@
-"""What labels tell about latents near one place: the curvature that Laplace's method needs.
+"""Curvature of the log likelihood for Laplace's method: W, and P = (K + W^-1)^-1 as GPML has it.
 
-Every array has the same three axes: S members of a stack (settings of the hyperparameters, or
+Every array has the same three axes: S members of a batch (settings of the hyperparameters, or
 runs), P processes (one for a link with one latent a row, C for a softmax), n rows. Kernel matrices
 are (S, P, n, n); a single process axis there is shared by all classes.
 """
@@ -21,7 +21,7 @@ _WRONG = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """What was seen, as the climb reads it.
+    """Labels and weights of the training rows, as Newton's method reads them.
 
     Attributes:
         y: labels -1 and 1, or numbers, (1 or S, 1, n); one-hot under a softmax, (1 or S, C, n).
@@ -34,14 +34,14 @@ class Observations:
     kernel: str = "kernel"
 
     def part(self, members: Places) -> "Observations":
-        """The same for some members of the stack."""
+        """The same for some members of the batch."""
         y = self.y if len(self.y) == 1 else self.y[members]
         weight = self.weight if len(self.weight) == 1 else self.weight[members]
         return Observations(y, weight, self.kernel)
 
 
 class Curvature(Protocol):
-    """What the labels tell about the latents: P = (K + W^-1)^-1, never formed as such.
+    """P = (K + W^-1)^-1, never formed as such, with what Newton's method and prediction need of it.
 
     Paper: Props. 7 and 8, [K + W^-1]^-1; for the softmax that is notation only (erratum 7).
     """
@@ -68,7 +68,7 @@ class Curvature(Protocol):
         ...
 
     def part(self, members: Places, /) -> Self:
-        """The same for some members of the stack."""
+        """The same for some members of the batch."""
         ...
 
     def times(self, v: Array) -> Array:
@@ -109,7 +109,7 @@ class Curvature(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class DiagonalCurvature(Batched):
-    """What labels tell where each row has one latent, so that W is diagonal.
+    """Curvature where each row has one latent, so that W is diagonal.
 
     Paper: Prop. 7; GPML Eq. 3.26 and 3.27, P = W^1/2 B^-1 W^1/2 with B = I + W^1/2 K W^1/2.
     """
@@ -121,7 +121,7 @@ class DiagonalCurvature(Batched):
 
     @classmethod
     def at(cls, link: Link, seen: Observations, g: Array, K: Array) -> "DiagonalCurvature":
-        """The information at one place of the climb.
+        """The curvature at latents g.
 
         Paper: none; GPML Alg. 3.1, lines 4 and 5.
         """
@@ -186,7 +186,7 @@ class DiagonalCurvature(Batched):
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxCurvature(Batched):
-    """What labels tell under a softmax, where W couples the C latents of a row.
+    """Curvature under a softmax, where W couples the C latents of a row.
 
     P = E - E R (R' E R)^-1 R' E with E block diagonal and R a stack of C identities, so that no
     matrix is larger than n x n.
@@ -213,7 +213,7 @@ class SoftmaxCurvature(Batched):
 
     @classmethod
     def at(cls, seen: Observations, g: Array, K: Array) -> "SoftmaxCurvature":
-        """The information at one place of the climb.
+        """The curvature at latents g.
 
         Paper: none; GPML Alg. 3.3, lines 3 to 8.
         """
@@ -275,8 +275,8 @@ class SoftmaxCurvature(Batched):
         """
         return np.swapaxes(self.M.inverse_factor(), 1, 2)
 
-    def returned(self) -> Array:
-        """Matrices Q with P_cc = E_c - Q_c' Q_c, (S, C, n, n).
+    def coupling(self) -> Array:
+        """Coupling of the classes: matrices Q with P_cc = E_c - Q_c' Q_c, (S, C, n, n).
 
         Paper: none; GPML Alg. 3.4, line 8.
         """
@@ -287,7 +287,7 @@ class SoftmaxCurvature(Batched):
 
         Paper: Prop. 8, the covariance of one class.
         """
-        Q = self.returned()
+        Q = self.coupling()
         return self.E - np.swapaxes(Q, 2, 3) @ Q
 
     def drift(self, K: Array) -> Array:
@@ -297,7 +297,7 @@ class SoftmaxCurvature(Batched):
         """
         diagonal = np.broadcast_to(np.diagonal(K, axis1=2, axis2=3), self.pi.shape)
         own = diagonal - ((K @ self.E) * K).sum(axis=3)  # E is symmetric, and so is K
-        T = self.returned() @ K
+        T = self.coupling() @ K
         # S[a, b] = own[a] [a = b] + sum_k T_a[k] T_b[k], at every row.
         mixed = (self.pi[:, :, None] * T).sum(axis=1)
         S_pi = own * self.pi + (T * mixed[:, None]).sum(axis=2)
@@ -308,7 +308,7 @@ class SoftmaxCurvature(Batched):
 
 
 def curvature(link: Link | Softmax, seen: Observations, g: Array, K: Array) -> Curvature:
-    """What the labels tell about latents near g.
+    """The curvature at latents g, for any likelihood.
 
     Paper: App. C.1 and C.2, W and (K^-1 + W)^-1.
     """

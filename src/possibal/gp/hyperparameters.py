@@ -1,8 +1,8 @@
-"""What to do about hyperparameters: keep them, maximise their evidence, or carry all credible ones.
+"""Inference of hyperparameters: fixed, maximum of the evidence (type II MAP), or an envelope.
 
-Hyperparameters are unknown too. Before any label each has a log-normal possibility, whose centre
-is scaled by the rows seen; labels multiply it by their evidence. The *envelope* keeps every
-setting that stays credible, as one hypothesis of the belief.
+Hyperparameters are unknown too. Before any label each has a log-normal possibility function, the
+hyperprior, whose centre follows the rows; labels multiply it by their evidence. The *envelope*
+keeps every setting that stays credible, as one hypothesis of the belief.
 """
 
 import functools
@@ -29,11 +29,11 @@ LENGTH_SHARE = 0.7
 AMPLITUDE_SD, LENGTH_SD, NOISE_SD = 1.0, 0.5, 2.0
 """How far the logarithms of hyperparameters stray."""
 LENGTH_SCALE_FACTOR = 1.25
-"""How many of those the settings of an envelope lie off the centre."""
+"""How many standard deviations the settings of an envelope lie off the centre."""
 LEAST_CREDIBLE = 1e-3
 """Settings less credible than this are left out of an envelope: they raise no doubt above it."""
 MOST_NUMBERS = 5_000_000
-"""Entries of the kernel matrices of settings that are fitted together; more take turns."""
+"""Entries of the kernel matrices of settings that are fitted together."""
 _CLOSE: Any = {"ftol": 1e-7, "gtol": 1e-3}
 """Evidence to a ten-thousandth of a nat: further digits move no prediction."""
 _NONE = np.empty((0, 2))
@@ -41,7 +41,7 @@ _NONE = np.empty((0, 2))
 
 @dataclass(frozen=True)
 class DefaultKernel:
-    """Our own kernel, all but its length-scale.
+    """The default kernel, a constant times an RBF, without its length-scale.
 
     Paper: App. E, the RBF kernel of the experiments, which has nothing in common.
 
@@ -67,7 +67,7 @@ _OWN = DefaultKernel()
 
 @dataclass(frozen=True, eq=False)
 class InferenceProblem:
-    """A fit to be made.
+    """An inference problem: kernels, data and a hyperprior.
 
     Attributes:
         kernels: one that all classes share, or one per class.
@@ -85,10 +85,10 @@ class InferenceProblem:
 
     @functools.cached_property
     def hyperprior(self) -> "Hyperprior":
-        """What is believed of the hyperparameters before any label.
+        """Possibility function of the hyperparameters before any label.
 
-        Length-scales are believed near a share of the usual distance of two rows, which grows
-        with the square root of the number of columns; all else near what is given.
+        Length-scales are centred at a share of the usual distance of two rows, which grows with the
+        square root of the number of columns; all else at what is given.
 
         Paper: none; a Gaussian possibility function of Sec. 3.2.
         """
@@ -113,7 +113,7 @@ class InferenceProblem:
         return replace(self, data=some)
 
     def at(self, thetas: Matrix, start: Array | None = None) -> Posterior:
-        """The posterior of a stack of settings, climbed to from a start if there is one.
+        """The posterior of a batch of settings, with Newton's method started where `start` says.
 
         Paper: Props. 6 to 8.
         """
@@ -135,11 +135,12 @@ class InferenceProblem:
 
 @dataclass(frozen=True, eq=False)
 class Hyperprior:
-    """What is believed of logarithms of hyperparameters before any label: Gaussian possibilities.
+    """Hyperprior: Gaussian possibility functions of the logarithms of hyperparameters.
 
     Attributes:
         names: of the hyperparameters; those of one name are moved together.
-        centre: (p,), the most credible ones.
+        centre: (p,), the most credible ones; (R, p) for R problems, whose settings stand next to
+            each other.
         sd: (p,), how far they stray.
         bounds: what the kernels allow, within six of those.
     """
@@ -149,16 +150,22 @@ class Hyperprior:
     sd: Vector
     bounds: Bounds
 
+    @property
+    def problems(self) -> int:
+        """How many problems it is about."""
+        return len(self.centre) if self.centre.ndim > 1 else 1
+
     def log(self, thetas: Matrix) -> Vector:
-        """How credible settings are, as logarithms; zero at the centre.
+        """Log possibility of settings; zero at the centre.
 
         Paper: Sec. 3.2.
         """
-        z = (thetas - self.centre) / self.sd
-        return -0.5 * (z * z).sum(axis=1)
+        shape = self.problems, len(thetas) // self.problems, len(self.names)
+        z = (thetas.reshape(shape) - self.centre.reshape(self.problems, 1, -1)) / self.sd
+        return -0.5 * (z * z).sum(axis=-1).ravel()
 
     def settings(self) -> Matrix:
-        """Settings spread over what is credible: the centre, and each name moved to either side.
+        """Star design over the hyperprior: the centre, and each name moved to either side.
 
         Length-scales of several columns or classes have one name. None leaves the bounds.
 
@@ -168,12 +175,16 @@ class Hyperprior:
         moves = np.array([[own == name for own in self.names] for name in each], dtype=float)
         z = LENGTH_SCALE_FACTOR * moves.reshape(len(each), p)
         moved = np.concatenate([np.zeros((1, p)), z, -z]) * self.sd
-        inside = np.clip(self.centre + moved, self.bounds.lb, self.bounds.ub)
-        return np.array(list(dict.fromkeys(map(tuple, inside)))).reshape(-1 if p else 1, p)
+        shape = self.problems, 1, p
+        low, high = self.bounds.lb.reshape(shape), self.bounds.ub.reshape(shape)
+        inside = np.clip(self.centre.reshape(shape) + moved, low, high)
+        rows = list(map(tuple, inside[0]))
+        once = [place for place, row in enumerate(rows) if rows.index(row) == place]
+        return inside[:, once].reshape(self.problems * len(once), p)
 
 
 HyperparameterInference = Callable[[InferenceProblem], Posterior]
-"""One way to deal with hyperparameters."""
+"""An inference of hyperparameters."""
 
 
 def fixed(problem: InferenceProblem) -> Posterior:
@@ -185,9 +196,9 @@ def fixed(problem: InferenceProblem) -> Posterior:
 
 
 def evidence(problem: InferenceProblem) -> Posterior:
-    """The posterior under the setting of largest evidence times prior.
+    """The posterior under the setting of largest evidence times hyperprior (type II MAP).
 
-    The climb starts from the centre and from the best setting of the envelope.
+    L-BFGS-B starts from the centre and from the best setting of the envelope.
 
     Paper: none; GPML Sec. 5.5, with priors: without them few labels lead to extremes.
     """
@@ -195,7 +206,7 @@ def evidence(problem: InferenceProblem) -> Posterior:
         return fixed(problem)
     height = -np.inf
     best, near = problem.hyperprior.centre, np.empty(0)
-    for thetas, posterior in _in_turns(problem):
+    for thetas, posterior in _in_chunks(problem):
         heights = posterior.log_evidence + posterior.log_prior
         if heights.max() > height:
             top = int(heights.argmax())
@@ -204,9 +215,9 @@ def evidence(problem: InferenceProblem) -> Posterior:
 
 
 def _highest(problem: InferenceProblem, starts: Matrix, near: Array) -> Posterior:
-    """The best posterior that climbs from some settings lead to.
+    """The best posterior that L-BFGS-B finds from some settings.
 
-    Every climb to a mode begins near one place, so that the height has no memory.
+    Newton's method always starts from one point, so that the objective is a function.
     """
     belief = problem.hyperprior
 
@@ -227,20 +238,20 @@ def _highest(problem: InferenceProblem, starts: Matrix, near: Array) -> Posterio
 
 
 def envelope(problem: InferenceProblem) -> Posterior:
-    """The posterior under every credible setting.
+    """The posterior under every credible setting: an envelope in place of an average.
 
     Paper: none; Sec. 3.3 with the hyperparameters as the unknown: what is not known is maximised
     over, not averaged.
     """
-    turns = _in_turns(problem)
-    _, kept = next(turns)
-    for _, posterior in turns:
+    chunks = _in_chunks(problem)
+    _, kept = next(chunks)
+    for _, posterior in chunks:
         kept = _credible(Posterior.joined([kept, posterior]))
     return _credible(kept)
 
 
-def _in_turns(problem: InferenceProblem) -> Iterator[tuple[Matrix, Posterior]]:
-    """Settings and their posteriors, as many together as memory allows."""
+def _in_chunks(problem: InferenceProblem) -> Iterator[tuple[Matrix, Posterior]]:
+    """Settings and their posteriors, as many at once as memory allows."""
     settings, n = problem.hyperprior.settings(), len(problem.data)
     together = max(1, MOST_NUMBERS // max(problem.data.y.shape[0] * n * n, 1))
     for start in range(0, len(settings), together):
@@ -268,13 +279,13 @@ def problem(
     own: DefaultKernel = _OWN,
     noise: float | None = None,
 ) -> InferenceProblem:
-    """The fit of kernels to data.
+    """The inference problem of kernels and data.
 
     Args:
-        kernels: None means our own, a constant times an RBF.
+        kernels: None means the default, a constant times an RBF.
         data: what was seen.
         distance: the usual one of two rows; None means that of the rows seen.
-        own: our own kernel.
+        own: the default kernel.
         noise: variance of a Gaussian error; None where there is none.
     """
     usual = usual_distance(data.X) if distance is None else distance
@@ -286,15 +297,16 @@ def problem(
     return InferenceProblem(kernels, data, given, usual, noisy=noise is not None)
 
 
-def default_length_scale_of(distance: float) -> Hyperprior:
-    """What is believed of the hyperparameters of our own kernel, a constant times an RBF.
+def default_hyperprior(distance: float | Vector) -> Hyperprior:
+    """The hyperprior of the default kernel, a constant times an RBF.
 
-    Paper: none; it is what :attr:`Problem.belief` finds for that kernel.
+    Paper: none; it is what :attr:`InferenceProblem.hyperprior` finds for that kernel.
 
     Args:
-        distance: the usual one of two rows.
+        distance: the usual one of two rows; (R,) for R problems.
     """
-    centre = np.log([AMPLITUDE, LENGTH_SHARE * distance])
+    length = np.log(LENGTH_SHARE * np.asarray(distance, dtype=float))
+    centre = np.stack([np.full_like(length, np.log(AMPLITUDE)), length], axis=-1)
     sd = np.array([AMPLITUDE_SD, LENGTH_SD])
     names = ("k1__constant_value", "k2__length_scale")
     return Hyperprior(names, centre, sd, Bounds(centre - 6 * sd, centre + 6 * sd))

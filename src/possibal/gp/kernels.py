@@ -1,4 +1,4 @@
-"""Covariances by any kernel of scikit-learn, for a stack of settings of its hyperparameters."""
+"""Prior covariances by any scikit-learn kernel, for a batch of settings of its hyperparameters."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -46,10 +46,10 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KernelColumn:
-    """Covariances of some rows with the rows seen, for one member of the stack.
+    """Cross-covariances of some rows with the training rows, for one member of the batch.
 
     Attributes:
-        member: place in the stack.
+        member: place in the batch.
         processes: which processes have these covariances.
         variance: (m,), prior variances of the rows.
         scale: the covariances are scale times matrix.
@@ -67,7 +67,7 @@ class KernelColumn:
 
 @dataclass(frozen=True, eq=False)
 class KernelPrior(Batched):
-    """Settings of any kernels, evaluated one by one.
+    """Prior of any kernels, evaluated setting by setting.
 
     Paper: Sec. 5.2; Prop. 8, K_l.
     """
@@ -96,7 +96,7 @@ class KernelPrior(Batched):
         ]
 
     def gram(self, X: Matrix, /) -> Array:
-        """Covariances of the rows seen.
+        """Gram matrices of the training rows.
 
         Paper: Prop. 6, K.
         """
@@ -121,7 +121,7 @@ class KernelPrior(Batched):
         return slopes
 
     def cross_covariance(self, X: Matrix, /) -> "KernelCrossCovariance":
-        """The settings, ready to compare other rows with the rows seen.
+        """The cross-covariances with training rows, ready for any other rows.
 
         Paper: Prop. 6, K_t.
         """
@@ -139,14 +139,14 @@ class KernelPrior(Batched):
 
 @dataclass(frozen=True, eq=False)
 class KernelCrossCovariance:
-    """Settings of kernels, before the rows seen."""
+    """Cross-covariances of any kernels with the training rows."""
 
     prior: KernelPrior
     settings: list[list[Kernel]]
     X: Matrix
 
     def columns(self, X_t: Matrix, /) -> Iterator[KernelColumn]:
-        """Covariances of other rows with the rows seen, member by member.
+        """Covariances of other rows with the training rows, member by member.
 
         Paper: Prop. 6, K_t and the diagonal of K_tt.
         """

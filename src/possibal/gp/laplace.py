@@ -1,6 +1,6 @@
-"""The mode of the latent posterior by Newton's method, for stacks of Gaussian processes.
+"""Laplace's approximation: the mode of the latent posterior by Newton's method, batched.
 
-The axes of all arrays are those of information.py: members of a stack, processes, rows.
+The axes of all arrays are those of curvature.py: members of a batch, processes, rows.
 """
 
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ MAX_STEPS = 200
 _CLOSE = 1e-6
 """A step of this size, relative to the largest latent, is the last: its square is the error."""
 _FLAT = 1e-14
-"""Steps that promise less than this and no longer shrink are rounding, and end the climb too."""
+"""Steps that promise less than this and no longer shrink are rounding, and end the search too."""
 _LEFT = 1e-2
-"""A climb that rests where a step is still larger than this, relative to the latents, failed."""
+"""A search that ends where a step is still larger than this, relative to the latents, failed."""
 _REFINED = 3
 """Steps to the top of a quadratic: the first gets there, and the others mend its rounding."""
 _GAIN = 1e-4
@@ -35,17 +35,17 @@ _CUTS = 60
 
 @dataclass(frozen=True, eq=False)
 class Mode(Batched):
-    """Where the latent posterior is most credible, and how sharply it falls off.
+    """Laplace approximation of the latent posterior: its mode and curvature.
 
     Paper: App. C.1, g-hat and (K^-1 + W)^-1.
 
     Attributes:
         g: (S, P, n), the mode.
         a: (S, P, n), K^-1 g, which equals the gradient of log p there; the mean is K_t a.
-        information: what the labels tell, P = (K + W^-1)^-1.
+        information: the curvature, P = (K + W^-1)^-1.
         log_peak: (S,), log sup p(y | g) f(g), the possibilistic evidence.
         steps: (S,), Newton steps.
-        settled: (S,), whether the climb came to rest at the top.
+        settled: (S,), whether Newton's method converged.
     """
 
     g: Array
@@ -67,11 +67,11 @@ class Mode(Batched):
 def find_mode(
     link: Link | Softmax, K: Array, seen: Observations, start: Array | None = None
 ) -> Mode:
-    """The mode of the latent posterior of every member, by Newton's method.
+    """The mode of the latent posterior of every member, by Newton's method with backtracking.
 
-    The logarithm of the posterior is concave, and a Newton step points uphill; a step that
-    overshoots is cut until it gains what its slope promises, so the climb cannot diverge. A member
-    that has come to rest is left alone, so that it does not depend on its neighbours.
+    The log posterior is concave and a Newton step is an ascent direction; a step that overshoots is
+    cut until it satisfies Armijo's condition, so that the iteration cannot diverge. A member that
+    has converged is left alone, so that it does not depend on its neighbours.
 
     Paper: App. C.1 and C.2; GPML Alg. 3.1 and 3.3.
 
@@ -122,19 +122,19 @@ def sensitivity(mode: Mode, K: Array) -> Array:
     return 0.5 * (outer + np.swapaxes(outer, 2, 3) - there.blocks())
 
 
-# ---------------------------------------------------------------- the climb
+# ---------------------------------------------------------------- Newton's method
 
 
 @dataclass(frozen=True, eq=False)
 class NewtonState(Batched):
-    """A place of the climb: K^-1 g, g, and the log posterior there up to a constant."""
+    """An iterate of Newton's method: K^-1 g, g, and the log posterior there up to a constant."""
 
     a: Array
     g: Array
     psi: Vector
 
     def with_part(self, members: Places, part: "NewtonState") -> "NewtonState":
-        """This place, with some members moved."""
+        """This iterate, with some members replaced."""
         a, g, psi = self.a.copy(), self.g.copy(), self.psi.copy()
         a[members], g[members], psi[members] = part.a, part.g, part.psi
         return NewtonState(a, g, psi)
@@ -142,7 +142,7 @@ class NewtonState(Batched):
 
 @dataclass(frozen=True, eq=False)
 class NewtonStep:
-    """A Newton step, the gain its slope promises, and its size relative to the latents."""
+    """A Newton step, its directional derivative, and its size relative to the latents."""
 
     a: Array
     g: Array
@@ -151,7 +151,7 @@ class NewtonStep:
 
 
 def _newton(here: Curvature, K: Array, place: NewtonState) -> NewtonStep:
-    """The step to the top of the quadratic that fits the log posterior at this place."""
+    """The Newton step from an iterate."""
     # Alg. 3.1, lines 6 and 7; Alg. 3.3, lines 9 to 11. Their a = b - P K b with b = W g + gradient
     # is this place plus (I - P K) of what it lacks; so written, no digits cancel.
     lack = here.gradient - place.a
@@ -164,7 +164,7 @@ def _newton(here: Curvature, K: Array, place: NewtonState) -> NewtonStep:
 def _ascend(
     link: Link | Softmax, seen: Observations, place: NewtonState, step: NewtonStep
 ) -> tuple[NewtonState, Bools]:
-    """Where the step leads once it is short enough to gain, and whether each member moved."""
+    """Backtracking line search: the next iterate, and whether each member moved."""
     share = np.ones(len(place.psi))
     slack = 1e-13 * (1.0 + np.abs(place.psi))
     trial = _place(link, seen, place.a + step.a, place.g + step.g)

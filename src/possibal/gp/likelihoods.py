@@ -1,4 +1,4 @@
-"""Links: how a latent value g makes what is seen random.
+"""Likelihoods p(y | g) of a latent g, with derivatives of their logarithms.
 
 A link with one latent a row is probit, logistic (labels -1 and 1) or identity (a number seen with
 Gaussian error); the softmax has C latents a row. Every row has a weight: how many times it counts,
@@ -28,7 +28,7 @@ class LikelihoodDerivatives:
 
 
 class Link(Protocol):
-    """One latent a row: how it makes what is seen random.
+    """Likelihood with one latent a row.
 
     Paper: Props. 6 and 7, p(y | g).
     """

@@ -1,9 +1,9 @@
-"""Gaussian processes conditioned on labels: one implementation for every reading.
+"""Posterior Gaussian processes: conditioning on labels, evidence, covariances, draws.
 
     condition(prior, data) -> Posterior        posterior.at(X) -> Belief
 
-The prior may be a stack of settings of the hyperparameters; each becomes a hypothesis of the
-belief, as credible as its evidence says.
+The prior may be a batch of settings of the hyperparameters; each becomes a hypothesis of the
+belief, as credible as its tempered evidence says.
 """
 
 import functools
@@ -23,14 +23,14 @@ from possibal.numerics.batched import Batched
 from possibal.numerics.linalg import drawing_root, one_thread
 
 TEMPERING = 0.5
-"""The power with which evidence counts for a setting of the hyperparameters."""
+"""Tempering exponent of the marginal likelihood of a setting (power posterior)."""
 
 AnyLink: TypeAlias = Link | Softmax
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData(Batched):
-    """Rows seen, with what was seen there.
+    """Training data: rows, labels and weights.
 
     Attributes:
         X: (n, d).
@@ -68,7 +68,7 @@ class TrainingData(Batched):
         return once
 
     def observations(self, kernel: str) -> Observations:
-        """The same, as the climb reads it."""
+        """Labels and weights, as Newton's method reads them."""
         return Observations(self.y[None], self.weight[:, None], kernel)
 
     def followed_by(self, other: "TrainingData") -> "TrainingData":
@@ -84,24 +84,66 @@ class TrainingData(Batched):
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior(Batched):
-    """What the labels taught: Gaussian processes, one for each setting of the hyperparameters.
+class Conditioned(Batched):
+    """Latents of training rows conditioned on their labels, one Laplace approximation a member.
+
+    Paper: Props. 6, 7 and 8.
+
+    Attributes:
+        log_prior: (S,), log possibility of each setting of the hyperparameters before any label.
+        K: prior covariances of the training rows, (S, P, n, n).
+        mode: where their latents are most credible.
+    """
+
+    log_prior: Vector
+    K: Array
+    mode: Mode
+
+    @property
+    def log_evidence(self) -> Vector:
+        """Log marginal likelihood of each member, (S,).
+
+        Paper: none; GPML Eq. 3.32 and 3.44.
+        """
+        return self.mode.log_evidence
+
+    @property
+    def log_possibilistic_evidence(self) -> Vector:
+        """Log of the largest joint credibility of labels and latents, (S,).
+
+        Paper: App. C.1, f(Y | X) = sup p(Y | X, g) f(g | X).
+        """
+        return self.mode.log_peak
+
+    def credibilities(self, problems: int) -> Matrix:
+        """Posterior possibility of the settings of each problem, (problems, settings).
+
+        Prior times tempered evidence, scaled so that the largest of each problem is one: labels
+        that were asked for because they are doubtful are no fair sample, and few of them speak
+        too loudly (docs/hyperparameters.md).
+
+        Paper: none; Sec. 3.3 with the hyperparameters as the unknown.
+
+        Args:
+            problems: how many there are; the members of one stand next to each other.
+        """
+        score = (TEMPERING * self.log_evidence + self.log_prior).reshape(problems, -1)
+        return np.exp(score - score.max(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior(Conditioned):
+    """Posterior Gaussian processes, one for each setting of the hyperparameters.
 
     Paper: Props. 6, 7 and 8.
 
     Attributes:
         prior: S settings.
-        log_prior: (S,), how credible each setting was before any label, as a logarithm.
         data: what was seen.
-        K: covariances of the rows seen, (S, P, n, n).
-        mode: where the latents of those rows are most credible.
     """
 
     prior: Prior
-    log_prior: Vector
     data: TrainingData
-    K: Array
-    mode: Mode
 
     @property
     def log_evidence(self) -> Vector:
@@ -119,24 +161,12 @@ class Posterior(Batched):
         return self.mode.log_evidence - 0.5 * each.sum(axis=1)
 
     @property
-    def log_possibilistic_evidence(self) -> Vector:
-        """Log of the largest joint credibility of labels and latents, (S,).
-
-        Paper: App. C.1, f(Y | X) = sup p(Y | X, g) f(g | X).
-        """
-        return self.mode.log_peak
-
-    @property
     def credibility(self) -> Vector:
-        """How credible each setting is: prior times evidence, scaled so that the largest is one.
-
-        The evidence counts with a power below one: labels that were asked for because they are
-        doubtful are no fair sample, and few of them speak too loudly (docs/hyperparameters.md).
+        """Posterior possibility of each setting, (S,); see :meth:`credibilities`.
 
         Paper: none; Sec. 3.3 with the hyperparameters as the unknown.
         """
-        score = TEMPERING * self.log_evidence + self.log_prior
-        return np.exp(score - score.max())
+        return self.credibilities(1)[0]
 
     @property
     def leading(self) -> "Posterior":
@@ -144,13 +174,13 @@ class Posterior(Batched):
         return self if len(self.prior) == 1 else self.part(np.array([self.credibility.argmax()]))
 
     def update(self, x: Matrix, y: Matrix, weight: Matrix | None = None) -> "Posterior":
-        """The posterior with one more label, or a few, climbed to from where this one stands.
+        """The posterior with one more label, or a few; Newton's method starts from this one.
 
         Paper: Props. 6 to 8 for the longer data.
 
         Args:
             x: (k, d).
-            y: (P, k), as in :class:`Data`.
+            y: (P, k), as in :class:`TrainingData`.
             weight: (1 or S, k); if left out one, or for numbers that of a row that counts once.
         """
         once = np.repeat(self.data.once, len(x), axis=1)
@@ -161,7 +191,7 @@ class Posterior(Batched):
 
     @functools.cached_property
     def predictor(self) -> Predictor:
-        """What it takes to look at other rows."""
+        """The predictor: all that other rows need of this posterior."""
         information, link = self.mode.information, self.data.link
         inner = information.E if isinstance(information, SoftmaxCurvature) else None
         with one_thread():
@@ -206,9 +236,9 @@ class Posterior(Batched):
 
     @property
     def tempering(self) -> float:
-        """The power with which an answer counts for a setting.
+        """Tempering exponent of the evidence; see :data:`TEMPERING`.
 
-        Paper: none; see :data:`TRUST`.
+        Paper: none.
         """
         return TEMPERING
 
@@ -237,8 +267,8 @@ class Posterior(Batched):
         S, P, m = variance.shape
         covariance = np.zeros((S, m, P, P))
         if isinstance(self.mode.information, SoftmaxCurvature):
-            told = self._told(X)
-            covariance = np.einsum("spmk,sqmk->smpq", told, told)
+            coupled = self._coupled(X)
+            covariance = np.einsum("spmk,sqmk->smpq", coupled, coupled)
         for p in range(P):
             covariance[:, :, p, p] = variance[:, p]
         return covariance
@@ -253,7 +283,7 @@ class Posterior(Batched):
         cross = self.cross(X, Z)
         if not isinstance(self.mode.information, SoftmaxCurvature):
             return cross[:, 0, :, :, None, None]
-        blocks = np.einsum("sqmn,spkn->smkpq", self._told(X), self._told(Z), optimize=True)
+        blocks = np.einsum("sqmn,spkn->smkpq", self._coupled(X), self._coupled(Z), optimize=True)
         for p in range(cross.shape[1]):
             blocks[..., p, p] = cross[:, p]
         return blocks
@@ -284,10 +314,10 @@ class Posterior(Batched):
         return covariance
 
     def draw(self, X: Matrix, members: Places, rng: np.random.Generator) -> Array:
-        """Latents of all rows together, drawn as if credibilities were probabilities.
+        """Joint draws of the latents of rows from a Gaussian with the posterior's moments.
 
-        Given what is shared by all classes, the latents of a class are those of a regression
-        with weights D; a softmax adds what it gives back, the same draw for every class.
+        Under a softmax the latents of a class are those of a regression with weights D, plus the
+        coupling, which is the same draw for every class.
 
         Paper: none; the probabilistic reading of Props. 7 and 8.
 
@@ -312,12 +342,12 @@ class Posterior(Batched):
                     left = prior[s, min(p, prior.shape[1] - 1)]
                     if isinstance(self.mode.information, SoftmaxCurvature):
                         left = left - K_t @ self.mode.information.E[s, p] @ K_t.T
-                        told = shared[chosen] @ self._returned[s, p] @ K_t.T
+                        coupled = shared[chosen] @ self._coupling[s, p] @ K_t.T
                     else:
                         half = K_t @ self.predictor.root[s]
-                        left, told = left - half @ half.T, 0.0
+                        left, coupled = left - half @ half.T, 0.0
                     root = drawing_root(left)
-                    draws[chosen, p] = mean[s, p] + own[chosen, p] @ root.T + told
+                    draws[chosen, p] = mean[s, p] + own[chosen, p] @ root.T + coupled
         return draws
 
     def evidence_slopes(self) -> Matrix:
@@ -339,27 +369,27 @@ class Posterior(Batched):
         return alone if self.data.count is None else alone - 0.5 * (self.data.count - 1.0).sum()
 
     def _weights(self, s: int, p: int, K: Matrix) -> Matrix:
-        """How much each row seen counts for others, P K, from their covariances (n, k)."""
+        """Weights (K + W^-1)^-1 K_t' of the training rows (GPML Eq. 3.24), from K_t' (n, k)."""
         if isinstance(self.mode.information, SoftmaxCurvature):
-            Q = self._returned[s, p]
+            Q = self._coupling[s, p]
             return self.mode.information.E[s, p] @ K - Q.T @ (Q @ K)
         return self.predictor.root[s] @ (self.predictor.root[s].T @ K)
 
-    def _told(self, X: Matrix) -> Array:
-        """What rows share through the labels under a softmax, (S, C, m, n)."""
-        told = np.zeros((*self.mode.a.shape[:2], len(X), len(self.data)))
+    def _coupled(self, X: Matrix) -> Array:
+        """K_t Q_c': how the labels couple rows across classes under a softmax, (S, C, m, n)."""
+        coupled = np.zeros((*self.mode.a.shape[:2], len(X), len(self.data)))
         for part, column in self.predictor.columns(X):
-            for p in range(told.shape[1])[column.processes]:
-                one = column.scale * column.matrix @ self._returned[column.member, p].T
-                told[column.member, p, part] = one
-        return told
+            for p in range(coupled.shape[1])[column.processes]:
+                one = column.scale * column.matrix @ self._coupling[column.member, p].T
+                coupled[column.member, p, part] = one
+        return coupled
 
     @functools.cached_property
-    def _returned(self) -> Array:
-        """What a softmax gives back, (S, C, n, n)."""
+    def _coupling(self) -> Array:
+        """Coupling Q_c of the classes with P_cc = E_c - Q_c' Q_c, (S, C, n, n)."""
         information = self.mode.information
         assert isinstance(information, SoftmaxCurvature)  # noqa: S101 - tells the type checker
-        return information.returned()
+        return information.coupling()
 
 
 def condition(
@@ -373,9 +403,10 @@ def condition(
         prior: S settings.
         data: what was seen; no row at all gives the prior back.
         log_prior: (S,), credibilities of the settings as logarithms; all alike if left out.
-        start: (S, P, n), where the climb starts; see :func:`~possibal.gp.laplace.climb`.
+        start: (S, P, n), where Newton's method starts; see :func:`~possibal.gp.laplace.find_mode`.
     """
     with one_thread():
         K = prior.gram(data.X)
         mode = find_mode(data.link, K, data.observations(prior.name), start)
-    return Posterior(prior, np.zeros(len(prior)) if log_prior is None else log_prior, data, K, mode)
+    known = np.zeros(len(prior)) if log_prior is None else log_prior
+    return Posterior(known, K, mode, prior, data)

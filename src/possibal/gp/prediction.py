@@ -1,9 +1,10 @@
-"""Looking at rows nobody has labelled: their latent moments, as fast as matrix products allow.
+"""Prediction: latent means and variances at other rows, as fast as matrix products allow.
 
     predictor.at(X) -> Belief       predictor.lazy_moments(X).mean, .variance(rows)
 
-An outlook is what is left of a posterior once all that concerns the rows seen has been worked out:
-small enough to be sent to other machines, and the same for every kernel and link.
+A predictor is a posterior once all that concerns the training rows alone has been worked out: alpha
+and the factor R with R R' = (K + W^-1)^-1. It can be pickled, and is the same for every kernel and
+likelihood.
 """
 
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ CHUNK = 100_000
 WIDER = 4
 """In single precision so many times as many: it is so fast that Python's own time counts."""
 FEWEST = 64
-"""Rows looked at together at least."""
+"""Rows predicted together at least."""
 _TRIANGLE = 64
 """Columns of a triangular factor that are multiplied together; what is below them is zero."""
 _FLOOR = 1e-13
@@ -33,12 +34,12 @@ _TINY = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """What a posterior of S settings and P processes says of other rows.
+    """Predictor of S settings and P processes: mean and variance at other rows, one GEMM each.
 
     Paper: Props. 6 to 8, mu_t and the diagonal of Sigma_t.
 
     Attributes:
-        cross_covariance: the prior, before the n rows seen.
+        cross_covariance: of the prior with the n training rows.
         a: (S, P, n): the mean is K_t a.
         root: upper triangular, (S, n, n): R R' is P, or the inverse of the sum of E.
         inner: (S, P, n, n), E of a softmax; None where each row has one latent.
@@ -55,7 +56,7 @@ class Predictor:
 
     @property
     def rows(self) -> int:
-        """Rows looked at together, so that their covariances stay in the cache."""
+        """Rows predicted together, so that their covariances stay in the cache."""
         numbers = CHUNK if self.a.dtype == np.float64 else WIDER * CHUNK
         return max(FEWEST, numbers // max(self.a.shape[2], 1))
 
@@ -69,18 +70,18 @@ class Predictor:
         )
 
     def blocks(self, m: int) -> Iterator[slice]:
-        """Places of m rows, as many at a time as are looked at together."""
+        """Slices of m rows, as many at a time as are predicted together."""
         return (slice(start, start + self.rows) for start in range(0, m, self.rows))
 
     def columns(self, X: Matrix) -> Iterator[tuple[slice, KernelColumn]]:
-        """Covariances with the rows seen, chunk by chunk."""
+        """Covariances with the training rows, chunk by chunk."""
         with one_thread():
             for part in self.blocks(len(X)):
                 for column in self.cross_covariance.columns(X[part]):
                     yield part, column
 
     def lazy_moments(self, X: Matrix) -> "LazyMoments":
-        """The means of rows, and what their variances take; linear algebra keeps its threads."""
+        """The means of rows, and what their variances take; BLAS keeps its threads."""
         columns = list(self.cross_covariance.columns(X))
         mean, prior = np.empty((2, *self.a.shape[:2], len(X)))
         for one in columns:
@@ -100,8 +101,8 @@ class Predictor:
         mean, variance = np.empty(shape), np.empty(shape)
         with one_thread():
             for part in self.blocks(len(X)):
-                glimpse = self.lazy_moments(X[part])
-                mean[..., part], variance[..., part] = glimpse.mean, glimpse.variance()
+                some = self.lazy_moments(X[part])
+                mean[..., part], variance[..., part] = some.mean, some.variance()
         return mean, variance
 
     def at(self, X: Matrix) -> Belief:
@@ -127,7 +128,7 @@ class Predictor:
         return self.scale * mean, self.scale * self.scale * variance
 
     def explained(self, s: int, p: int, matrix: Matrix) -> Vector:
-        """How much of the variance of rows the labels explain, k' P k with k a line of matrix."""
+        """Explained variance k' P k of rows, with k a line of matrix."""
         if self.inner is None:
             return _square_norms(matrix, self.root[s])
         inner = matrix @ self.inner[s, p]
@@ -136,11 +137,11 @@ class Predictor:
 
 @dataclass(frozen=True, eq=False)
 class LazyMoments:
-    """Rows whose means are known, and whose variances are worked out when asked for.
+    """Means of rows, with variances that are worked out when asked for.
 
     Attributes:
-        predictor: they are looked at from.
-        columns: their covariances with the rows seen.
+        predictor: whose moments they are.
+        columns: covariances with the training rows.
         mean: (S, P, m).
         prior: (S, P, m), the variances before any label, which no label raises.
     """

@@ -1,4 +1,4 @@
-"""Prior processes: what is believed of the latent before any label, as a stack of settings."""
+"""Prior Gaussian processes: protocols, and the prior of given kernels, for a batch of settings."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol, Self
@@ -9,13 +9,13 @@ from possibal.gp.rbf import RBFPrior
 
 
 class CrossCovariance(Protocol):
-    """A stack of prior processes, before the rows seen.
+    """Prior covariances of other rows with the training rows, for a batch of settings.
 
     Paper: Prop. 6, K_t.
     """
 
     def columns(self, X_t: Matrix, /) -> Iterator[KernelColumn]:
-        """Covariances of other rows with the rows seen, member by member.
+        """Covariances of other rows with the training rows, member by member.
 
         Paper: Prop. 6, K_t and the diagonal of K_tt.
         """
@@ -32,7 +32,7 @@ class CrossCovariance(Protocol):
 
 
 class Prior(Protocol):
-    """A stack of prior processes.
+    """A batch of prior Gaussian processes.
 
     Paper: Sec. 5.2, a PGP with mean zero and a kernel; Prop. 8, K_l for each label.
     """
@@ -47,7 +47,7 @@ class Prior(Protocol):
         ...
 
     def gram(self, X: Matrix, /) -> Array:
-        """Covariances of the rows seen, (S, P, n, n) with P = 1 where all classes share them.
+        """Gram matrices of the training rows, (S, P, n, n); P = 1 where all classes share them.
 
         Paper: Prop. 6, K.
         """
@@ -61,7 +61,7 @@ class Prior(Protocol):
         ...
 
     def cross_covariance(self, X: Matrix, /) -> "CrossCovariance":
-        """The settings, ready to compare other rows with the rows seen.
+        """The cross-covariances with training rows, ready for any other rows.
 
         Paper: Prop. 6, K_t.
         """
@@ -77,7 +77,7 @@ class Prior(Protocol):
 
 
 def prior(kernels: Sequence[Kernel], thetas: Matrix) -> Prior:
-    """A stack of priors: one kernel that all classes share, or one for each class.
+    """The prior of kernels: one that all classes share, or one for each class.
 
     Paper: Sec. 5.2 and Prop. 8.
 

@@ -1,9 +1,9 @@
-"""Covariances by a constant times an RBF: all settings share the distances between rows.
+"""Prior covariances by a constant times an RBF, batched: all settings share the distances.
 
-To the RBF a level may be added that all rows have in common, however far apart they are.
+To the RBF a constant may be added, a level that all rows have in common.
 
-Distances to many rows are one matrix product, and the rows seen are put into coordinates of their
-own first, so that neither tiny nor huge numbers lose their digits.
+Distances to many rows are one matrix product (GEMM); training rows are centred and scaled first, so
+that neither tiny nor huge numbers lose their digits.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ _ROUNDINGS = 16
 
 @dataclass(frozen=True, eq=False)
 class RBFPrior(Batched):
-    """Settings of a constant times an RBF: amplitude * (exp(-d^2 / (2 length_scale^2)) + common).
+    """Prior with kernel amplitude * (exp(-d^2 / (2 length_scale^2)) + common), for S settings.
 
     Paper: App. E, the RBF kernel of the experiments, which has nothing in common.
 
@@ -76,7 +76,7 @@ class RBFPrior(Batched):
 
     @classmethod
     def usual(cls, thetas: Matrix, common: float) -> "RBFPrior":
-        """Settings of our own kernel: logarithms of amplitude and length-scale, (S, 2).
+        """Settings of the default kernel: logarithms of amplitude and length-scale, (S, 2).
 
         Paper: App. E.
         """
@@ -91,15 +91,15 @@ class RBFPrior(Batched):
 
     def settings(self) -> list[list[Kernel]]:
         """The kernel of every setting."""
-        table = np.log(np.column_stack([self.amplitude, self.length_scale]))
-        return [[self.kernel.clone_with_theta(row)] for row in table[:, list(self.free)]]
+        table = self.thetas[:, list(self.free)]
+        return [[self.kernel.clone_with_theta(row)] for row in table]
 
     def __len__(self) -> int:
         """The number of settings."""
         return len(self.amplitude)
 
     def gram(self, X: Matrix, /) -> Array:
-        """Covariances of the rows seen.
+        """Gram matrices of the training rows.
 
         Paper: Prop. 6, K.
         """
@@ -121,64 +121,104 @@ class RBFPrior(Batched):
         T = by_entry * self._correlations(X)
         table = np.empty((len(self), 1 + self.length_scale.shape[1]))
         table[:, 0] = T.sum(axis=(1, 2)) + self.common * by_entry.sum(axis=(1, 2))
-        for chart in self._charts(X):
-            u = chart.seen
-            for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
+        for inputs in self._scaled(X):
+            u = inputs.seen
+            for s, sharpness in zip(inputs.members, inputs.sharpness, strict=True):
                 by_column = 2.0 * (T[s].sum(axis=1) @ (u * u) - (u * (T[s] @ u)).sum(axis=0))
                 iso = self.length_scale.shape[1] == 1
                 table[s, 1:] = sharpness * (by_column.sum() if iso else by_column)
         return table[:, list(self.free)]
 
     def _correlations(self, X: Matrix) -> Array:
-        """The RBF between the rows seen, (S, n, n)."""
+        """The RBF between the training rows, (S, n, n)."""
         K = np.empty((len(self), len(X), len(X)))
-        for chart in self._charts(X):
-            squares = cdist(chart.seen, chart.seen, "sqeuclidean")
-            for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
+        for inputs in self._scaled(X):
+            squares = cdist(inputs.seen, inputs.seen, "sqeuclidean")
+            for s, sharpness in zip(inputs.members, inputs.sharpness, strict=True):
                 np.multiply(squares, -0.5 * sharpness, out=K[s])
         return np.exp(K, out=K)
 
+    def covariances(self, squares: Array) -> Array:
+        """Covariances at given squared distances, (S, n, m), with one length-scale a setting.
+
+        Paper: App. E, the RBF kernel.
+
+        Args:
+            squares: (R, n, m), of R problems; the settings of one stand next to each other.
+        """
+        K = self._rbf(squares)
+        K += self.common
+        K *= self.amplitude[:, None, None]
+        return K
+
+    def slopes_at(self, squares: Array, sensitivity: Array) -> Matrix:
+        """Derivatives by the logarithms of amplitude and length-scale, one setting a problem.
+
+        Paper: none; GPML Eq. 5.21.
+
+        Args:
+            squares: (S, n, n).
+            sensitivity: (S, P, n, n), derivatives by the covariances.
+        """
+        G = np.add.reduce(sensitivity, axis=1)
+        T = G * (self._rbf(squares) * self.amplitude[:, None, None])
+        level = (self.common * self.amplitude)[:, None, None]
+        by_amplitude = np.add.reduce((T + G * level).reshape(len(self), -1), axis=1)
+        by_length = np.add.reduce((T * squares).reshape(len(self), -1), axis=1)
+        return np.column_stack([by_amplitude, by_length / self.length_scale[:, 0] ** 2])
+
+    def _rbf(self, squares: Array) -> Array:
+        """The RBF at squared distances (R, n, m), (S, n, m)."""
+        sharpness = -0.5 / self.length_scale.reshape(len(squares), -1, 1, 1) ** 2
+        K = sharpness * squares[:, None]
+        return np.exp(K, out=K).reshape(len(self), *squares.shape[1:])
+
+    @property
+    def thetas(self) -> Matrix:
+        """Logarithms of amplitude and length-scales, (S, 1 + d)."""
+        return np.log(np.column_stack([self.amplitude, self.length_scale]))
+
     def cross_covariance(self, X: Matrix, /) -> "RBFCrossCovariance":
-        """The settings, ready to compare other rows with the rows seen.
+        """The cross-covariances with training rows, ready for any other rows.
 
         Paper: Prop. 6, K_t.
         """
-        return RBFCrossCovariance(self.amplitude, self._charts(X), self.common)
+        return RBFCrossCovariance(self.amplitude, self._scaled(X), self.common)
 
-    def _charts(self, X: Matrix) -> list["ScaledInputs"]:
-        """Charts for the settings, one for all that see the same directions, sharpest first."""
+    def _scaled(self, X: Matrix) -> list["ScaledInputs"]:
+        """Scaled inputs, one for settings of proportional length-scales, shortest first."""
         shapes = self.length_scale / self.length_scale[:, :1]
-        charts = list[ScaledInputs]()
+        scaled = list[ScaledInputs]()
         for shape in shapes[:1] if shapes.shape[1] == 1 else np.unique(shapes, axis=0):
             alike = np.flatnonzero((shapes == shape).all(axis=1))
             members = alike[np.argsort(self.length_scale[alike, 0], kind="stable")]
-            charts.append(ScaledInputs.around(X, shape, members, self.length_scale[members, 0]))
-        return charts
+            scaled.append(ScaledInputs.around(X, shape, members, self.length_scale[members, 0]))
+        return scaled
 
 
 @dataclass(frozen=True, eq=False)
 class RBFCrossCovariance:
-    """Settings of a constant times an RBF, before the rows seen."""
+    """Cross-covariances of a constant times an RBF with the training rows."""
 
     amplitude: Vector
-    charts: list["ScaledInputs"]
+    scaled: list["ScaledInputs"]
     common: float
 
     def columns(self, X_t: Matrix, /) -> Iterator[KernelColumn]:
-        """Covariances of other rows with the rows seen; each length-scale costs one exponential.
+        """Covariances of other rows with the training rows; one exponential a length-scale.
 
         Paper: Prop. 6, K_t.
         """
-        for chart in self.charts:
-            exponents, error = chart.exponents(X_t)
+        for inputs in self.scaled:
+            exponents, error = inputs.exponents(X_t)
             matrix, last = exponents, np.nan
-            for s, sharpness in zip(chart.members, chart.sharpness, strict=True):
+            for s, sharpness in zip(inputs.members, inputs.sharpness, strict=True):
                 if sharpness != last:
                     # The last may overwrite the exponents.
-                    out = exponents if sharpness == chart.sharpness[-1] else None
+                    out = exponents if sharpness == inputs.sharpness[-1] else None
                     matrix = exponents
-                    if sharpness != chart.sharpness[0]:
-                        matrix = np.multiply(exponents, sharpness / chart.sharpness[0], out=out)
+                    if sharpness != inputs.sharpness[0]:
+                        matrix = np.multiply(exponents, sharpness / inputs.sharpness[0], out=out)
                     matrix = np.exp(matrix, out=matrix if matrix is not exponents else out)
                     if self.common:
                         matrix += self.common
@@ -192,9 +232,9 @@ class RBFCrossCovariance:
 
         Paper: none.
         """
-        charts = [chart.single() for chart in self.charts]
-        is_same = all(one is other for one, other in zip(charts, self.charts, strict=True))
-        return self if is_same else replace(self, charts=charts)
+        scaled = [inputs.single() for inputs in self.scaled]
+        is_same = all(one is other for one, other in zip(scaled, self.scaled, strict=True))
+        return self if is_same else replace(self, scaled=scaled)
 
     @property
     def largest(self) -> float:
@@ -204,13 +244,13 @@ class RBFCrossCovariance:
 
 @dataclass(frozen=True, eq=False)
 class ScaledInputs:
-    """Coordinates in which distances between rows neither overflow nor vanish.
+    """Centred and scaled training rows, whose distances neither overflow nor vanish.
 
     Attributes:
         centre: the middle of the rows seen.
         unit: (d,) what a column is divided by.
-        members: settings that read distances in this chart, the sharpest first.
-        sharpness: one over the squared length-scale of each, in units of the chart.
+        members: settings that read these distances, the shortest length-scale first.
+        sharpness: one over the squared length-scale of each, in scaled units.
         seen: (n, d), the rows seen.
         right: (n, d + 2), what turns rows into exponents by one matrix product; None where that
             is not exact enough.
@@ -229,7 +269,7 @@ class ScaledInputs:
     def around(
         cls, X: Matrix, shape: Vector, members: Places, length_scale: Vector
     ) -> "ScaledInputs":
-        """The chart around the rows seen, none of which is further than one from the centre."""
+        """The training rows scaled so that none is further than one from their centre."""
         if not len(X):
             none = np.zeros(X.shape[1])
             return cls(none, none + 1.0, members, np.ones(len(members)), X, None)
@@ -247,7 +287,7 @@ class ScaledInputs:
         return cls(centre, unit, members, sharpness, seen, right, float(norms.max()))
 
     def exponents(self, X_t: Matrix) -> tuple[Matrix, Vector | None]:
-        """Logarithms of the sharpest correlations with the rows seen, (m, n): -d^2 / (2 l^2).
+        """Exponents -d^2 / (2 l^2) of the shortest length-scale with the training rows, (m, n).
 
         They are one matrix product where that is exact enough. In single precision they come
         with the largest error in each row: a sum of k products is off by at most k roundings of
@@ -289,7 +329,7 @@ def default_kernel(
     amplitude_bounds: tuple[float, float] = (1e-5, 1e5),
     length_scale_bounds: tuple[float, float] = (1e-5, 1e5),
 ) -> Kernel:
-    """Our own kernel as scikit-learn writes it.
+    """The default kernel as a scikit-learn kernel.
 
     Paper: App. E, where nothing is in common.
     """

@@ -1,4 +1,4 @@
-"""Stacks: values whose arrays all begin with one axis, the members."""
+"""Batched values: frozen dataclasses whose arrays all begin with one axis, the members."""
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -10,7 +10,7 @@ from possibal.arrays import Places
 
 
 class Batched:
-    """A frozen dataclass of arrays and stacks; what is neither is common to all members."""
+    """A frozen dataclass of arrays and batched values; all else is common to all members."""
 
     def part(self, members: Places, /) -> Self:
         """The same for some members."""
@@ -20,7 +20,7 @@ class Batched:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """The members of several stacks, which have all else in common, one after the other."""
+        """The members of several batches, which have all else in common, one after the other."""
         first = parts[0]
         if len(parts) == 1:
             return first
@@ -31,7 +31,7 @@ class Batched:
     def stacked(self) -> dict[str, Any]:
         """What has the axis of members."""
         if not is_dataclass(self):
-            raise TypeError(f"a stack must be a dataclass; got {type(self).__name__}.")
+            raise TypeError(f"a batch must be a dataclass; got {type(self).__name__}.")
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {n: v for n, v in values.items() if isinstance(v, np.ndarray | Batched)}
 
@@ -40,13 +40,13 @@ class Batched:
         return replace(cast("Any", self), **changes)
 
 
-def _some(value: Any, members: Places) -> Any:  # noqa: ANN401 - an array or a stack
-    """Some members of an array or of a stack."""
+def _some(value: Any, members: Places) -> Any:  # noqa: ANN401 - an array or a batched value
+    """Some members of an array or of a batched value."""
     return value.part(members) if isinstance(value, Batched) else value[members]
 
 
-def _together(values: list[Any]) -> Any:  # noqa: ANN401 - an array or a stack
-    """Arrays or stacks, one after the other."""
+def _together(values: list[Any]) -> Any:  # noqa: ANN401 - an array or a batched value
+    """Arrays or batched values, concatenated."""
     if isinstance(values[0], Batched):
         return type(values[0]).joined(values)
     return np.concatenate(values)

@@ -1,7 +1,7 @@
-"""How far rows usually are from each other, and which are alike.
+"""The median heuristic for length-scales, with inverse-density weights; near-duplicates.
 
-A crowd, many rows that are nearly copies of each other, has most of the pairs of rows and says
-nothing about the others. So distances are weighed by how few are like the rows they lie between.
+Many rows that are nearly copies of each other have most of the pairs and would shrink the median
+distance. So each pair is weighted by the inverse of a kernel density estimate at both its ends.
 """
 
 import numpy as np
@@ -10,33 +10,32 @@ from scipy.spatial.distance import pdist, squareform
 from possibal.arrays import Matrix, Vector
 
 WIDTH = 0.2
-"""Of the kernel that tells which rows are alike, as a share of the usual distance of two rows."""
+"""Bandwidth of the density estimate, as a share of the usual distance of two rows."""
 REACH = 0.6
-"""How far a row's likeness reaches at least, as a share of the usual distance to the nearest."""
+"""Least width of coverage, as a share of the median distance to the nearest other row."""
 _MOST_ROWS, _COMPARED = 20_000, 250
-"""Rows that are looked at, and distinct ones that are compared; of more, evenly spread ones."""
+"""Rows that are read, and distinct ones that are compared; of more, evenly spaced ones."""
 
 
 def similarity(distances: Matrix, width: float) -> Matrix:
-    """How much rows at these distances are alike, from zero to one.
+    """Gaussian kernel of distances, from zero to one.
 
-    Paper: none; a Gaussian kernel.
+    Paper: none.
     """
     with np.errstate(over="ignore"):  # not at all, where the square is beyond all numbers
         return np.exp(-0.5 * (distances / width) ** 2)
 
 
 def near_duplicate_width(X: Matrix) -> float:
-    """How near rows of a crowd are to each other."""
+    """Bandwidth within which rows count as near-duplicates."""
     return WIDTH * usual_distance(X)
 
 
 def coverage_width(distances: Matrix, width: float) -> float:
-    """How far the likeness of rows must reach for one to stand for others: this width, or more.
+    """Kernel width of coverage: the width given, or more where no row has a neighbour within it.
 
-    In many columns the nearest row is nearly as far as any other, and within a share of the usual
-    distance there is nobody. So it is at least a share of the median distance to the nearest row
-    that is another.
+    In many columns the nearest row is nearly as far as any other. So the width is at least a share
+    of the median distance to the nearest other row.
 
     Paper: none.
     """
@@ -46,13 +45,13 @@ def coverage_width(distances: Matrix, width: float) -> float:
 
 
 def usual_distance(X: Matrix) -> float:
-    """The usual distance between two distinct rows, a crowd counting no more than a few of them.
+    """Median distance of two distinct rows, each pair weighted by the inverse density at its ends.
 
-    It is the median of all distances, each counted by one over the number of rows that are like
-    either row; which rows are alike is told by the plain median. Where all rows are one, it is
-    sqrt(2 d), about the distance of two rows whose columns have variance one.
+    The density is a kernel estimate whose bandwidth is a share of the plain median distance. Where
+    all rows are one, it is sqrt(2 d), about the distance of two rows whose columns have variance
+    one.
 
-    Paper: none; the median rule, for places in place of rows.
+    Paper: none; the median heuristic with inverse-density weights.
     """
     rows = _spread(np.unique(_spread(X, _MOST_ROWS), axis=0), _COMPARED)
     unit = float(np.abs(rows).max(initial=0.0))
@@ -74,5 +73,5 @@ def _weighted_median(values: Vector, counts: Vector) -> float:
 
 
 def _spread(X: Matrix, most: int) -> Matrix:
-    """So many rows at most, evenly spread over all."""
+    """So many rows at most, evenly spaced."""
     return X if len(X) <= most else X[np.linspace(0, len(X) - 1, most).astype(int)]

@@ -1,4 +1,4 @@
-"""Square roots of covariances and precisions, and the one way to forget directions."""
+"""Batched Cholesky factors with jitter, and square roots of covariances and precisions."""
 
 import functools
 from collections.abc import Generator, Iterator
@@ -94,7 +94,7 @@ def image_root(root: Matrix, F: Matrix) -> Matrix:
 
 
 def least_squares_rest(root: Matrix, pull: Vector) -> Vector:
-    """The h of least |R' h + pull|: where a quadratic form comes to rest when it is pulled.
+    """Least-squares solution h of least |R' h + pull|.
 
     Paper: Sec. 3.2, mu_1|2 - mu_1 in terms of the precision.
     """
@@ -276,11 +276,11 @@ _ONE_THREAD = _OneThread()
 
 @contextmanager
 def one_thread() -> Generator[None, None, None]:
-    """A context in which linear algebra keeps to one thread, and overflows without a word.
+    """A context in which BLAS keeps to one thread and overflow raises no warning.
 
     Small matrices lose by more threads: with two on a busy machine a fit can take a hundred times
-    as long. Work is spread over rows or runs instead. Covariances of rows far apart underflow as
-    they should, and what is no number in the end is refused by name.
+    as long. Rows or runs are worked on in parallel instead. Covariances of rows far apart underflow
+    as they should, and what is no number in the end is refused by name.
 
     Paper: none; measured.
     """

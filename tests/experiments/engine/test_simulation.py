@@ -21,10 +21,11 @@ from possibal.experiments.engine.simulation import (
     labelled,
     simulate,
 )
-from possibal.experiments.spec import Experiment, Sizes
+from possibal.experiments.spec import HYPERPARAMETERS, Experiment, Sizes
 from possibal.experiments.splits import scaled, split
 from possibal.experiments.strategies import resolve_strategy as found
 from possibal.experiments.streams import random_stream
+from possibal.gp import batch
 from possibal.gp.hyperparameters import evidence, problem
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
 
@@ -454,3 +455,9 @@ def test_an_object_that_fails_is_named_with_its_line_too(mine):
     with pytest.raises(StrategyError, match=r"^strategy mine:asker must .*AttributeError") as e:
         trail(task, "mine:asker")
     assert f"(mine.py, line {line_of('view.nothing')})" in str(e.value)
+
+
+def test_every_choice_of_hyperparameters_has_its_inference():
+    assert set(simulation.INFERENCES) == set(HYPERPARAMETERS)
+    assert simulation.INFERENCES["paper"] is simulation.INFERENCES["evidence"] is batch.evidence
+    assert simulation.INFERENCES["envelope"] is batch.envelope

@@ -1,9 +1,9 @@
-"""Trails: a strategy asks, the set answers, and accuracy is measured after every answer.
+"""Simulated active learning (Algorithm 1): a strategy asks, the data set answers.
 
-    deal -> Ground (distances of each run) -> Crowd (what S trails know) -> fit -> choose -> Crowd
+    split -> PoolGeometry -> RunBatch (what R runs know) -> fit -> choose -> RunBatch
 
-At every step all trails of an experiment know the same number of labels, so that their fits are
-one stack, whatever the way to deal with hyperparameters.
+Accuracy is measured after every answer. At every step all runs of an experiment know the same
+number of labels, so that their fits are one batch, however hyperparameters are dealt with.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from inspect import unwrap
 from pathlib import Path
 from traceback import extract_tb
+from types import MappingProxyType
 from typing import TypeAlias, TypeGuard
 
 import numpy as np
@@ -23,12 +24,12 @@ from possibal.arrays import Matrix, Places
 from possibal.belief import Belief
 from possibal.errors import StrategyError
 from possibal.experiments.datasets import Codes, Dataset
-from possibal.experiments.engine.batched_gp import BatchedFit, PoolGeometry, RunBatch
-from possibal.experiments.engine.batched_hyperparameters import WAYS, Way, fixed
+from possibal.experiments.engine.run_batch import Inference, PoolGeometry, RunBatch, RunFit
 from possibal.experiments.results import Run
-from possibal.experiments.spec import PAPER, Experiment
+from possibal.experiments.spec import ENVELOPE, EVIDENCE, PAPER, Experiment
 from possibal.experiments.splits import scaled, split
 from possibal.experiments.streams import random_stream
+from possibal.gp import batch
 from possibal.gp.hyperparameters import COMMON, evidence, problem
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
 from possibal.gp.posterior import TrainingData
@@ -38,7 +39,10 @@ _MOST_ROWS = 1000
 """Rows that hyperparameters are fitted to in advance; of more, a draw."""
 
 Names: TypeAlias = Sequence[tuple[str, int]]
-"""Strategy and run of each trail."""
+"""Strategy and number of each run."""
+INFERENCES: Mapping[str, Inference] = MappingProxyType(
+    {PAPER: batch.evidence, EVIDENCE: batch.evidence, ENVELOPE: batch.envelope}
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,56 +95,52 @@ def labelled(X: Matrix, codes: Codes, labels: int) -> TrainingData:
     return TrainingData(X, one_hot, weight, SOFTMAX)
 
 
-# ---------------------------------------------------------------- on the way
+# ---------------------------------------------------------------- Algorithm 1
 
 
 def simulate(task: SimulationTask, names: Names) -> list[Run]:
-    """The trails of strategies through runs, each the same whatever others are followed with it.
+    """Runs of strategies, each the same whatever others are simulated with it.
 
     Paper: App. E.2, Algorithm 1.
     """
     theta = None if task.theta is None else np.array(task.theta)
     with one_thread():
         runs = dict.fromkeys(run for _, run in names)
-        shares = {run: split(task.experiment, task.data, run) for run in runs}
-        grounds = {run: PoolGeometry.of(share, task.data, theta) for run, share in shares.items()}
+        splits = {run: split(task.experiment, task.data, run) for run in runs}
+        geometries = {run: PoolGeometry.of(one, task.data, theta) for run, one in splits.items()}
         alike = dict[int, list[int]]()  # a block leaves more rows to test on in some runs
         for place, (_, run) in enumerate(names):
-            alike.setdefault(len(shares[run].test), []).append(place)
-        trails = dict[int, Run]()
+            alike.setdefault(len(splits[run].test), []).append(place)
+        done = dict[int, Run]()
         for places in alike.values():
             some = [names[place] for place in places]
-            found = _simulate_batch(task, some, [grounds[run] for _, run in some])
-            trails.update(zip(places, found, strict=True))
-    return [trails[place] for place in range(len(names))]
+            found = _simulate_batch(task, some, [geometries[run] for _, run in some])
+            done.update(zip(places, found, strict=True))
+    return [done[place] for place in range(len(names))]
 
 
 def _simulate_batch(
-    task: SimulationTask, names: Names, grounds: Sequence[PoolGeometry]
+    task: SimulationTask, names: Names, geometries: Sequence[PoolGeometry]
 ) -> list[Run]:
-    """Trails whose grounds are equally large."""
+    """Runs with equally many test rows."""
     theta = None if task.theta is None else np.array(task.theta)
     queries = task.experiment.sizes.queries
     common = 0.0 if task.experiment.hyperparameters == PAPER else COMMON  # the paper has none
-    crowd, fit = RunBatch.at_start(grounds, len(task.data.labels), queries, theta, common), None
-    accuracy, way = np.empty((len(names), queries + 1)), _inference(task)
+    runs = RunBatch.at_start(geometries, len(task.data.labels), queries, theta, common)
+    infer, fit = INFERENCES[task.experiment.hyperparameters], None
+    accuracy = np.empty((len(names), queries + 1))
     for step in range(queries + 1):
-        fit = way(crowd, fit)  # line 6
+        fit = runs.fit(infer, fit)  # line 6
         accuracy[:, step] = fit.accuracy()  # line 14, after every answer
         if step < queries:
-            crowd = crowd.told(_choices(task, names, fit))  # lines 7 to 11
-    asked = [g.share.pool[k[-queries:]] for g, k in zip(grounds, crowd.known, strict=True)]
+            runs = runs.with_labels(_choices(task, names, fit))  # lines 7 to 11
+    asked = [g.split.pool[k[-queries:]] for g, k in zip(geometries, runs.known, strict=True)]
     lines = zip(names, asked, accuracy, strict=True)
     return [Run(strategy, run, rows, line) for (strategy, run), rows, line in lines]
 
 
-def _inference(task: SimulationTask) -> Way:
-    """How the trails of a task deal with hyperparameters."""
-    return fixed if task.theta is not None else WAYS[task.experiment.hyperparameters]
-
-
-def _choices(task: SimulationTask, names: Names, fit: BatchedFit) -> Places:
-    """The place among the rows left that each trail asks about; the lowest of several."""
+def _choices(task: SimulationTask, names: Names, fit: RunFit) -> Places:
+    """The place among the rows left that each run asks about; the lowest of several."""
     mean, variance = fit.moments()
     places = np.empty(len(names), dtype=np.intp)
     strategies = np.array([strategy for strategy, _ in names])
@@ -148,7 +148,7 @@ def _choices(task: SimulationTask, names: Names, fit: BatchedFit) -> Places:
         members, strategy = np.flatnonzero(strategies == name), task.strategies[name]
         if _is_ours(strategy) and mean.shape[1:3] == (1, 1):
             # One latent and one setting: each row's score is its own to the last bit, so that the
-            # pools of many trails may be scored as one.
+            # pools of many runs may be scored as one.
             flat = Belief.borrowed(mean[members].ravel(), variance[members].ravel())
             places[members] = strategy(flat).reshape(len(members), -1).argmax(axis=1)
             continue
@@ -156,7 +156,7 @@ def _choices(task: SimulationTask, names: Names, fit: BatchedFit) -> Places:
             if _is_ours(strategy):
                 places[s] = strategy(fit.belief(s, mean[s], variance[s])).argmax()
             elif strategy is STRATEGIES["random"]:  # needs no posterior, which takes time to make
-                rng = _generator(task, names[s][1], fit.crowd.n)
+                rng = _generator(task, names[s][1], fit.runs.n)
                 places[s] = random(mean[s, 0, 0], variance[s, 0, 0], rng=rng).argmax()
             else:
                 places[s] = _asked(_view(task, names[s][1], fit, s), strategy, name)
@@ -189,11 +189,11 @@ def _where(strategy: Strategy, error: BaseException) -> str:
     return f"{Path(frames[-1][0]).name}, line {frames[-1][1]}"
 
 
-def _view(task: SimulationTask, run: int, fit: BatchedFit, s: int) -> View:
+def _view(task: SimulationTask, run: int, fit: RunFit, r: int) -> View:
     """What a strategy that reads more than a belief may look at."""
-    share, left = fit.crowd.grounds[s].share, fit.crowd.left[s]
-    rng = _generator(task, run, fit.crowd.n)
-    return View(fit.posterior(s), share.X[share.pool[left]], rng)
+    rows, left = fit.runs.geometries[r].split, fit.runs.left[r]
+    rng = _generator(task, run, fit.runs.n)
+    return View(fit.posterior_of(r), rows.X[rows.pool[left]], rng)
 
 
 def _generator(task: SimulationTask, run: int, answers: int) -> np.random.Generator:

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize, rosen, rosen_der
 
-from possibal.experiments.engine import batched_bfgs
-from possibal.experiments.engine.batched_bfgs import maximize
+from possibal.numerics import batched_bfgs
+from possibal.numerics.batched_bfgs import maximize
 
 seeds = st.integers(0, 10_000)
 

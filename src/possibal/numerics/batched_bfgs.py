@@ -1,4 +1,4 @@
-"""Many smooth functions of few variables, climbed together."""
+"""Batched BFGS: many smooth functions of few variables, maximised together."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.numerics.batched import Batched
 
 Heights: TypeAlias = Callable[[Matrix, Places], tuple[Vector, Matrix]]
-"""Heights and slopes of some members at their places: (z, members) -> ((s,), (s, p))."""
+"""Values and gradients of some members at their points: (z, members) -> ((s,), (s, p))."""
 
 _LEVEL = 1e-3
 """A slope below this is the top: the height is then within a millionth of it, or so."""
@@ -25,11 +25,11 @@ _FAR = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Maximum:
-    """Where climbs ended.
+    """Where the searches ended.
 
     Attributes:
-        z: (S, p), the places.
-        inverse: (S, p, p), what steps were worked out from: about minus the inverse Hessian.
+        z: (S, p), the maximisers.
+        inverse: (S, p, p), the BFGS estimates of minus the inverse Hessians.
     """
 
     z: Matrix
@@ -37,15 +37,14 @@ class Maximum:
 
 
 def maximize(heights: Heights, start: Matrix, inverse: Array | None = None) -> Maximum:
-    """The top that each member climbs to by the method of Broyden and others (BFGS).
+    """The maximiser of each member by BFGS with backtracking.
 
-    A step is halved until it gains. Members do not heed each other, so that each ends at the same
-    place whoever climbs beside it.
+    A member does not depend on its neighbours: it ends at the same point in any company.
 
     Args:
-        heights: what to climb.
-        start: (S, p), where.
-        inverse: of an earlier summit nearby; the identity if left out.
+        heights: values and gradients.
+        start: (S, p).
+        inverse: of an earlier search nearby; the identity if left out.
     """
     p, everyone = start.shape[1], np.arange(len(start))
     H = np.tile(np.eye(p), (len(start), 1, 1)) if inverse is None else inverse.copy()
@@ -66,7 +65,7 @@ def maximize(heights: Heights, start: Matrix, inverse: Array | None = None) -> M
 
 @dataclass(frozen=True, eq=False)
 class BFGSState(Batched):
-    """Where members are, how high, and how steep it is there."""
+    """Point, value and gradient of each member."""
 
     z: Matrix
     height: Vector

@@ -1,0 +1,216 @@
+"""Runs that know equally many labels, as one batch of inference problems.
+
+PoolGeometry (distances of a run) -> RunBatch (what R runs know) -> fit -> RunFit
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.belief import Belief
+from possibal.experiments.datasets import Codes, Dataset
+from possibal.experiments.splits import Split
+from possibal.gp.batch import BatchPosterior, ProblemBatch, conditioned, start_from
+from possibal.gp.likelihoods import PROBIT, SOFTMAX, Softmax
+from possibal.gp.posterior import AnyLink, Posterior, TrainingData
+from possibal.gp.rbf import RBFPrior
+from possibal.numerics.distances import usual_distance
+
+Inference: TypeAlias = Callable[[ProblemBatch, BatchPosterior | None], BatchPosterior]
+"""How hyperparameters are dealt with, given what was learnt one label before."""
+
+
+@dataclass(frozen=True, eq=False)
+class PoolGeometry:
+    """Distances between the rows of a run, worked out once.
+
+    Attributes:
+        split: its rows.
+        lines: (pool, pool + test), squared distances of the pool's rows to those of pool and test;
+            or their covariances, where the hyperparameters are fixed.
+        pool: labels of the pool's rows.
+        test: labels of the test rows.
+    """
+
+    split: Split
+    lines: Matrix
+    pool: Codes
+    test: Codes
+
+    @functools.cached_property
+    def usual_distance(self) -> float:
+        """Of two rows of the pool."""
+        return usual_distance(self.split.X[self.split.pool])
+
+    @classmethod
+    def of(cls, split: Split, data: Dataset, theta: Vector | None) -> "PoolGeometry":
+        """The geometry of a run, under a setting of the hyperparameters if that is fixed."""
+        pool = split.X[split.pool]
+        others = np.concatenate([pool, split.X[split.test]])
+        lines = cdist(pool, others, "sqeuclidean")
+        if theta is not None:
+            lines = RBFPrior.usual(theta[None], 0.0).covariances(lines[None])[0]
+        return cls(split, lines, data.y[split.pool], data.y[split.test])
+
+
+@dataclass(frozen=True, eq=False)
+class RunBatch:
+    """What R runs know, n labels each.
+
+    Attributes:
+        geometries: of each run.
+        labels: how many labels there are.
+        known: (R, n), places in the pool whose labels are known, in order of asking.
+        left: (R, m), the other places in the pool.
+        lines: (R, room, pool + test), lines of the geometry at the places known; n are filled.
+        theta: (2,), the setting under which the lines are covariances; None if distances.
+        common: what all rows have in common, as a share of the amplitude.
+    """
+
+    geometries: Sequence[PoolGeometry]
+    labels: int
+    known: Places
+    left: Places
+    lines: Array
+    theta: Vector | None = None
+    common: float = 0.0
+
+    @classmethod
+    def at_start(
+        cls,
+        geometries: Sequence[PoolGeometry],
+        labels: int,
+        queries: int,
+        theta: Vector | None = None,
+        common: float = 0.0,
+    ) -> "RunBatch":
+        """Runs that know one row of each label."""
+        splits = [geometry.split for geometry in geometries]
+        known = np.array([np.searchsorted(split.pool, split.start) for split in splits])
+        every = np.arange(len(splits[0].pool))
+        left = np.array([np.setdiff1d(every, places) for places in known])
+        room = known.shape[1] + queries
+        lines = np.empty((len(geometries), room, geometries[0].lines.shape[1]))
+        for r, geometry in enumerate(geometries):
+            lines[r, : known.shape[1]] = geometry.lines[known[r]]
+        return cls(geometries, labels, known, left, lines, theta, common)
+
+    def __len__(self) -> int:
+        """The number of runs."""
+        return len(self.geometries)
+
+    @property
+    def n(self) -> int:
+        """The number of labels each run knows."""
+        return self.known.shape[1]
+
+    @property
+    def link(self) -> AnyLink:
+        """One latent for two labels, else one each."""
+        return PROBIT if self.labels == 2 else SOFTMAX  # noqa: PLR2004 - two
+
+    def lines_to(self, places: Places | slice) -> Array:
+        """Squared distances or covariances of the rows known with others, (R, n, m)."""
+        known = self.lines[:, : self.n]
+        if isinstance(places, slice):
+            return known[:, :, places]
+        return np.take_along_axis(known, places[:, None], axis=2)
+
+    @property
+    def y(self) -> Array:
+        """Labels as the link reads them, (R, P, n)."""
+        codes = np.array([g.pool[k] for g, k in zip(self.geometries, self.known, strict=True)])
+        if isinstance(self.link, Softmax):
+            return (np.arange(self.labels)[:, None] == codes[:, None]).astype(float)
+        return np.where(codes == 1, 1.0, -1.0)[:, None]
+
+    def X(self, r: int) -> Matrix:
+        """The rows one run knows."""
+        split = self.geometries[r].split
+        return split.X[split.pool[self.known[r]]]
+
+    def with_labels(self, places: Places) -> "RunBatch":
+        """The batch once each run knows one more label, of a row named by its place in left.
+
+        The room for lines is shared with this batch, which is not to be used again.
+        """
+        asked = np.take_along_axis(self.left, places[:, None], axis=1)
+        for r, geometry in enumerate(self.geometries):
+            self.lines[r, self.n] = geometry.lines[asked[r, 0]]
+        others = np.arange(self.left.shape[1]) != places[:, None]
+        left = self.left[others].reshape(len(self), -1)
+        known = np.append(self.known, asked, axis=1)
+        return replace(self, known=known, left=left)
+
+    def fit(self, infer: Inference, last: "RunFit | None" = None) -> "RunFit":
+        """What the runs have learnt, started from what they knew one label before.
+
+        Paper: App. E.2, Algorithm 1, line 6.
+
+        Args:
+            infer: how hyperparameters are dealt with; not asked where they are fixed.
+            last: one label before.
+        """
+        before, among = None if last is None else last.posterior, self.lines_to(self.known)
+        if self.theta is not None:
+            variance, start = np.full(len(self), np.exp(self.theta[0])), start_from(self.n, before)
+            return RunFit(self, conditioned(among, self.y, self.link, variance, start))
+        distance = np.array([geometry.usual_distance for geometry in self.geometries])
+        batch = ProblemBatch(among, self.y, distance, self.link, self.common)
+        return RunFit(self, infer(batch, before))
+
+
+@dataclass(frozen=True, eq=False)
+class RunFit:
+    """What the runs of a batch have learnt.
+
+    Attributes:
+        runs: which.
+        posterior: one problem for each run.
+    """
+
+    runs: RunBatch
+    posterior: BatchPosterior
+
+    def accuracy(self) -> Vector:
+        """The share of test rows whose label is predicted, (R,)."""
+        pool = self.runs.geometries[0].lines.shape[0]
+        average = self.posterior.probability(self.runs.lines_to(slice(pool, None)))
+        binary = average.shape[1] == 1
+        guess = (average[:, 0] > 0.5).astype(int) if binary else average.argmax(axis=1)  # noqa: PLR2004 - one half
+        return (guess == np.array([geometry.test for geometry in self.runs.geometries])).mean(
+            axis=1
+        )
+
+    def moments(self) -> tuple[Array, Array]:
+        """Latent means and variances of the rows left, (R, H, P, m) each."""
+        return self.posterior.moments(self.runs.lines_to(self.runs.left))
+
+    def belief(self, r: int, mean: Array, variance: Array) -> Belief:
+        """What one run believes, given the moments of its rows under each setting, (H, P, m)."""
+        c = self.posterior.credibility[r]
+        order = np.argsort(-c, kind="stable")[: np.count_nonzero(c)]
+        if mean.shape[1] == 1:
+            return Belief(mean[order, 0], variance[order, 0], c[order])
+        return Belief(np.swapaxes(mean[order], 1, 2), np.swapaxes(variance[order], 1, 2), c[order])
+
+    def posterior_of(self, r: int) -> Posterior:
+        """What one run has learnt, as a posterior of its own that may be asked about any rows."""
+        batch, runs, X = self.posterior, self.runs, self.runs.X(r)
+        kept = np.flatnonzero(batch.credibility[r])
+        members = r * batch.credibility.shape[1] + kept
+        prior = batch.prior.part(members) if batch.prior is not None else self._fixed_prior
+        data = TrainingData(X, runs.y[r], np.ones((1, len(X))), runs.link)
+        return Posterior(
+            batch.log_prior[members], prior.gram(X), batch.mode.part(members), prior, data
+        )
+
+    @property
+    def _fixed_prior(self) -> RBFPrior:
+        """The one setting of all runs."""
+        return RBFPrior.usual(np.asarray(self.runs.theta)[None], self.runs.common)

@@ -1,0 +1,247 @@
+"""Batched inference: R problems with n labels each, fitted as members of one batch.
+
+    ProblemBatch(squares, y, ...) --envelope, evidence--> BatchPosterior --moments--> rows of each
+
+The members of a batch are the settings of the hyperparameters of the first problem, then those of
+the second, and so on; a member does not depend on its neighbours. The kernel is the default one, a
+constant times an RBF, so that rows enter by their squared distances alone.
+"""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.gp.curvature import Observations, SoftmaxCurvature
+from possibal.gp.hyperparameters import LEAST_CREDIBLE, Hyperprior, default_hyperprior
+from possibal.gp.laplace import find_mode, sensitivity
+from possibal.gp.posterior import AnyLink, Conditioned
+from possibal.gp.rbf import RBFPrior
+from possibal.numerics.batched import Batched
+from possibal.numerics.batched_bfgs import maximize
+
+_FLOOR = 1e-13
+"""A variance below this share of the prior's is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemBatch(Batched):
+    """R inference problems.
+
+    Paper: App. E.2, the runs of an experiment; each is Prop. 7 or 8.
+
+    Attributes:
+        squares: (R, n, n), squared distances between the training rows of each.
+        y: (R, P, n), labels as the link reads them.
+        distance: (R,), the usual distance of two rows of each, which length-scales follow.
+        link: how latents make labels random.
+        common: what all rows have in common, as a share of the amplitude.
+    """
+
+    squares: Array
+    y: Array
+    distance: Vector
+    link: AnyLink
+    common: float = 0.0
+
+    def __len__(self) -> int:
+        """The number of problems."""
+        return len(self.y)
+
+    @functools.cached_property
+    def hyperprior(self) -> Hyperprior:
+        """The hyperprior of each problem's amplitude and length-scale.
+
+        Paper: none; a Gaussian possibility function of Sec. 3.2.
+        """
+        return default_hyperprior(self.distance)
+
+    def under(
+        self, thetas: Matrix, log_prior: Vector | None = None, start: Array | None = None
+    ) -> "BatchPosterior":
+        """The posterior under settings (S, 2), those of one problem next to each other.
+
+        Paper: Props. 7 and 8.
+
+        Args:
+            thetas: logarithms of amplitude and length-scale.
+            log_prior: (S,), their log possibilities; all alike if left out.
+            start: (S, P, n), where Newton's method starts.
+        """
+        prior = RBFPrior.usual(thetas, self.common)
+        K, H = prior.covariances(self.squares), len(thetas) // len(self)
+        y = self.y if H == 1 else np.repeat(self.y, H, axis=0)
+        variance = (1.0 + self.common) * prior.amplitude
+        fit = conditioned(K, y, self.link, variance, start)
+        known = fit.log_prior if log_prior is None else log_prior
+        return BatchPosterior(known, fit.K, fit.mode, variance, self.link, len(self), prior)
+
+
+@dataclass(frozen=True, eq=False)
+class BatchPosterior(Conditioned):
+    """Posteriors of R problems, each under H settings of its hyperparameters.
+
+    Paper: Props. 7 and 8.
+
+    Attributes:
+        variance: (S,), prior variance of any row.
+        link: how latents make labels random.
+        problems: R.
+        prior: the settings; None where covariances are given, not distances.
+        inverse: (S, 2, 2), about minus the inverse Hessian of the log evidence by the
+            hyperparameters in units of the hyperprior, where they were searched for.
+    """
+
+    variance: Vector
+    link: AnyLink
+    problems: int
+    prior: RBFPrior | None = None
+    inverse: Array | None = None
+
+    @property
+    def credibility(self) -> Matrix:
+        """Posterior possibility of each setting, (R, H); zero where it is no longer credible.
+
+        Paper: none; as :meth:`possibal.gp.posterior.Conditioned.credibilities`.
+        """
+        credibility = self.credibilities(self.problems)
+        return np.where(credibility >= LEAST_CREDIBLE, credibility, 0.0)
+
+    def covariances(self, lines: Array) -> Array:
+        """Prior covariances K_t of training rows with others, (S, n, m).
+
+        Paper: Prop. 6, K_t transposed.
+
+        Args:
+            lines: (R, n, m), their squared distances; or covariances where no prior is kept.
+        """
+        return lines if self.prior is None else self.prior.covariances(lines)
+
+    def means(self, lines: Array) -> Array:
+        """Latent means of other rows, (R, H, P, m), from `lines` as for :meth:`covariances`.
+
+        Paper: Props. 7 and 8, mu_t.
+        """
+        return self._by_problem(self.mode.a @ self.covariances(lines))
+
+    def moments(self, lines: Array) -> tuple[Array, Array]:
+        """Latent means and variances of other rows, (R, H, P, m) each.
+
+        Paper: Props. 7 and 8, mu_t and the diagonal of Sigma_t; GPML Alg. 3.2 and 3.4.
+        """
+        K_t, prior = self.covariances(lines), self.variance[:, None, None]
+        root = np.swapaxes(self.mode.information.root(), 1, 2)
+        if isinstance(self.mode.information, SoftmaxCurvature):
+            inner = self.mode.information.E @ K_t[:, None]
+            half = root[:, None] @ inner
+            explained = np.add.reduce(inner * K_t[:, None], axis=2)
+            explained -= np.add.reduce(half * half, axis=2)
+        else:
+            half = root @ K_t
+            explained = np.add.reduce(half * half, axis=1)[:, None]
+        variance = np.maximum(prior - explained, _FLOOR * prior)
+        return self._by_problem(self.mode.a @ K_t), self._by_problem(variance)
+
+    def probability(self, lines: Array) -> Array:
+        """The most credible probability of each label, averaged over settings, (R, P, m).
+
+        Paper: App. B.3.
+        """
+        c, p = self.credibility, self.link.probability(self.means(lines))
+        return (c[:, :, None, None] / c.sum(axis=1)[:, None, None, None] * p).sum(axis=1)
+
+    def evidence_slopes(self, squares: Array) -> Matrix:
+        """Derivatives of the log evidence by the logarithms of amplitude and length-scale, (S, 2).
+
+        Paper: none; GPML Alg. 5.1.
+        """
+        assert self.prior is not None  # noqa: S101 - tells the type checker
+        return self.prior.slopes_at(squares, sensitivity(self.mode, self.K))
+
+    def _by_problem(self, values: Array) -> Array:
+        """An array of members as one of problems and settings."""
+        return values.reshape(self.problems, -1, *values.shape[1:])
+
+
+def conditioned(
+    K: Array, y: Array, link: AnyLink, variance: Vector, start: Array | None = None
+) -> BatchPosterior:
+    """The posterior of problems whose covariances are given, one setting each.
+
+    Paper: Props. 7 and 8; App. E.3 where hyperparameters stay fixed.
+
+    Args:
+        K: (S, n, n), covariances of the training rows.
+        y: (S, P, n), labels as the link reads them.
+        link: how latents make labels random.
+        variance: (S,), prior variance of any row.
+        start: (S, P, n), where Newton's method starts; see :func:`possibal.gp.laplace.find_mode`.
+    """
+    S, n, _ = K.shape
+    mode = find_mode(link, K[:, None], Observations(y, np.ones((1, 1, n))), start)
+    return BatchPosterior(np.zeros(S), K[:, None], mode, variance, link, S)
+
+
+# ---------------------------------------------------------------- hyperparameters
+
+
+def envelope(batch: ProblemBatch, last: BatchPosterior | None) -> BatchPosterior:
+    """The posterior under every setting of each envelope; started from one label before.
+
+    Paper: none; see :func:`possibal.gp.hyperparameters.envelope`.
+    """
+    settings = batch.hyperprior.settings()
+    start = start_from(batch.y.shape[2], last)
+    return batch.under(settings, batch.hyperprior.log(settings), start)
+
+
+def evidence(batch: ProblemBatch, last: BatchPosterior | None) -> BatchPosterior:
+    """The posterior under the setting of largest evidence times hyperprior of each problem.
+
+    The search starts from the setting of one label before; the first from the best of the envelope.
+
+    Paper: App. E.3 for many labels; see :func:`possibal.gp.hyperparameters.evidence`.
+    """
+    centre, sd, R = batch.hyperprior.centre, batch.hyperprior.sd, len(batch)
+    if last is None or last.prior is None:
+        settings = batch.hyperprior.settings()
+        star = batch.under(settings, batch.hyperprior.log(settings))
+        heights = (star.log_evidence + star.log_prior).reshape(R, -1)
+        best = heights.argmax(axis=1) + heights.shape[1] * np.arange(R)
+        theta, near, inverse = settings[best], star.mode.a[best], None
+    else:
+        theta, inverse = last.prior.thetas, last.inverse
+        near = _padded(batch.y.shape[2], last)
+    search = _EvidenceSearch(batch, near)
+    found = maximize(search.heights, (theta - centre) / sd, inverse)
+    fit = batch.under(centre + sd * found.z, start=search.near)
+    return fit.with_arrays({"inverse": found.inverse})
+
+
+class _EvidenceSearch:
+    """Log evidence plus log hyperprior of each problem, in units of the hyperprior."""
+
+    def __init__(self, batch: ProblemBatch, near: Array) -> None:
+        self.batch, self.near = batch, near.copy()
+
+    def heights(self, z: Matrix, members: Places) -> tuple[Vector, Matrix]:
+        """Heights and slopes; each Newton search starts where the last of its problem ended."""
+        batch, sd = self.batch.part(members), self.batch.hyperprior.sd
+        fit = batch.under(self.batch.hyperprior.centre[members] + sd * z, start=self.near[members])
+        self.near[members] = fit.mode.a
+        height = fit.log_evidence - 0.5 * (z * z).sum(axis=1)
+        return height, sd * fit.evidence_slopes(batch.squares) - z
+
+
+def start_from(n: int, last: BatchPosterior | None) -> Array | None:
+    """Where Newton's method starts: where it ended before the last labels; zero for the first fit.
+
+    Paper: Sec. 6, hot start.
+    """
+    return None if last is None else _padded(n, last)
+
+
+def _padded(n: int, last: BatchPosterior) -> Array:
+    """What an earlier fit ended with, and zero for the labels that are new."""
+    return np.pad(last.mode.a, [(0, 0), (0, 0), (0, n - last.mode.a.shape[2])])
