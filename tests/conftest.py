@@ -6,6 +6,9 @@ import signal
 from hypothesis import HealthCheck, settings
 
 os.environ["MPLBACKEND"] = "Agg"  # subprocesses inherit it: no test needs a display
+# Idle threads of OpenBLAS spin for some 2^26 cycles before they sleep. With more processes than
+# cores that takes most of their time; 2^4 is the least it takes, and the threads stay as many.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in jobs that a shell put aside
     signal.signal(signal.SIGINT, signal.default_int_handler)
