@@ -1,6 +1,6 @@
 """Print the tests of a change: of the modules that changed, and of those that import them.
 
-    python tools/changed_tests.py        # since the branch left main, and what is not committed
+    PYTHONPATH=tests python tools/changed_tests.py    # since the branch left main, and uncommitted
 
 What checks the whole tree in seconds is always among them. Where nothing changed, or something that
 every test rests on, it is a quick selection. `make test` runs everything.
@@ -14,25 +14,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import grimp
+from support.slow import is_slow
 
 ROOT = Path(__file__).parents[1]
 SOURCE, TESTS = Path("src/possibal"), Path("tests")
 ALWAYS = [TESTS / f"test_{name}.py" for name in ("docs", "house", "paper")] + [Path("README.md")]
 QUICK = [TESTS / name for name in ("numerics", "theory", "acquisition", "campaign")]
-SLOW = [
-    TESTS / name
-    for name in (
-        "system",
-        "experiments/test_demo.py",
-        "experiments/test_reproduce.py",
-        "experiments/engine/test_runner.py",
-        "labelling/test_service.py",
-        "pool/test_dask_backend.py",
-    )
-]
-"""Left to `make test`, unless they or the modules they belong to changed."""
 MANY = 15
-"""More importers than these are left to `make test` as well."""
+"""More importers than these are left to `make test`, as are slow tests of any importer."""
 
 
 def main() -> None:
@@ -94,7 +83,7 @@ def _existing(test: Path) -> Iterator[Path]:
 
 def _quick(test: Path) -> bool:
     """Whether a test file takes seconds."""
-    return not any(test.is_relative_to(slow) for slow in SLOW)
+    return not is_slow(test.resolve())
 
 
 def _git(*arguments: str) -> list[str]:
