@@ -63,7 +63,7 @@ check: .venv/.dev  ## lint, types, and the tests of what changed since main (two
 	$(MAKE) --no-print-directory --jobs=3 lint types test-changed
 
 test-changed: .venv/.dev
-	tests=$$(PYTHONPATH=tests $(BIN)/python tools/changed_tests.py) && $(BIN)/python -m pytest --quiet --numprocesses=$(WORKERS) $$tests
+	tests=$$(PYTHONPATH=tests $(BIN)/python tools/changed_tests.py) && $(BIN)/python -m pytest --quiet --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $$tests
 
 lint: .venv/.dev  ## style, spelling, layers
 	$(BIN)/ruff check .
