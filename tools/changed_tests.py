@@ -42,7 +42,7 @@ def changed() -> list[Path]:
 def tests_of(file: Path) -> Iterator[Path]:
     """The tests of a file that changed."""
     if file.is_relative_to(TESTS / "support"):
-        using = re.compile(rf"\b{file.stem}\b")
+        using = re.compile(rf"support(\.| import .*\b){file.stem}\b")
         found = [path for path in TESTS.rglob("test_*.py") if using.search(path.read_text())]
         yield from filter(_quick, found)
     elif file.is_relative_to(TESTS) and file.name.startswith("test_"):
