@@ -1,7 +1,8 @@
 # Every task creates .venv by itself. `make help` lists the tasks.
 PYTHON ?= python3
 BIN := .venv/bin
-# uv where it is on the PATH, for it installs in seconds; pip otherwise. `--group` needs uv 0.7 or pip 25.1.
+# uv where it is on the PATH, for it installs in seconds; pip otherwise, or with `make UV= ...` (uv reads no pip.conf).
+# `--group` needs uv 0.7 or pip 25.1.
 UV := $(shell command -v uv 2>/dev/null)
 VENV := $(if $(UV),uv venv --quiet --seed --python "$(PYTHON)" .venv,$(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet --upgrade pip)
 INSTALL := $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet)
