@@ -60,7 +60,7 @@ test: .venv/.test  ## everything that must hold, with branch coverage
 	$(BIN)/python -m coverage report --fail-under=95
 	$(BIN)/python -m coverage report --fail-under=100 --include='$(MATHS)'
 
-check: .venv/.dev  ## lint, types, and the tests of what changed since main (two minutes)
+check: .venv/.dev  ## lint, types, and the tests of what changed since main
 	$(MAKE) --no-print-directory --jobs=3 lint types test-changed
 
 test-changed: .venv/.dev
