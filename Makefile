@@ -1,27 +1,31 @@
 # Every task creates .venv by itself. `make help` lists the tasks.
 PYTHON ?= python3
 BIN := .venv/bin
+# uv where it is on the PATH, for it installs in seconds; pip otherwise, or with `make UV= ...` (uv reads no pip.conf).
+# `--group` needs uv 0.7 or pip 25.1.
+UV := $(shell command -v uv 2>/dev/null)
+VENV := $(if $(UV),uv venv --quiet --seed --python "$(PYTHON)" .venv,$(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet --upgrade pip)
+INSTALL := $(if $(UV),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet)
 WORKERS := $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")  # some tests wait for servers
 # What is held to full branch coverage: the mathematics, experiments, and what holds after answers.
 MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/possibal/gp/*,src/possibal/acquisition/*,src/possibal/estimators/*,src/possibal/pool/*,src/possibal/campaign/*,src/possibal/experiments/**/*,src/possibal/labelling/agreement.py,src/possibal/labelling/evaluation.py,src/possibal/labelling/ranking.py,src/possibal/labelling/ranker.py,src/possibal/labelling/storage/journal.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo system reliability screenshots test lint types format bench kills reproduction why stopping variational hyperparameters label-efficiency tables picture clean
+.PHONY: help run demo system reliability screenshots test check test-changed lint types format bench kills reproduction why stopping variational hyperparameters label-efficiency tables picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("possibal needs Python 3.11 or newer; set PYTHON=..." if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(VENV)
 
 .venv/.run: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[plot]'
+	$(INSTALL) --editable '.[plot]'
 	@touch $@
 
 .venv/.test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(INSTALL) --editable '.[test]'
 	$(MAKE) --no-print-directory system
 	@touch $@ .venv/.run
 
@@ -37,11 +41,11 @@ system:
 	fi
 
 .venv/.dev: .venv/.test
-	$(BIN)/python -m pip install --quiet --group dev
+	$(INSTALL) --group dev
 	@touch $@
 
 .venv/.bench: .venv/.test
-	$(BIN)/python -m pip install --quiet --group bench
+	$(INSTALL) --group bench
 	@touch $@
 
 run: .venv/.run  ## the main job: the labelling page, on built-in pictures
@@ -55,6 +59,12 @@ test: .venv/.test  ## everything that must hold, with branch coverage
 	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder --cov --cov-report=
 	$(BIN)/python -m coverage report --fail-under=95
 	$(BIN)/python -m coverage report --fail-under=100 --include='$(MATHS)'
+
+check: .venv/.dev  ## lint, types, and the tests of what changed since main
+	$(MAKE) --no-print-directory --jobs=3 lint types test-changed
+
+test-changed: .venv/.dev
+	tests=$$(PYTHONPATH=tests $(BIN)/python tools/changed_tests.py) && $(BIN)/python -m pytest --quiet --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder $$tests
 
 lint: .venv/.dev  ## style, spelling, layers
 	$(BIN)/ruff check .

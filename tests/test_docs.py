@@ -1,15 +1,21 @@
 """What the documentation says is what the code has."""
 
+import ast
+import importlib
 import inspect
 import re
 import tomllib
+from dataclasses import is_dataclass
 from pathlib import Path
+
+import pytest
 
 import possibal
 from possibal import acquisition, errors
 from possibal.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src/possibal"
 README = (ROOT / "README.md").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
@@ -21,15 +27,10 @@ def test_the_readme_lists_the_registry_as_it_is():
 
 
 def test_every_score_is_in_the_readme():
-    scores = [
-        name
-        for name, member in inspect.getmembers(acquisition, inspect.isfunction)
-        if member.__module__ == acquisition.__name__
-        and not name.startswith("_")
-        and name != "score"
-    ]
-    for name in scores:
-        assert f"`{name}`" in README or f"`acquisition.{name}`" in README
+    assert "doubt" in acquisition.__all__
+    for name in acquisition.__all__:
+        if name != "STRATEGIES":
+            assert f"`{name}`" in README or f"`acquisition.{name}`" in README, name
 
 
 def test_every_command_is_documented():
@@ -58,9 +59,87 @@ def test_every_capital_letter_is_in_the_notation():
         assert re.search(rf"(?<![A-Za-z_]){name}(?![A-Za-z_])", notation), name
 
 
-def test_pictures_and_links_of_the_readme_exist():
-    for target in re.findall(r"\]\(([\w./-]+)\)", README):
-        assert (ROOT / target).exists(), target
+PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pictures_and_links_of_a_page_exist(page):
+    for target in re.findall(r"\]\(([\w./-]+)\)", (ROOT / page).read_text()):
+        assert (ROOT / page).parent.joinpath(target).exists(), target
+
+
+# ---------------------------------------------------------------- packages and terms
+PACKAGES = {path.parent.relative_to(SOURCE) for path in SOURCE.rglob("__init__.py")} - {Path()}
+GLOSSARY = re.findall(
+    r"^\| (.+?) \| (.*?) ?\| `([\w.]+)` \| `([\w/]+\.py)` \|$",
+    (ROOT / "docs/glossary.md").read_text(),
+    flags=re.MULTILINE,
+)
+
+
+def test_the_readme_shows_every_package_and_where_to_begin():
+    table = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| .* \| (.*) \|$", README, flags=re.MULTILINE)
+    starts = [
+        Path(package) / file
+        for packages, files in table
+        for package, file in zip(
+            re.findall(r"`(\w+)`", packages), re.findall(r"`(\w+\.py)`", files), strict=False
+        )
+    ]
+    assert {start.parent for start in starts} == {p for p in PACKAGES if len(p.parts) == 1}
+    for start in starts:
+        assert (SOURCE / start).exists(), start
+
+
+def test_every_line_of_the_glossary_is_read():
+    lines = (ROOT / "docs/glossary.md").read_text().splitlines()
+    assert len(GLOSSARY) == sum(line.startswith("| ") and "`" in line for line in lines) > 0
+
+
+@pytest.mark.parametrize("entry", GLOSSARY, ids=lambda entry: entry[2])
+def test_a_term_of_the_glossary_is_where_it_says(entry):
+    *_, identifier, file = entry
+    package, names = _module_and_names(identifier)
+    value = importlib.import_module(package)
+    for name in names:
+        value = (
+            value.__dataclass_fields__[name]
+            if is_dataclass(value) and name in value.__dataclass_fields__
+            else getattr(value, name)
+        )
+    assert names[0] in _defined(SOURCE / file)
+    module = file.removesuffix(".py").replace("/", ".")
+    assert f"possibal.{module}".startswith(package)
+
+
+def test_the_glossary_has_every_package():
+    found = {Path(file).parent for *_, file in GLOSSARY} - {Path()}
+    assert found | {parent for path in found for parent in path.parents} >= PACKAGES
+
+
+def _module_and_names(identifier):
+    """The module that an identifier begins with, and what is left of it."""
+    parts = identifier.split(".")
+    end = max(
+        n
+        for n in range(1, len(parts))
+        if SOURCE.joinpath(*parts[:n]).is_dir()
+        or SOURCE.joinpath(*parts[:n]).with_suffix(".py").exists()
+    )
+    return ".".join(["possibal", *parts[:end]]), parts[end:]
+
+
+def _defined(file):
+    """The names that a file defines at its top level."""
+    names = set()
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
+    return names
 
 
 def test_public_names_are_what_they_promise():

@@ -1,9 +1,11 @@
 """Rules of the house that a machine can check."""
 
+import ast
 import importlib
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,16 @@ def test_a_face_lists_what_it_gives(package):
         assert getattr(face, name) is not None
     with pytest.raises(AttributeError, match="nothing"):
         face.nothing  # noqa: B018 - it is looked up
+
+
+def test_a_class_name_means_one_thing():
+    homes = defaultdict(list)
+    for module in MODULES:
+        for node in ast.walk(ast.parse((SOURCE / module).read_text())):
+            if isinstance(node, ast.ClassDef):
+                homes[node.name.lstrip("_")].append(str(module))
+    assert "Campaign" in homes
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
 
 
 def test_lower_layers_do_not_import_higher_ones():
