@@ -46,9 +46,9 @@ def test_parts_joined_again_are_the_whole():
     assert np.array_equal(Outer.joined(halves).table, whole.table)
 
 
-def test_only_a_dataclass_can_be_a_stack():
+def test_only_a_dataclass_can_be_a_batch():
     class Loose(Batched):
         pass
 
-    with pytest.raises(TypeError, match="a stack must be a dataclass; got Loose"):
+    with pytest.raises(TypeError, match="a batch must be a dataclass; got Loose"):
         Loose().part(np.array([0]))
