@@ -13,7 +13,7 @@ from support.pools import LOCAL, CountingPosterior
 from possibal import PossibilisticGPClassifier
 from possibal.acquisition import coverage, lookahead
 from possibal.acquisition.lookahead import LatentMoments
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import View
 from possibal.gp.pending import PendingPosterior
 from possibal.numerics import distances

@@ -8,7 +8,7 @@ from support.pools import LOCAL, CountingPosterior, any_moments, beliefs, moment
 
 from possibal import Belief, acquisition
 from possibal.acquisition import expectations, pointwise
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import View
 
 POSSIBILISTIC = {"uncertainty": acquisition.uncertainty, "doubt": acquisition.doubt}

@@ -6,7 +6,7 @@ from sklearn.datasets import make_moons
 from support.campaigns import FIXED, begun, few, rows, seeds
 
 from possibal import acquisition
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import View
 from possibal.campaign.campaign import Answer, Campaign
 from possibal.gp.pending import PendingPosterior

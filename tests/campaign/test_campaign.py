@@ -15,8 +15,7 @@ from support.campaigns import FIXED, begun, each_strategy, few, rows, seeds, tru
 from support.pools import WIDE
 
 from possibal import acquisition
-from possibal.acquisition.pointwise import STRATEGIES
-from possibal.acquisition.registry import pick
+from possibal.acquisition.registry import STRATEGIES, pick
 from possibal.acquisition.strategy import View
 from possibal.campaign.campaign import Answer, Campaign
 from possibal.campaign.stopping import AdviceState

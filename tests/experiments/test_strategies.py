@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 
 from possibal import acquisition
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.experiments.strategies import resolve_strategy, strategy_source
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from possibal import PossibilisticGPClassifier
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.pool import cache
 from possibal.pool.cache import PoolCache
 from possibal.pool.pruning import PrunedScorer

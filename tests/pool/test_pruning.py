@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from support.pools import LOCAL
 
 from possibal import acquisition
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.scoring import Monotonicity, one_per_latent, score
 from possibal.gp import prediction
 from possibal.gp.likelihoods import LOGISTIC, PROBIT, SOFTMAX

@@ -14,7 +14,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from support.pools import LOCAL, WIDE, answered, begun, crowded
 
-from possibal.acquisition.pointwise import STRATEGIES, doubt
+from possibal.acquisition.pointwise import doubt
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import View
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.gp import prediction

@@ -5,7 +5,7 @@ process. It is called with plain latent moments, with a Belief, or with anything
 
     doubt(mean, variance)        # (m,) for two labels under a probit, (m, C) for a softmax
     doubt(belief)                # several hypotheses with their credibilities
-    doubt(view)                  # as a strategy, see STRATEGIES
+    doubt(view)                  # as a strategy, see registry.STRATEGIES
 
 **A score is to be maximised**: the row with the largest is the one to ask. Where several
 hypotheses are given, possibilistic scores take the largest credibility over them, and the
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr, ndtr, softmax, xlog1py
 
-from possibal.acquisition import coverage, expectations, suprema
+from possibal.acquisition import expectations, suprema
 from possibal.acquisition.scoring import (
     Monotonicity,
     by_variance,
@@ -25,7 +25,6 @@ from possibal.acquisition.scoring import (
     one_per_pair,
     score,
 )
-from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Array, Matrix, Vector, positive
 from possibal.belief import Belief, HasBelief
 
@@ -315,44 +314,3 @@ def _refuse_softmax(belief: Belief, name: str, cure: str) -> None:
         raise ValueError(
             f"mean must have shape (m,) for {name}; got {belief.labels} columns. {cure}"
         )
-
-
-# ---------------------------------------------------------------- strategies
-
-
-def random(
-    view: View | Belief | HasBelief | ArrayLike,
-    variance: ArrayLike | None = None,
-    *,
-    rng: np.random.Generator | None = None,
-) -> Vector:
-    """Asks at random: the baseline to beat.
-
-    Paper: App. E.4, Random.
-    """
-    generator = rng if rng is not None else getattr(view, "rng", None)
-    if not isinstance(generator, np.random.Generator):
-        raise TypeError(
-            f"rng must be a numpy Generator; got {type(generator).__name__}. "
-            "Pass rng=np.random.default_rng(seed)."
-        )
-    m = len(view.candidates) if isinstance(view, View) else len(Belief.of(view, variance))
-    return generator.random(m)
-
-
-STRATEGIES: dict[str, Strategy] = {
-    "herding": coverage.herding,
-    "look_ahead": coverage.look_ahead,
-    "necessity": doubt,
-    "uncertainty": uncertainty,
-    "bald": bald,
-    "entropy": entropy,
-    "margin": margin,
-    "least_confidence": least_confidence,
-    "latent_entropy": latent_entropy,
-    "mocu": coverage.mocu,
-    "bemps": coverage.bemps,
-    "epig": coverage.epig,
-    "random": random,
-}
-"""Name to strategy; the command line, the documentation and the contract tests read it."""

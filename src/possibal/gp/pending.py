@@ -177,7 +177,7 @@ class PendingPosterior:
         both = self._told(X) @ np.swapaxes(self._told(Z), 2, 3)
         return _lowered(self.posterior.between(X, Z), both)
 
-    def foretold_share(self, X: Matrix) -> Vector:
+    def explained_share(self, X: Matrix) -> Vector:
         """What the picks tell about each row, as a share of what its own label would tell.
 
         Nothing is zero, and the first copy of a row makes it one.

@@ -27,7 +27,7 @@ from possibal.arrays import Places
 from possibal.errors import MissingPackageError
 from possibal.pool.pruning import TopKQuery
 from possibal.pool.reader import CHUNK, Part, RowFormat, row_source
-from possibal.pool.top_k import Candidates, Done, ScanCounts
+from possibal.pool.top_k import Done, ScanCounts, ScoredRows
 
 Dask: TypeAlias = Any
 """What belongs to Dask, which need not be there."""
@@ -52,7 +52,7 @@ WAIT = 30.0
 class WorkerResult:
     """What a worker found in some rows: the best of them, and how many there were."""
 
-    best: list[Candidates]
+    best: list[ScoredRows]
     done: Done
 
 

@@ -22,7 +22,7 @@ from possibal.gp.posterior import Posterior
 from possibal.gp.prediction import LazyMoments, Predictor
 from possibal.numerics.linalg import one_thread
 from possibal.pool.reader import Chunk, Part
-from possibal.pool.top_k import SLACK, Candidates, Done, TopK
+from possibal.pool.top_k import SLACK, Done, ScoredRows, TopK
 from possibal.pool.uncertainty_table import UncertaintyTable
 
 _HALF = 0.5
@@ -245,7 +245,7 @@ class PrunedScorer:
             kept, judged = some[left.rows], judged + left.judged
             names = None if chunk.names is None else [chunk.names[at] for at in kept.tolist()]
             utilities = last.score(left.belief)
-            sieve.offer(Candidates(chunk.start + kept, utilities, chunk.X[kept], names))
+            sieve.offer(ScoredRows(chunk.start + kept, utilities, chunk.X[kept], names))
         return judged
 
 

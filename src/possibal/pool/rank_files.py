@@ -17,7 +17,8 @@ from reprlib import repr as brief
 
 import numpy as np
 
-from possibal.acquisition.pointwise import STRATEGIES, necessity
+from possibal.acquisition.pointwise import necessity
+from possibal.acquisition.registry import STRATEGIES
 from possibal.arguments import DEFAULT_STRATEGY, at_least, choice
 from possibal.arrays import Matrix, Vector
 from possibal.belief import leading_labels

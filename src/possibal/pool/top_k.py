@@ -1,6 +1,6 @@
 """The best rows of a pool that is read in parts, in any order.
 
-sieve.offer(candidates)        sieve.best(worth) -> Candidates
+sieve.offer(candidates)        sieve.best(worth) -> ScoredRows
 """
 
 from collections.abc import Callable, Hashable
@@ -22,7 +22,7 @@ BUFFER = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class ScoredRows:
     """Rows that may be among the best.
 
     Attributes:
@@ -41,13 +41,13 @@ class Candidates:
         """How many there are."""
         return len(self.places)
 
-    def part(self, some: Places) -> "Candidates":
+    def part(self, some: Places) -> "ScoredRows":
         """Some of them."""
         names = None if self.names is None else [self.names[at] for at in some.tolist()]
-        return Candidates(self.places[some], self.utilities[some], self.X[some], names)
+        return ScoredRows(self.places[some], self.utilities[some], self.X[some], names)
 
     @classmethod
-    def joined(cls, parts: list["Candidates"]) -> "Candidates":
+    def joined(cls, parts: list["ScoredRows"]) -> "ScoredRows":
         """All of several."""
         if len(parts) == 1:
             return parts[0]
@@ -72,9 +72,9 @@ class TopK:
                 come close to zero by taking away.
         """
         self.top, self.slack, self.bar = top, slack, -np.inf
-        self._kept, self._lock, self._is_signed = list[Candidates](), Lock(), False
+        self._kept, self._lock, self._is_signed = list[ScoredRows](), Lock(), False
 
-    def offer(self, found: Candidates) -> None:
+    def offer(self, found: ScoredRows) -> None:
         """Look at more rows; those that cannot be among the best are dropped now and then."""
         if not len(found):
             return
@@ -85,14 +85,14 @@ class TopK:
             if count >= self.top and (np.isneginf(self.bar) or count > 2 * self.top + BUFFER):
                 self._drop()
 
-    def candidates(self) -> list[Candidates]:
+    def candidates(self) -> list[ScoredRows]:
         """All that may be among the best; in one piece where they are more than wanted."""
         with self._lock:
             if sum(len(one) for one in self._kept) > self.top:
                 self._drop()
             return self._kept
 
-    def best(self, worth: Callable[[Matrix], Vector]) -> list[Candidates]:
+    def best(self, worth: Callable[[Matrix], Vector]) -> list[ScoredRows]:
         """The best rows in order, the lowest place first of several alike.
 
         Args:
@@ -101,15 +101,15 @@ class TopK:
         kept = self.candidates()
         if not kept:
             return []
-        all_of_them = Candidates.joined(kept)
+        all_of_them = ScoredRows.joined(kept)
         utilities = worth(all_of_them.X)
         order = np.lexsort((all_of_them.places, -utilities))[: self.top]
-        exact = Candidates(all_of_them.places, utilities, all_of_them.X, all_of_them.names)
+        exact = ScoredRows(all_of_them.places, utilities, all_of_them.X, all_of_them.names)
         return [exact.part(order)]
 
     def _drop(self) -> None:
         """Raise the bar to the last that is wanted, and drop what lies below it."""
-        joined = Candidates.joined(self._kept)
+        joined = ScoredRows.joined(self._kept)
         last = float(np.partition(joined.utilities, -self.top)[-self.top])
         size = max(abs(last), 1.0) if self._is_signed else abs(last)
         self.bar = max(self.bar, last - self.slack * size)
