@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from possibal import acquisition
-from possibal.acquisition import coverage
+from possibal.acquisition import coverage, lookahead
 from possibal.acquisition.strategy import Strategy, View
 from possibal.data.readers import read_table
 from possibal.experiments import compare, user_data
@@ -50,7 +50,7 @@ VARIANTS: dict[str, Strategy] = {
     **{f"crowd-{c}": changed(coverage.herding, "CROWDING", c) for c in (0, 0.25, 0.35, 0.7, 1)},
     **{f"width-{w}": changed(coverage.herding, "WIDTH", w) for w in (0.1, 0.15, 0.25, 0.3, 0.4)},
     **{f"reach-{r}": changed(coverage.herding, "REACH", r) for r in (0, 0.5, 0.7)},
-    **{f"ahead-crowd-{c}": changed(coverage.look_ahead, "CROWDING", c) for c in (0, 0.25, 0.7, 1)},
+    **{f"ahead-crowd-{c}": changed(lookahead.look_ahead, "CROWDING", c) for c in (0, 0.25, 0.7, 1)},
 }
 
 

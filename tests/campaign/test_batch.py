@@ -27,7 +27,7 @@ def row_by_row(campaign, X, n):
     while len(asked) < n:
         Z, fresh = X[left], np.ones(len(left), dtype=bool)
         if asked:
-            told = foreseen.foretold_share(Z)
+            told = foreseen.explained_share(Z)
             fresh = told <= max(told.min(), 0.5 + 0.5 * told.min())
         view = View(foreseen, Z[fresh], np.random.default_rng([0, len(campaign)]), reference)
         best = np.array(left)[fresh][campaign.strategy(view).argmax()]

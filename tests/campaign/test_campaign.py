@@ -17,12 +17,13 @@ from support.pools import WIDE
 from possibal import acquisition
 from possibal.acquisition.registry import STRATEGIES, pick
 from possibal.acquisition.strategy import View
+from possibal.campaign import pool
 from possibal.campaign.campaign import Answer, Campaign
 from possibal.campaign.stopping import AdviceState
 from possibal.errors import AlreadyAnsweredError, PossibalError
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.gp.pending import PendingPosterior
-from possibal.pool import ranking, sampling
+from possibal.pool import sampling
 
 # ---------------------------------------------------------------- ask and tell
 
@@ -149,7 +150,7 @@ def test_the_first_questions_speak_for_most_rows(classes):
 
 
 def test_a_first_batch_asks_the_deputies_of_a_pool_and_then_others(monkeypatch):
-    monkeypatch.setattr(ranking, "COLD_START_SAMPLE", 4)
+    monkeypatch.setattr(pool, "COLD_START_SAMPLE", 4)
     campaign = Campaign.start(rows(m=12), classes=[0, 1])
     asked = campaign.ask(9)
     assert set(asked[:4]) == set(campaign.pool.representatives.tolist())
@@ -160,7 +161,7 @@ def test_a_first_batch_asks_the_deputies_of_a_pool_and_then_others(monkeypatch):
         PendingPosterior.with_pending, X[list(asked[:4])], PendingPosterior(posterior)
     )
     others = np.setdiff1d(np.arange(12), asked[:4])
-    told = foreseen.foretold_share(X[others])
+    told = foreseen.explained_share(X[others])
     fresh = others[told <= max(told.min(), 0.5 + 0.5 * told.min())]
     assert (
         asked[4] == fresh[foreseen.variance_reduction(X[fresh], campaign.pool.reference).argmax()]
@@ -199,7 +200,7 @@ def test_the_strategy_rules_once_two_labels_are_known():
 
 
 def test_a_large_pool_has_a_reference_that_its_order_does_not_change(monkeypatch):
-    monkeypatch.setattr("possibal.pool.ranking.COLD_START_SAMPLE", 8)
+    monkeypatch.setattr("possibal.campaign.pool.COLD_START_SAMPLE", 8)
     X, order = rows(), np.random.default_rng(1).permutation(12)
     one, other = (Campaign.start(some).pool.reference for some in (X, X[order]))
     assert one.shape == (8, 2)
@@ -255,7 +256,7 @@ def few_weighed(monkeypatch):
 @pytest.fixture(params=[10**6, 50], ids=["small", "large"])
 def any_size(request, monkeypatch):
     """Whether a pool of 90 rows counts as large."""
-    monkeypatch.setattr(ranking, "LARGE_POOL", request.param)
+    monkeypatch.setattr(pool, "LARGE_POOL", request.param)
 
 
 @pytest.mark.usefixtures("few_weighed", "any_size")
@@ -276,7 +277,7 @@ def test_of_many_rows_some_are_drawn_and_of_those_the_most_doubtful_seen():
     np.testing.assert_array_equal(candidates, X[shown])
     np.testing.assert_array_equal(reference, X[np.sort(drawn[:20])])
     assert row == shown[-1]
-    assert "memory" not in vars(campaign.pool)  # nothing of the others is worked out
+    assert "cache" not in vars(campaign.pool)  # nothing of the others is worked out
 
 
 @pytest.mark.usefixtures("few_weighed", "any_size")

@@ -69,7 +69,7 @@ def test_rows_that_are_watched_are_told_the_same(link, seed, before, picks):
         np.testing.assert_array_equal(watching.at(array).mean, plain.at(array).mean)
         close(watching.at(array).variance, plain.at(array).variance)
         close(watching.covariance(array), plain.covariance(array))
-        close(watching.foretold_share(array), plain.foretold_share(array))
+        close(watching.explained_share(array), plain.explained_share(array))
     close(watching.cross(X, Z), plain.cross(X, Z))
     close(watching.between(X, Z), plain.between(X, Z))
     close(watching.variance_reduction(X, Z), plain.variance_reduction(X, Z))
@@ -86,7 +86,7 @@ def test_a_posterior_is_asked_about_watched_rows_once(monkeypatch):
     watching = PendingPosterior(found).tracking(X)
     for x in rows(2, 3):
         watching = watching.with_pending(x)
-        watching.foretold_share(X)
+        watching.explained_share(X)
     assert asked.count(len(X)) == 1
 
 
@@ -133,7 +133,7 @@ def test_without_picks_it_is_the_posterior(link):
     belief, same = found.at(X), PendingPosterior(found).at(X)
     np.testing.assert_array_equal(same.variance, belief.variance)
     np.testing.assert_array_equal(PendingPosterior(found).cross(X, X), found.cross(X, X))
-    np.testing.assert_array_equal(PendingPosterior(found).foretold_share(X), np.zeros(7))
+    np.testing.assert_array_equal(PendingPosterior(found).explained_share(X), np.zeros(7))
 
 
 @each_link
@@ -208,16 +208,16 @@ def test_the_covariance_of_a_row_with_itself_is_its_variance(link):
 def test_a_copy_of_a_pick_is_foretold_and_a_row_far_away_is_not(link):
     found, x = posterior(link), rows(2, m=1)
     X = np.concatenate([x, x + 0.01, x + 0.3, x + 50.0])
-    copy, near, off, far = PendingPosterior(found).with_pending(x[0]).foretold_share(X)
+    copy, near, off, far = PendingPosterior(found).with_pending(x[0]).explained_share(X)
     assert copy == pytest.approx(1.0)
     assert copy > near > 0.9 > off > far == pytest.approx(0.0, abs=1e-12)
-    assert after(found, [x[0], x[0]]).foretold_share(x)[0] > 1.0
+    assert after(found, [x[0], x[0]]).explained_share(x)[0] > 1.0
 
 
 def test_where_a_label_would_tell_nothing_nothing_is_foretold():
     found = condition(prior([KERNEL], np.array([[-800.0, 0.0]])), posterior("probit").data)
     assert (
-        PendingPosterior(found).with_pending(rows(2)[0]).foretold_share(rows(1)).tolist()
+        PendingPosterior(found).with_pending(rows(2)[0]).explained_share(rows(1)).tolist()
         == [0.0] * 7
     )
 

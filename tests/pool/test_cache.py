@@ -42,15 +42,15 @@ def classifier(X, y, rows, kernel=FIXED, hyperparameters="fixed"):
 
 def asked(kept, posterior, strategy, aside, top=1):
     """The best rows, and how many were worked out."""
-    judge, sieve = PrunedScorer.of(posterior, STRATEGIES[strategy]), TopK(top)
-    judged = kept.scan(posterior, judge, sieve, np.array(sorted(aside), dtype=np.intp), 2)
-    (found,) = sieve.best(judge.worth)
+    judge, top_k = PrunedScorer.of(posterior, STRATEGIES[strategy]), TopK(top)
+    judged = kept.scan(posterior, judge, top_k, np.array(sorted(aside), dtype=np.intp), 2)
+    (found,) = top_k.best(judge.utilities)
     return found.places.tolist(), judged
 
 
 def expected(X, posterior, strategy, aside, top=1):
     """The same, by working out every row by itself."""
-    worth = PrunedScorer.of(posterior, STRATEGIES[strategy]).worth(X)
+    worth = PrunedScorer.of(posterior, STRATEGIES[strategy]).utilities(X)
     order = np.lexsort((np.arange(len(X)), -worth))
     return [int(row) for row in order if row not in aside][:top]
 

@@ -63,9 +63,9 @@ def narrow(monkeypatch):
 
 
 def best(judge, X, top, aside=NONE):
-    sieve = TopK(top)
-    judged = judge.sift(Chunk(0, X, None), sieve, aside)
-    return sieve.best(judge.worth)[0], judged
+    top_k = TopK(top)
+    judged = judge.offer(Chunk(0, X, None), top_k, aside)
+    return top_k.best(judge.utilities)[0], judged
 
 
 # ---------------------------------------------------------------- one look
@@ -78,8 +78,8 @@ def test_a_look_leaves_every_row_that_is_worth_the_bar(name, link, count, seed, 
     utilities = STRATEGIES[name](found.at(X))
     bar = float(np.quantile(utilities, share))
     bar -= SLACK * abs(bar)
-    for look in PrunedScorer.of(found, STRATEGIES[name]).looks:
-        left = look.sift(X, bar)
+    for look in PrunedScorer.of(found, STRATEGIES[name]).bounds:
+        left = look.prune(X, bar)
         assert set(np.flatnonzero(utilities >= bar)) <= set(left.rows.tolist())
         assert len(left.belief) == len(left.rows) <= left.judged <= len(X)
         assert np.all(np.diff(left.rows) > 0)
@@ -89,7 +89,7 @@ def test_a_look_leaves_every_row_that_is_worth_the_bar(name, link, count, seed, 
 @pytest.mark.parametrize("bar", [-np.inf, 1e-3, 0.5])
 def test_a_look_in_double_precision_gives_the_moments_themselves(link, bar):
     found, X = posterior(link, count=2), rows(1)
-    left = MomentBound.through(found.predictor, acquisition.doubt).sift(X, bar)
+    left = MomentBound.through(found.predictor, acquisition.doubt).prune(X, bar)
     belief = found.at(X).part(left.rows)
     assert len(left.rows)
     np.testing.assert_allclose(left.belief.mean, belief.mean, rtol=1e-9, atol=1e-12)
@@ -99,7 +99,7 @@ def test_a_look_in_double_precision_gives_the_moments_themselves(link, bar):
 def test_without_a_bar_or_an_order_every_row_is_left():
     X, outside = rows(2), posterior().predictor
     for one, bar in [(acquisition.doubt, -np.inf), (acquisition.bald, 0.6)]:
-        left = MomentBound.through(outside, one).sift(X, bar)
+        left = MomentBound.through(outside, one).prune(X, bar)
         assert left.rows.tolist() == list(range(len(X)))
         assert left.judged == len(X)
 
@@ -109,12 +109,12 @@ def test_few_rows_that_may_be_worth_the_bar_are_worked_out_alone():
     X[100:] = posterior().data.X[0]
     prior_bounds = acquisition.doubt(look.predictor.lazy_moments(X).mean[0, 0], np.full(200, 2.0))
     bar = float(np.quantile(prior_bounds, 0.9))
-    assert look.sift(X, bar).judged == (prior_bounds >= bar).sum() < 100
-    assert look.sift(X, float(prior_bounds.min()) / 2).judged == 200
+    assert look.prune(X, bar).judged == (prior_bounds >= bar).sum() < 100
+    assert look.prune(X, float(prior_bounds.min()) / 2).judged == 200
 
 
 def test_a_bar_above_all_leaves_nothing():
-    left = MomentBound.through(posterior().predictor, acquisition.doubt).sift(rows(4), 1.5)
+    left = MomentBound.through(posterior().predictor, acquisition.doubt).prune(rows(4), 1.5)
     assert left.rows.tolist() == []
     assert len(left.belief) == left.judged == 0
 
@@ -139,9 +139,9 @@ def test_a_score_of_ones_own_is_bounded_as_it_claims():
 
     X = rows(5, 100)
     judge = PrunedScorer.of(posterior(), closeness)
-    assert len(judge.looks) == 2
+    assert len(judge.bounds) == 2
     found, _ = best(judge, X, 7)
-    expected = judge.worth(X)
+    expected = judge.utilities(X)
     assert found.places.tolist() == np.lexsort((np.arange(100), -expected))[:7].tolist()
 
 
@@ -162,17 +162,17 @@ def test_a_score_of_ones_own_is_bounded_as_it_claims():
 )
 def test_single_precision_is_looked_at_first_where_it_may_tell_something(found, name, looks):
     judge = PrunedScorer.of(found, STRATEGIES[name])
-    assert len(judge.looks) == looks
-    assert judge.looks[-1].predictor is found.predictor
-    assert len(PrunedScorer.of(found, STRATEGIES[name], single=False).looks) == 1
+    assert len(judge.bounds) == looks
+    assert judge.bounds[-1].predictor is found.predictor
+    assert len(PrunedScorer.of(found, STRATEGIES[name], single=False).bounds) == 1
 
 
 def test_rows_are_worth_what_they_are_alone():
     judge, X = PrunedScorer.of(posterior(), acquisition.uncertainty), rows(6)
-    worth = judge.worth(X)
+    worth = judge.utilities(X)
     np.testing.assert_allclose(worth, acquisition.uncertainty(posterior().at(X)), rtol=1e-9)
     order = np.random.default_rng(0).permutation(len(X))
-    np.testing.assert_array_equal(judge.worth(X[order]), worth[order])
+    np.testing.assert_array_equal(judge.utilities(X[order]), worth[order])
 
 
 @pytest.mark.usefixtures("narrow")
@@ -183,7 +183,7 @@ def test_a_judge_finds_the_best_of_a_chunk(name, single, top):
     X, aside = rows(7), np.array([0, 5, 59])
     judge = PrunedScorer.of(posterior(), STRATEGIES[name], single=single)
     found, judged = best(judge, X, top, aside)
-    worth = judge.worth(X)
+    worth = judge.utilities(X)
     worth[aside] = -np.inf
     assert judge.width == 8
     assert judged <= 57
@@ -193,20 +193,20 @@ def test_a_judge_finds_the_best_of_a_chunk(name, single, top):
 
 @pytest.mark.usefixtures("narrow")
 def test_names_and_places_go_with_their_rows():
-    X, sieve = rows(8), TopK(4)
+    X, top_k = rows(8), TopK(4)
     judge = PrunedScorer.of(posterior(), acquisition.doubt)
-    judge.sift(Chunk(100, X, [f"row {at}" for at in range(60)]), sieve, np.array([101]))
-    (found,) = sieve.best(judge.worth)
+    judge.offer(Chunk(100, X, [f"row {at}" for at in range(60)]), top_k, np.array([101]))
+    (found,) = top_k.best(judge.utilities)
     assert [f"row {place - 100}" for place in found.places] == found.names
     np.testing.assert_array_equal(found.X, X[found.places - 100])
     assert 101 not in found.places
 
 
 def test_a_chunk_of_which_all_is_set_aside_offers_nothing():
-    sieve = TopK(1)
+    top_k = TopK(1)
     judge = PrunedScorer.of(posterior(), acquisition.doubt)
-    assert judge.sift(Chunk(10, rows(9, 5), None), sieve, np.arange(10, 15)) == 0
-    assert sieve.candidates() == []
+    assert judge.offer(Chunk(10, rows(9, 5), None), top_k, np.arange(10, 15)) == 0
+    assert top_k.candidates() == []
 
 
 # ---------------------------------------------------------------- what is looked for
@@ -215,16 +215,20 @@ def test_a_chunk_of_which_all_is_set_aside_offers_nothing():
 )
 def test_a_part_is_counted_with_the_rows_that_were_passed_over(judge):
     aim, aside = TopKQuery(judge, 2), np.array([-3, 2, 9, 10, 25, 99])
-    parts, sieve = rows_of(rows(10, 30), RowFormat(2, None), chunk=10).parts(), aim.sieve()
-    counts = [aim.sift(part, sieve, aside) for part in parts]
+    parts, top_k = rows_of(rows(10, 30), RowFormat(2, None), chunk=10).parts(), aim.new_top_k()
+    counts = [aim.scan(part, top_k, aside) for part in parts]
     assert [(ranked, read) for ranked, _, read in counts] == [(8, 10), (9, 10), (9, 10)]
     assert (sum(judged for _, judged, _ in counts) > 0) == isinstance(judge, PrunedScorer)
-    (found,) = sieve.candidates()
+    (found,) = top_k.candidates()
     assert not {*aside.tolist()} & {*found.places.tolist()}
 
 
 def test_a_sieve_begins_with_what_is_known_of_the_last_row_wanted():
     aim = TopKQuery(PrunedScorer.of(posterior(), acquisition.doubt), 3)
-    assert (aim.sieve().top, aim.sieve().slack, aim.sieve().bar) == (3, aim.judge.slack, -np.inf)
+    assert (aim.new_top_k().top, aim.new_top_k().slack, aim.new_top_k().bar) == (
+        3,
+        aim.row_filter.slack,
+        -np.inf,
+    )
     aim.bar = 0.25
-    assert aim.sieve().bar == 0.25
+    assert aim.new_top_k().bar == 0.25

@@ -17,7 +17,7 @@ from possibal.pool.sampling import (
     half_size,
     sample_size,
 )
-from possibal.pool.top_k import Candidates, TopK
+from possibal.pool.top_k import ScoredRows, TopK
 
 seeds = st.integers(0, 10_000)
 LOT = HashedSampler(3, 7)
@@ -31,15 +31,23 @@ def chunks(X, size, *, named=False):
         yield Chunk(start, piece, names)
 
 
-def sifted(lot, pieces, top, aside):
-    """The rows that a sieve keeps of pieces, the largest number first."""
-    sieve = TopK(top, lot.slack)
+def offered(lot, pieces, top, aside):
+    """The rows that a top-k keeps of pieces, the largest key first."""
+    top_k = TopK(top, lot.slack)
     for chunk in pieces:
         end = chunk.start + len(chunk.X)
         passed = aside[(aside >= chunk.start) & (aside < end)]
-        assert lot.sift(chunk, sieve, passed) == 0  # none is worked out
-    found = Candidates.joined(sieve.candidates())
+        assert lot.offer(chunk, top_k, passed) == 0  # none is worked out
+    found = ScoredRows.joined(top_k.candidates())
     return found.part(np.argsort(-found.utilities, kind="stable")[:top])
+
+
+def drawn_at_once(lot, left, count):
+    """The sample of a pool that is one chunk."""
+    m = int(left[-1]) + 1
+    aside = np.setdiff1d(np.arange(m), left)
+    found = offered(lot, chunks(np.zeros((m, 1)), m), count, aside)
+    return QuestionSample(found.places, len(left))
 
 
 pools = st.tuples(st.integers(1, 90), st.integers(1, 40), st.integers(1, 30), st.floats(0, 0.6))
@@ -75,23 +83,22 @@ def test_the_rows_drawn_are_those_left_with_the_largest_numbers(seed, m, count, 
     if not len(left):
         return
     slow = sorted(left.tolist(), key=lambda place: -keys[place])[:count]
-    assert lot.drawn(left, count).places.tolist() == slow
-    assert lot.drawn(left, count).left == len(left)
+    assert drawn_at_once(lot, left, count).places.tolist() == slow
 
 
 @given(seed=seeds, count=st.integers(1, 20))
 def test_more_rows_drawn_are_the_same_and_others(seed, count):
     lot, left = HashedSampler(seed, 0), np.arange(30)
-    fewer, more = (set(lot.drawn(left, n).places.tolist()) for n in (count, count + 1))
+    fewer, more = (set(drawn_at_once(lot, left, n).places.tolist()) for n in (count, count + 1))
     assert fewer < more
     (other,) = more - fewer
-    assert set(lot.drawn(np.delete(left, other), count).places.tolist()) == fewer
+    assert set(drawn_at_once(lot, np.delete(left, other), count).places.tolist()) == fewer
 
 
 def test_every_row_is_drawn_as_often_as_any_other():
     often = np.zeros(40)
     for seed in range(500):
-        often[HashedSampler(seed, 0).drawn(np.arange(40), 10).places] += 1
+        often[drawn_at_once(HashedSampler(seed, 0), np.arange(40), 10).places] += 1
     assert often.min() > 85  # 125 is expected, give or take ten
     assert often.max() < 165
 
@@ -105,18 +112,18 @@ def test_a_pool_in_pieces_of_any_order_gives_the_rows_drawn_at_once(seed, pool, 
         return
     pieces = list(chunks(X, size, named=named))
     order = rng.permutation(len(pieces)).tolist()
-    found = sifted(HashedSampler(seed, 4), [pieces[at] for at in order], top, aside)
-    assert found.places.tolist() == HashedSampler(seed, 4).drawn(left, top).places.tolist()
+    found = offered(HashedSampler(seed, 4), [pieces[at] for at in order], top, aside)
+    assert found.places.tolist() == drawn_at_once(HashedSampler(seed, 4), left, top).places.tolist()
     np.testing.assert_array_equal(found.X, X[found.places])
     np.testing.assert_array_equal(found.utilities, HashedSampler(seed, 4).keys(0, m)[found.places])
     assert found.names == ([f"row {place}" for place in found.places] if named else None)
 
 
 def test_rows_that_are_all_aside_are_not_offered():
-    sieve = TopK(3, LOT.slack)
+    top_k = TopK(3, LOT.slack)
     for lot in (LOT, RandomQuestion(3, 7, np.arange(5))):
-        lot.sift(Chunk(0, np.zeros((5, 2)), None), sieve, np.arange(5))
-    assert sieve.candidates() == []
+        lot.offer(Chunk(0, np.zeros((5, 2)), None), top_k, np.arange(5))
+    assert top_k.candidates() == []
 
 
 # ---------------------------------------------------------------- at random
@@ -129,7 +136,7 @@ def test_rows_at_random_have_the_numbers_that_a_campaign_draws(seed, answers, po
         return
     drawn = np.random.default_rng([seed, answers]).random(len(left))
     blind = RandomQuestion(seed, answers, aside)
-    found = sifted(blind, chunks(rng.normal(size=(m, 2)), size, named=named), top, aside)
+    found = offered(blind, chunks(rng.normal(size=(m, 2)), size, named=named), top, aside)
     order = np.argsort(-drawn)[:top]
     assert found.places.tolist() == left[order].tolist()
     assert found.utilities.tolist() == drawn[order].tolist()
@@ -167,7 +174,7 @@ def test_half_are_shown_by_lot_and_half_for_their_doubt(seed, m, wanted, labels)
     shape = (m,) if labels == 2 else (m, labels)
     # Few different means, so that many rows are in as much doubt as others.
     mean = {place: rng.integers(-2, 3, shape[1:]) for place in left.tolist()}
-    drawn = lot.drawn(left, sample_size(wanted))
+    drawn = drawn_at_once(lot, left, sample_size(wanted))
     means = np.array([mean[place] for place in drawn.places.tolist()], dtype=float)
     belief = Belief.of(means, np.ones(means.shape))
     keys, half = lot.keys(0, 2 * m).tolist(), max(12, 3 * wanted) // 2
@@ -175,7 +182,7 @@ def test_half_are_shown_by_lot_and_half_for_their_doubt(seed, m, wanted, labels)
     wide = [slow_doubt(mean[place]) for place in by_lot]
     doubtful = [place for _, place in sorted(zip(wide, by_lot, strict=True))]
     expected = by_lot if m <= 2 * half else {*by_lot[:half], *doubtful[:half]}
-    assert drawn.places[drawn.shown(belief, wanted)].tolist() == sorted(expected)
+    assert drawn.places[drawn.candidates(belief, wanted)].tolist() == sorted(expected)
     assert wanted <= len(expected) or m < wanted
     assert drawn.places[drawn.reference].tolist() == sorted(by_lot[:12])
 
@@ -190,5 +197,5 @@ def slow_doubt(mean):
 
 def test_where_few_rows_are_left_all_are_shown_and_stand_for_themselves():
     drawn = QuestionSample(np.array([4, 0, 2]), 3)
-    assert drawn.shown(Belief.of(np.zeros(3), np.ones(3)), 1).tolist() == [1, 2, 0]
+    assert drawn.candidates(Belief.of(np.zeros(3), np.ones(3)), 1).tolist() == [1, 2, 0]
     assert drawn.reference.tolist() == [1, 2, 0]

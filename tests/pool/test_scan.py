@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from possibal.acquisition.pointwise import doubt
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.pool.pruning import PrunedScorer, TopKQuery
-from possibal.pool.ranking import expected
+from possibal.pool.ranking import row_format
 from possibal.pool.sampling import HashedSampler
 from possibal.pool.scan import PoolScan
 
@@ -40,11 +40,11 @@ def pieces(X, size):
 
 
 def reading(X, aside=NONE, threads=2, **how):
-    return PoolScan(X, expected(model(), None), aside, threads, **how)
+    return PoolScan(X, row_format(model(), None), aside, threads, **how)
 
 
 def kept(seen):
-    (found,) = seen.sieve.best(judge().worth)
+    (found,) = seen.top_k.best(judge().utilities)
     return found.places.tolist(), found.utilities.tolist()
 
 
@@ -64,7 +64,7 @@ def test_pieces_and_threads_change_nothing_of_what_is_seen(seed, size, threads, 
     assert (seen.rows, seen.read) == (len(left), 200)
     assert 0 < seen.judged <= len(left)
     lots = reading(pieces(X, size), aside, threads).run(TopKQuery(LOT, 30))
-    drawn = np.concatenate([one.places for one in lots.sieve.candidates()])
+    drawn = np.concatenate([one.places for one in lots.top_k.candidates()])
     assert sorted(drawn.tolist()) == sorted(LOT.drawn(left, 30).places.tolist())
     assert (lots.rows, lots.judged, lots.read) == (len(left), 0, 200)
 

@@ -17,10 +17,11 @@ from support.pools import LOCAL, WIDE, answered, begun, crowded
 from possibal.acquisition.pointwise import doubt
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import View
-from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.campaign import pool as campaign_pool
+from possibal.estimators.classifier import PossibilisticGPClassifier, count_labels
 from possibal.gp import prediction
 from possibal.gp.pending import PendingPosterior
-from possibal.pool import ranking, sampling, scan
+from possibal.pool import sampling, scan
 from possibal.pool.pruning import PrunedScorer
 from possibal.pool.ranking import best, rank
 from possibal.pool.reader import row_source
@@ -78,7 +79,7 @@ def pieces(X, size):
 def reference(model, X, strategy, aside=()):
     """Places from the best to the worst, and what they are worth, by working out every row."""
     places = np.setdiff1d(np.arange(len(X)), np.array(aside, dtype=int))
-    worth = PrunedScorer.of(model.posterior_, STRATEGIES[strategy]).worth(X[places])
+    worth = PrunedScorer.of(model.posterior_, STRATEGIES[strategy]).utilities(X[places])
     order = np.lexsort((places, -worth))
     return places[order].tolist(), worth[order].tolist()
 
@@ -300,7 +301,7 @@ def asked(campaign, X=None, **options):
 @pytest.mark.parametrize("large", [10**6, 40], ids=["small", "large"])
 @pytest.mark.usefixtures("few_weighed", "small_parts")
 def test_the_first_row_is_the_one_that_a_campaign_asks_about(strategy, m, large, monkeypatch):
-    monkeypatch.setattr(ranking, "LARGE_POOL", large)
+    monkeypatch.setattr(campaign_pool, "LARGE_POOL", large)
     for seed in (0, 5):
         campaign = begun(crowded(m, seed), strategy, seed)
         assert campaign.pool.is_large == (large == 40)
@@ -339,8 +340,8 @@ def test_labels_of_rows_alike_are_counted_one_by_one():
     X = np.repeat(crowded(8), 3, axis=0)
     model = PossibilisticGPClassifier(most_labels=5).fit(X, (X[:, 0] > 0).astype(int))
     assert len(model.posterior_.data) == 5
-    assert ranking.answers(model) == 3 * 5 + model.left_out_
-    assert ranking.answers(PossibilisticGPClassifier().fit(X, (X[:, 0] > 0).astype(int))) == 24
+    assert count_labels(model) == 3 * 5 + model.left_out_
+    assert count_labels(PossibilisticGPClassifier().fit(X, (X[:, 0] > 0).astype(int))) == 24
 
 
 def forms(X, folder):

@@ -92,14 +92,14 @@ class InMemoryScan:
 
     def run(self, query: TopKQuery) -> ScanCounts:
         """All available rows offered to a top-k; a pruned score reads the pool's cache."""
-        X, scorer, counts = self.pool.X, query.judge, ScanCounts(query.sieve())
+        X, scorer, counts = self.pool.X, query.row_filter, ScanCounts(query.new_top_k())
         if isinstance(scorer, PrunedScorer):
             cores = os.cpu_count() or 1
             judged = self.pool.cache.scan(
-                self.posterior, scorer, counts.sieve, self.excluded, cores
+                self.posterior, scorer, counts.top_k, self.excluded, cores
             )
         else:
-            judged = scorer.sift(Chunk(0, X, None), counts.sieve, self.excluded)
+            judged = scorer.offer(Chunk(0, X, None), counts.top_k, self.excluded)
         counts.add((len(X) - len(self.excluded), judged, len(X)))
         return counts
 

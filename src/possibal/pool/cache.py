@@ -1,6 +1,6 @@
 """What is kept of a pool from one question to the next, so that a question costs one pass over it.
 
-    memory = Memory(X, budget)        memory.sift(posterior, judge, sieve, ...)
+    memory = Memory(X, budget)        memory.sift(posterior, judge, top_k, ...)
 
 From one question to the next the labels gain a row, and their weights drift a little. So the
 correlations of every row with the labels are kept in single precision: a new label adds a line, and
@@ -166,15 +166,15 @@ class CacheQuery:
         settings: of the hyperparameters; none where nothing is known of earlier questions.
         fresh: for each length-scale, the labels that are new, (k, d).
         judge: works out rows in full.
-        sieve: takes the best.
-        aside: places that are passed over, in order.
+        top_k: takes the best.
+        excluded: places that are excluded_here over, in order.
     """
 
     settings: Sequence[HypothesisState]
     fresh: Mapping[bytes, Matrix]
     judge: PrunedScorer
-    sieve: TopK
-    aside: Places
+    top_k: TopK
+    excluded: Places
 
 
 class PoolCache:
@@ -216,27 +216,27 @@ class PoolCache:
         return sum(one.nbytes for one in held)
 
     def scan(
-        self, posterior: Posterior, judge: PrunedScorer, sieve: TopK, aside: Places, threads: int
+        self, posterior: Posterior, judge: PrunedScorer, top_k: TopK, excluded: Places, threads: int
     ) -> int:
         """Offer the rows of the pool that may be among the best; how many were worked out.
 
         Args:
             posterior: what the labels taught.
             judge: by the same posterior.
-            sieve: takes the best.
-            aside: places that are passed over, in order.
+            top_k: takes the best.
+            excluded: places that are excluded_here over, in order.
             threads: at most so many blocks at a time.
         """
         with self._turn, one_thread():
             try:
-                question = CacheQuery(*self._asks(posterior, judge), judge, sieve, aside)
+                question = CacheQuery(*self._asks(posterior, judge), judge, top_k, excluded)
                 work = partial(self._work, question)
                 with ThreadPoolExecutor(threads) as workers:
                     done = list(workers.map(work, range(0, len(self._X), self._size)))
                 left = sum(left for left, _ in done) / len(self._X)
                 self._is_loose = left > SOME
                 if left > FEW:
-                    self._many.add(judge.looks[-1].score)
+                    self._many.add(judge.bounds[-1].score)
                 return sum(judged for _, judged in done)
             except BaseException:
                 self.forget()  # some rows may know more than others
@@ -252,7 +252,7 @@ class PoolCache:
         Nothing is kept of a length-scale before it was asked for twice in a row.
         """
         prior, X = posterior.prior, posterior.data.X
-        if not isinstance(prior, RBFPrior) or judge.looks[-1].monotonicity < Monotonicity.BY_BOTH:
+        if not isinstance(prior, RBFPrior) or judge.bounds[-1].monotonicity < Monotonicity.BY_BOTH:
             return [], {}
         scales = [length.tobytes() for length in prior.length_scale]
         before, self._asked = self._asked, set(scales)
@@ -272,7 +272,7 @@ class PoolCache:
         settings = list[HypothesisState]()
         for s in range(len(scales)):
             one = self._setting(posterior, prior.part(np.array([s])), s)
-            is_hard = judge.looks[-1].score in self._many
+            is_hard = judge.bounds[-1].score in self._many
             settings.append(self._anchored(one, posterior, s) if is_hard else one)
         self._make_room(set(scales), len(settings))
         return settings, fresh
@@ -336,22 +336,26 @@ class PoolCache:
     def _work(self, question: CacheQuery, block: int) -> tuple[int, int]:
         """Offer the best rows of a block; how many bounds left, and how many were worked out."""
         chunk = Chunk(block, self._X[block : block + self._size], None)
-        ends = np.searchsorted(question.aside, [block, block + len(chunk.X)])
-        passed, judge, sieve = question.aside[slice(*ends)], question.judge, question.sieve
+        ends = np.searchsorted(question.excluded, [block, block + len(chunk.X)])
+        excluded_here, judge, top_k = (
+            question.excluded[slice(*ends)],
+            question.row_filter,
+            question.top_k,
+        )
         if not question.settings or block >= self._room:
-            return 0, judge.sift(chunk, sieve, passed)
+            return 0, judge.offer(chunk, top_k, excluded_here)
         for scale, labels in question.fresh.items():
             self._kept[scale].add(block, self._rows(block), labels)
         bound = self._bound(question, block)
-        bound[passed - block] = -np.inf
+        bound[excluded_here - block] = -np.inf
         first = np.argpartition(-bound, min(SEEDS, len(bound)) - 1)[:SEEDS]
         first = first[bound[first] > -np.inf]
-        judged = judge.settle(chunk, first, sieve)
+        judged = judge.offer_exact(chunk, first, top_k)
         bound[first] = -np.inf
-        live = np.flatnonzero(bound >= sieve.bar)
+        live = np.flatnonzero(bound >= top_k.bar)
         if len(live) > FEW * len(bound):
-            return len(live), judge.sift(chunk, sieve, np.union1d(passed, block + first))
-        return len(live), judged + judge.settle(chunk, live, sieve)
+            return len(live), judge.offer(chunk, top_k, np.union1d(excluded_here, block + first))
+        return len(live), judged + judge.offer_exact(chunk, live, top_k)
 
     def _rows(self, block: int) -> Single:
         """The rows of a block in single precision, about the middle of the pool."""
@@ -363,7 +367,7 @@ class PoolCache:
 
     def _bound(self, question: CacheQuery, block: int) -> Vector:
         """What no row of a block is worth more than."""
-        size, look = len(self._X[block : block + self._size]), question.judge.looks[-1]
+        size, look = len(self._X[block : block + self._size]), question.row_filter.bounds[-1]
         bound = np.empty(size)
         kept = [self._kept[one.scale] for one in question.settings]
         lefts = [one.left.astype(np.float32) for one in question.settings]

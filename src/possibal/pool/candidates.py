@@ -80,7 +80,7 @@ def choose_candidates(  # noqa: PLR0913 - the last is named
         scorer = PrunedScorer.of(posterior, strategy, single=single)
         counts = scan.run(TopKQuery(scorer, wanted))
         check_available(counts.rows, wanted)
-        (found,) = counts.sieve.best(scorer.worth)
+        (found,) = counts.top_k.best(scorer.utilities)
         found = found.part(np.argsort(found.places))
         view = View(PendingPosterior(posterior), found.X, sampler.rng())
         return Candidates(
@@ -88,7 +88,7 @@ def choose_candidates(  # noqa: PLR0913 - the last is named
         )
     counts = scan.run(TopKQuery(sampler, sample_size(wanted)))
     check_available(counts.rows, wanted)
-    found = largest_keys(counts.sieve)
+    found = largest_keys(counts.top_k)
     sample, X = QuestionSample(found.places, counts.rows), np.asarray(found.X, dtype=float)
     chosen = sample.candidates(posterior.at(X), wanted)
     view = View(PendingPosterior(posterior), X[chosen], sampler.rng(), X[sample.reference])

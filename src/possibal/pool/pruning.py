@@ -1,10 +1,10 @@
 """Which rows of a pool can be among the best, told without working out all of each.
 
-    judge = Judge.of(posterior, score)        judge.sift(chunk, sieve)
+    judge = Judge.of(posterior, score)        judge.sift(chunk, top_k)
 
 A *look* at a row gives means that are off by no more than a known error, and variances that are
 not exceeded. Where a score is in order (`acquisition.scoring.Order`), its value there is not
-exceeded either; a row whose bound lies below the best rows known is passed over. The first look is
+exceeded either; a row whose bound lies below the best rows known is excluded_here over. The first look is
 in single precision and begins with the prior's variance, which no label raises; what it leaves is
 looked at in double precision, and the best of all are worked out anew, each by itself, so that
 neither threads nor parts nor machines change the answer.
@@ -74,7 +74,7 @@ class MomentBound:
             order = Monotonicity.BY_VARIANCE  # no table is wide enough
         return cls(outlook, score, order, labels, largest, np.sqrt((sums * sums).sum(axis=1)))
 
-    def sift(self, X: Matrix, bar: float) -> "Survivors":
+    def prune(self, X: Matrix, bar: float) -> "Survivors":
         """Rows that may be worth at least so much; in double precision, with their moments."""
         glimpse = self.predictor.lazy_moments(X)
         mean, error = glimpse.mean, self.error(glimpse)
@@ -166,11 +166,11 @@ class PrunedScorer:
     """All looks at a pool, the cheapest first; what is sent to other machines.
 
     Attributes:
-        looks: the last is in double precision.
+        bounds: the cheapest first, the last in double precision.
         by_place: whether where a row stands matters to it.
     """
 
-    looks: tuple[MomentBound, ...]
+    bounds: tuple[MomentBound, ...]
     by_place = False
 
     @classmethod
@@ -196,62 +196,62 @@ class PrunedScorer:
     @property
     def slack(self) -> float:
         """By what share utilities may be off: those of a softmax rest on longer sums."""
-        return _SLACK if self.looks[-1].predictor.inner is None else SLACK
+        return _SLACK if self.bounds[-1].predictor.inner is None else SLACK
 
     @property
     def width(self) -> int:
         """Rows that are looked at together."""
-        return self.looks[0].predictor.rows
+        return self.bounds[0].predictor.rows
 
-    def sift(self, chunk: Chunk, sieve: TopK, aside: Places) -> int:
+    def offer(self, chunk: Chunk, top_k: TopK, excluded: Places) -> int:
         """Offer the rows of a chunk that may be among the best; how many had to be worked out.
 
         Args:
             chunk: of the pool.
-            sieve: takes the best.
-            aside: places in the pool that are passed over, in order.
+            top_k: takes the best.
+            excluded: places in the pool that are excluded_here over, in order.
         """
         X, judged = chunk.X, 0
-        rows = np.delete(np.arange(len(X)), aside - chunk.start)
+        rows = np.delete(np.arange(len(X)), excluded - chunk.start)
         with one_thread():
             waiting = np.empty(0, dtype=np.intp)
             for start in range(0, len(rows), self.width):
                 found = rows[start : start + self.width]
-                for look in self.looks[:-1]:
-                    found = found[look.sift(X[found], sieve.bar).rows]
+                for bound in self.bounds[:-1]:
+                    found = found[bound.prune(X[found], top_k.bar).rows]
                 waiting = np.concatenate([waiting, found])
                 is_last = start + self.width >= len(rows)
-                if len(waiting) >= self.width or np.isneginf(sieve.bar) or is_last:
-                    judged += self.settle(chunk, waiting, sieve)
+                if len(waiting) >= self.width or np.isneginf(top_k.bar) or is_last:
+                    judged += self.offer_exact(chunk, waiting, top_k)
                     waiting = waiting[:0]
         return judged
 
-    def worth(self, X: Matrix) -> Vector:
+    def utilities(self, X: Matrix) -> Vector:
         """What each row is worth, worked out by itself, so that nothing else matters to it.
 
         Paper: none; how a matrix product rounds depends on its shape.
         """
-        last, utilities = self.looks[-1], np.empty(len(X))
+        last, utilities = self.bounds[-1], np.empty(len(X))
         for at in range(len(X)):
             utilities[at] = last.score(last.predictor.at(X[at : at + 1]))[0]
         return utilities
 
-    def settle(self, chunk: Chunk, rows: Places, sieve: TopK) -> int:
+    def offer_exact(self, chunk: Chunk, rows: Places, top_k: TopK) -> int:
         """Work out rows in double precision and offer them; how many it took."""
-        last, judged = self.looks[-1], 0
+        last, judged = self.bounds[-1], 0
         for start in range(0, len(rows), self.width):
             some = rows[start : start + self.width]
-            left = last.sift(chunk.X[some], sieve.bar)
+            left = last.prune(chunk.X[some], top_k.bar)
             kept, judged = some[left.rows], judged + left.judged
             names = None if chunk.names is None else [chunk.names[at] for at in kept.tolist()]
             utilities = last.score(left.belief)
-            sieve.offer(ScoredRows(chunk.start + kept, utilities, chunk.X[kept], names))
+            top_k.offer(ScoredRows(chunk.start + kept, utilities, chunk.X[kept], names))
         return judged
 
 
 # ---------------------------------------------------------------- what is looked for
 class RowFilter(Protocol):
-    """What offers the rows of a chunk that may be wanted to a sieve."""
+    """What offers the rows of a chunk that may be wanted to a top_k."""
 
     @property
     def slack(self) -> float:
@@ -263,7 +263,7 @@ class RowFilter(Protocol):
         """Whether where a row stands matters to it."""
         ...
 
-    def sift(self, chunk: Chunk, sieve: TopK, aside: Places) -> int:
+    def offer(self, chunk: Chunk, top_k: TopK, excluded: Places) -> int:
         """Offer rows; how many had to be worked out."""
         ...
 
@@ -273,31 +273,31 @@ class TopKQuery:
     """Rows that are wanted of a pool.
 
     Attributes:
-        judge: of rows.
+        row_filter: offers the rows that may be wanted.
         top: how many are wanted.
         bar: what so many rows are worth at least that a row below it cannot be wanted.
     """
 
-    judge: RowFilter
+    row_filter: RowFilter
     top: int
     bar: float = -np.inf
 
-    def sieve(self) -> TopK:
-        """A sieve for them."""
-        sieve = TopK(self.top, self.judge.slack)
-        sieve.bar = self.bar
-        return sieve
+    def new_top_k(self) -> TopK:
+        """A top_k for them."""
+        top_k = TopK(self.top, self.row_filter.slack)
+        top_k.bar = self.bar
+        return top_k
 
-    def sift(self, part: Part, sieve: TopK, aside: Places) -> Done:
+    def scan(self, part: Part, top_k: TopK, excluded: Places) -> Done:
         """Offer the rows of a part that may be wanted; how many were ranked, worked out and read.
 
         Args:
             part: of the pool, which is read here.
-            sieve: takes them.
-            aside: places in the pool that are passed over, in order.
+            top_k: takes them.
+            excluded: places in the pool that are excluded_here over, in order.
         """
         chunk = part.read()
-        ends = np.searchsorted(aside, [chunk.start, chunk.start + len(chunk.X)])
-        passed = aside[slice(*ends)]
-        judged = self.judge.sift(chunk, sieve, passed)
-        return len(chunk.X) - len(passed), judged, len(chunk.X)
+        ends = np.searchsorted(excluded, [chunk.start, chunk.start + len(chunk.X)])
+        excluded_here = excluded[slice(*ends)]
+        judged = self.row_filter.offer(chunk, top_k, excluded_here)
+        return len(chunk.X) - len(excluded_here), judged, len(chunk.X)

@@ -148,6 +148,6 @@ def _at_random(scan: PoolScan, sampler: HashedSampler, top: int) -> Shortlist:
     excluded = scan.aside[scan.aside >= 0]
     counts = scan.run(TopKQuery(RandomQuestion(sampler.seed, sampler.answers, excluded), top))
     check_available(counts.rows, top)
-    found = largest_keys(counts.sieve)
+    found = largest_keys(counts.top_k)
     ids = found.names or found.places.tolist()
     return Shortlist(found.places, tuple(ids), found.utilities, found.X, counts.rows, counts.judged)

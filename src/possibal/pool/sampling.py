@@ -1,6 +1,6 @@
 """Sampling without replacement by hashed keys: the same sample, however a pool is read.
 
-    HashedSampler(seed, answers).sift(chunk, top_k, excluded)
+    HashedSampler(seed, answers).offer(chunk, top_k, excluded)
     QuestionSample(places, available).candidates(belief, wanted)
 
 Every place of a pool has a pseudo-random key of its own; the rows with the largest keys are the
@@ -90,7 +90,7 @@ class HashedSampler:
         """The keys of places, from one on."""
         return _stream([self.seed, self.answers, 1], start, count)
 
-    def sift(self, chunk: Chunk, top_k: TopK, excluded: Places) -> int:
+    def offer(self, chunk: Chunk, top_k: TopK, excluded: Places) -> int:
         """Offer the available rows of a chunk by their keys; no utility is computed."""
         keys = self.keys(chunk.start, len(chunk.X))
         keys[excluded - chunk.start] = -1.0
@@ -113,7 +113,7 @@ class RandomQuestion:
     slack = 0.0
     by_place = True
 
-    def sift(self, chunk: Chunk, top_k: TopK, excluded: Places) -> int:
+    def offer(self, chunk: Chunk, top_k: TopK, excluded: Places) -> int:
         """Offer the available rows of a chunk by their keys; no utility is computed."""
         before = chunk.start - int(np.searchsorted(self.excluded, chunk.start))
         keys = np.full(len(chunk.X), -1.0)

@@ -23,18 +23,18 @@ class PoolScan:
 
     X: object
     expected: RowFormat
-    aside: Places
+    excluded: Places
     threads: int
     progress: Callable[[int, int | None], None] | None = None
     client: Any = None
 
     def run(self, aim: TopKQuery) -> ScanCounts:
-        """All rows past a judge, into a sieve."""
+        """All rows past a judge, into a top_k."""
         X = self.X
         if self.client is not None or hasattr(X, "__dask_graph__"):
             from possibal.pool.dask_backend import WorkerTask, blocks, scan_on_cluster
 
-            errand = WorkerTask(aim, self.aside, self.expected)
+            errand = WorkerTask(aim, self.excluded, self.expected)
             if (seen := scan_on_cluster(self.client, errand, X, self.progress)) is not None:
                 return seen
             X = blocks(X)
@@ -42,7 +42,7 @@ class PoolScan:
 
     def _here(self, X: object, aim: TopKQuery) -> ScanCounts:
         """The same on this machine, by threads."""
-        source, seen = rows_of(X, self.expected), ScanCounts(aim.sieve())
+        source, seen = rows_of(X, self.expected), ScanCounts(aim.new_top_k())
 
         def count(done: Done) -> None:
             """Count a part, and tell."""
@@ -54,7 +54,7 @@ class PoolScan:
             running = deque[Future[Done]]()
             try:
                 for part in source.parts():
-                    running.append(workers.submit(aim.sift, part, seen.sieve, self.aside))
+                    running.append(workers.submit(aim.scan, part, seen.top_k, self.excluded))
                     if len(running) > 2 * self.threads:
                         count(running.popleft().result())
                 while running:

@@ -1,6 +1,6 @@
 """The best rows of a pool that is read in parts, in any order.
 
-sieve.offer(candidates)        sieve.best(worth) -> ScoredRows
+top_k.offer(candidates)        top_k.best(worth) -> ScoredRows
 """
 
 from collections.abc import Callable, Hashable
@@ -118,9 +118,9 @@ class TopK:
 
 @dataclass
 class ScanCounts:
-    """What came of reading a pool: a sieve, and rows ranked, worked out in full, and read."""
+    """What came of reading a pool: a top_k, and rows ranked, worked out in full, and read."""
 
-    sieve: TopK
+    top_k: TopK
     rows: int = 0
     judged: int = 0
     read: int = 0

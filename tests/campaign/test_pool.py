@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from possibal.arguments import as_python, is_hashable
-from possibal.pool.ranking import checked_pool
+from possibal.campaign.pool import checked_pool
 
 X = np.arange(12.0).reshape(6, 2)
 
@@ -23,7 +22,7 @@ def test_a_small_pool_stands_for_itself():
 
 
 def test_a_large_pool_is_stood_for_by_some_of_its_rows_that_the_seed_draws(monkeypatch):
-    monkeypatch.setattr("possibal.pool.ranking.COLD_START_SAMPLE", 3)
+    monkeypatch.setattr("possibal.campaign.pool.COLD_START_SAMPLE", 3)
     first, again, other = (checked_pool(X, None, seed).reference for seed in (0, 0, 1))
     assert first.shape == (3, 2)
     assert np.array_equal(first, again)
@@ -47,13 +46,3 @@ def test_bad_names_are_refused_in_one_sentence(ids, sentence):
 def test_no_rows_are_no_pool():
     with pytest.raises(ValueError, match="at least one row; got none"):
         checked_pool(np.empty((0, 2)), None, 0)
-
-
-def test_a_value_of_numpys_becomes_one_of_pythons():
-    assert type(as_python(np.int64(3))) is int
-    assert as_python("a") == "a"
-
-
-def test_a_list_cannot_be_looked_up():
-    assert not is_hashable([1])
-    assert is_hashable((1, "a"))
