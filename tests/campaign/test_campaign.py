@@ -149,7 +149,7 @@ def test_the_first_questions_speak_for_most_rows(classes):
     assert 20 <= then < 30
 
 
-def test_a_first_batch_asks_the_deputies_of_a_pool_and_then_others(monkeypatch):
+def test_a_first_batch_asks_the_representatives_of_a_pool_and_then_others(monkeypatch):
     monkeypatch.setattr(pool, "COLD_START_SAMPLE", 4)
     campaign = Campaign.start(rows(m=12), classes=[0, 1])
     asked = campaign.ask(9)
@@ -157,15 +157,13 @@ def test_a_first_batch_asks_the_deputies_of_a_pool_and_then_others(monkeypatch):
     assert len(set(asked)) == 9
     assert asked[:6] == campaign.ask(6)
     posterior, X = campaign.classifier.posterior_, campaign.pool.X
-    foreseen = functools.reduce(
+    pending = functools.reduce(
         PendingPosterior.with_pending, X[list(asked[:4])], PendingPosterior(posterior)
     )
     others = np.setdiff1d(np.arange(12), asked[:4])
-    told = foreseen.explained_share(X[others])
-    fresh = others[told <= max(told.min(), 0.5 + 0.5 * told.min())]
-    assert (
-        asked[4] == fresh[foreseen.variance_reduction(X[fresh], campaign.pool.reference).argmax()]
-    )
+    explained = pending.explained_share(X[others])
+    fresh = others[explained <= max(explained.min(), 0.5 + 0.5 * explained.min())]
+    assert asked[4] == fresh[pending.variance_reduction(X[fresh], campaign.pool.reference).argmax()]
 
 
 @few

@@ -28,6 +28,8 @@ class LatentMoments:
             C = I - 1 1'/P: what all classes of a row have in common moves no probability. Where the
             latents of a row are independent and vary alike, they are the variances themselves.
         credibility: (H,) or (H, m), of each setting, or of each after an answer about each row.
+
+    Paper: none; of mu_t and Sigma_t of Props. 7 and 8.
     """
 
     mean: Array
@@ -36,7 +38,10 @@ class LatentMoments:
 
     @classmethod
     def of(cls, posterior: JointPosterior, X: Matrix) -> "LatentMoments":
-        """Those of rows under a posterior."""
+        """Those of rows under a posterior.
+
+        Paper: Props. 7 and 8, mu_t and Sigma_t.
+        """
         belief = posterior.at(X)
         if belief.is_binary:
             return cls(belief.mean[..., None], belief.variance[..., None], belief.credibility)
@@ -56,7 +61,10 @@ class LatentMoments:
 
 
 def average_probabilities(mean: Array, variance: Array) -> Array:
-    """The probability of each label, averaged over Gaussian latents, (..., L)."""
+    """The probability of each label, averaged over Gaussian latents, (..., L).
+
+    Paper: App. E.4; exact for a probit, and for a softmax by MacKay's scaling of means.
+    """
     if mean.shape[-1] == 1:
         p = ndtr(mean[..., 0] / np.sqrt(1.0 + variance[..., 0]))
         return np.stack([1.0 - p, p], axis=-1)
@@ -64,7 +72,10 @@ def average_probabilities(mean: Array, variance: Array) -> Array:
 
 
 def centred(blocks: Array) -> Array:
-    """Covariances (..., P, P) of latents centred over classes with those of another row."""
+    """Covariances (..., P, P) of latents centred over classes with those of another row.
+
+    Paper: none.
+    """
     return blocks - blocks.mean(axis=-2, keepdims=True)
 
 
@@ -79,23 +90,35 @@ Loss = Callable[[LatentMoments], Array]
 
 
 def expected_error(latents: LatentMoments) -> Array:
-    """Expected 0-1 loss of the likeliest label, one minus its probability."""
+    """Expected 0-1 loss of the likeliest label, one minus its probability.
+
+    Paper: App. E.4, Least Confidence.
+    """
     return 1.0 - latents.probability.max(axis=-1)
 
 
 def expected_brier(latents: LatentMoments) -> Array:
-    """Expected Brier score of the probabilities, one minus the sum of their squares."""
+    """Expected Brier score of the probabilities, one minus the sum of their squares.
+
+    Paper: none.
+    """
     p = latents.probability
     return 1.0 - (p * p).sum(axis=-1)
 
 
 def expected_entropy(latents: LatentMoments) -> Array:
-    """Expected log loss of the probabilities, which is the entropy of the label."""
+    """Expected log loss of the probabilities, which is the entropy of the label.
+
+    Paper: App. E.4, Entropy.
+    """
     return entr(latents.probability).sum(axis=-1)
 
 
 def squared_brier(latents: LatentMoments) -> Array:
-    """The square of the expected Brier score: a loss by which the least certain rows count most."""
+    """The square of the expected Brier score: a loss by which the least certain rows count most.
+
+    Paper: none.
+    """
     return expected_brier(latents) ** 2
 
 

@@ -1,4 +1,4 @@
-"""Scores: what is there to gain from asking for the label of a row?
+"""Pointwise scores: the utility of a row by the moments of its own latents.
 
 A score reads a :class:`~possibal.belief.Belief` and nothing else, so it serves any Gaussian
 process. It is called with plain latent moments, with a Belief, or with anything that carries one:
@@ -123,8 +123,10 @@ def _probability_at_mode(belief: Belief) -> Array:
 def bald(belief: Belief) -> Vector:
     """Asks where label and latent share most information (BALD).
 
-    Paper: App. E.4, BALD. The information about the hypothesis is included: it is the divergence
-    of each hypothesis' probabilities from their average.
+    Bayesian active learning by disagreement (Houlsby et al. 2011). The information about the
+    hypothesis is included: it is the divergence of each one's probabilities from their average.
+
+    Paper: App. E.4, BALD.
     """
     weight = belief.weight
     if belief.is_binary:
@@ -153,8 +155,10 @@ def _divergence(p: Array, average: Matrix) -> Array:
 def bald_houlsby(belief: Belief) -> Vector:
     """Asks where BALD is largest, by the closed approximation of Houlsby et al. (two labels).
 
-    Paper: App. E.4, BALD; the entropy of Phi(theta) is replaced by
-    log 2 exp(-theta^2 / (pi log 2)). The error is up to 0.002 nats, and small values vanish.
+    The entropy of Phi(theta) is replaced by log 2 exp(-theta^2 / (pi log 2)), as in Houlsby et al.
+    (2011). The error is up to 0.002 nats, and small values vanish.
+
+    Paper: App. E.4, BALD.
     """
     _refuse_softmax(belief, "bald_houlsby", "Use bald.")
     mu, scale = belief.mean, belief.variance + 0.5 * np.pi * np.log(2.0)
@@ -168,6 +172,8 @@ def bald_houlsby(belief: Belief) -> Vector:
 def entropy(belief: Belief) -> Vector:
     """Asks where the predicted label is most random (entropy).
 
+    Shannon entropy of the predictive probabilities (Settles 2009, Sec. 3.1).
+
     Paper: App. E.4, Entropy of the predicted labels.
     """
     if belief.is_binary:
@@ -178,6 +184,8 @@ def entropy(belief: Belief) -> Vector:
 @score(size=one_per_latent, monotonicity=of_one_latent)
 def margin(belief: Belief) -> Vector:
     """Asks where the two leading labels are closest: one minus the gap between them.
+
+    Margin sampling (Scheffer, Decomain & Wrobel 2001).
 
     Paper: App. E.4, Margin, turned round so that the largest is asked.
     """
@@ -191,6 +199,8 @@ def margin(belief: Belief) -> Vector:
 @score(size=one_per_latent, monotonicity=of_one_latent)
 def least_confidence(belief: Belief) -> Vector:
     """Asks where the leading label is least probable (least confidence).
+
+    Uncertainty sampling (Lewis & Gale 1994).
 
     Paper: App. E.4, Least Confidence, 1 - max p; "Standard" for two labels.
     """

@@ -83,10 +83,10 @@ class Campaign:
             classes: all labels there may be, in place of those of the classifier; None means that
                 they are learnt from the answers.
             strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or one of your own.
-            classifier: not fitted, and not changed; as it comes if left out. Length-scales follow
-                the usual distance of two rows of the pool.
+            classifier: not fitted, and not changed; one with default settings if left out.
+                Length-scales follow the usual distance of two rows of the pool.
             seed: the same seed asks the same questions.
-            memory: bytes that may be kept of a large pool from one question to the next.
+            memory: bytes of the cache that a large pool keeps from one question to the next.
         """
         chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
         model = unfitted(PossibilisticGPClassifier() if classifier is None else classifier)
@@ -150,7 +150,7 @@ class Campaign:
         return self.replay([Answer(row, label)])
 
     def replay(self, answers: Iterable[Answer]) -> "Campaign":
-        """The campaign with more answers, told one after the other."""
+        """The campaign with more answers, one after the other."""
         answered, labels = list(self.answers), dict(self._answered)
         for answer in answers:
             row, label = as_python(answer.row), as_python(answer.label)

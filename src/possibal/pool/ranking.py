@@ -145,7 +145,7 @@ def row_format(model: PossibilisticGPClassifier, id: str | None) -> RowFormat:  
 
 def _at_random(scan: PoolScan, sampler: HashedSampler, top: int) -> Shortlist:
     """Rows in the order of the numbers that a campaign draws for them."""
-    excluded = scan.aside[scan.aside >= 0]
+    excluded = scan.excluded[scan.excluded >= 0]
     counts = scan.run(TopKQuery(RandomQuestion(sampler.seed, sampler.answers, excluded), top))
     check_available(counts.rows, top)
     found = largest_keys(counts.top_k)

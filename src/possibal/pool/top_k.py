@@ -1,6 +1,6 @@
-"""The best rows of a pool that is read in parts, in any order.
+"""Streaming top-k: the best rows of a pool that is read in parts, in any order.
 
-top_k.offer(candidates)        top_k.best(worth) -> ScoredRows
+top_k.offer(rows)        top_k.best(utility) -> ScoredRows
 """
 
 from collections.abc import Callable, Hashable
@@ -13,21 +13,21 @@ import numpy as np
 from possibal.arrays import Matrix, Places, Vector
 
 Done: TypeAlias = tuple[int, int, int]
-"""Rows that were ranked, worked out in full, and read."""
+"""Rows that were ranked, computed in full, and read."""
 
 SLACK = 1e-7
-"""Utilities that differ by less, relatively, may come in any order: they are worked out anew."""
+"""Utilities that differ by less, relatively, may come in any order: they are computed anew."""
 BUFFER = 256
 """Rows kept beyond twice those wanted, before the worst are dropped."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredRows:
-    """Rows that may be among the best.
+    """Rows with their utilities, or with the keys of a sample.
 
     Attributes:
         places: where they stand in the pool.
-        utilities: what they are worth.
+        utilities: one number each, the largest first wanted.
         X: (r, d), their numbers.
         names: what the user calls them; None where they have no names.
     """
@@ -61,21 +61,24 @@ class ScoredRows:
 
 
 class TopK:
-    """Keeps the best rows of those offered; threads may share it."""
+    """Thread-safe streaming top-k that keeps every row within `slack` of the k-th best.
+
+    Those are then rescored exactly, by :meth:`best`.
+    """
 
     def __init__(self, top: int, slack: float = SLACK) -> None:
         """Nothing was offered yet.
 
         Args:
             top: how many rows are wanted.
-            slack: by what share utilities may be off; of one where some are negative, for those
-                come close to zero by taking away.
+            slack: relative error of utilities; absolute where some are negative, since those
+                come close to zero by cancellation.
         """
         self.top, self.slack, self.bar = top, slack, -np.inf
         self._kept, self._lock, self._is_signed = list[ScoredRows](), Lock(), False
 
     def offer(self, found: ScoredRows) -> None:
-        """Look at more rows; those that cannot be among the best are dropped now and then."""
+        """Take more rows; those that cannot be among the best are dropped now and then."""
         if not len(found):
             return
         with self._lock:
@@ -92,17 +95,17 @@ class TopK:
                 self._drop()
             return self._kept
 
-    def best(self, worth: Callable[[Matrix], Vector]) -> list[ScoredRows]:
+    def best(self, utility: Callable[[Matrix], Vector]) -> list[ScoredRows]:
         """The best rows in order, the lowest place first of several alike.
 
         Args:
-            worth: what each row is worth, whatever rows it is asked together with.
+            utility: of each row, whatever rows it is given together with.
         """
         kept = self.candidates()
         if not kept:
             return []
         all_of_them = ScoredRows.joined(kept)
-        utilities = worth(all_of_them.X)
+        utilities = utility(all_of_them.X)
         order = np.lexsort((all_of_them.places, -utilities))[: self.top]
         exact = ScoredRows(all_of_them.places, utilities, all_of_them.X, all_of_them.names)
         return [exact.part(order)]
@@ -118,7 +121,7 @@ class TopK:
 
 @dataclass
 class ScanCounts:
-    """What came of reading a pool: a top_k, and rows ranked, worked out in full, and read."""
+    """The result of a scan: its top-k, and how many rows were ranked, computed and read."""
 
     top_k: TopK
     rows: int = 0

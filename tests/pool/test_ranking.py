@@ -1,0 +1,45 @@
+"""What a ranking lists; tests/system/test_rank.py ranks pools of every kind."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from possibal import PossibilisticGPClassifier
+from possibal.pool.ranking import Shortlist, best, rank, row_format
+
+
+def rows(m, seed=0):
+    return np.random.default_rng(seed).normal(size=(m, 2))
+
+
+def model(X=None):
+    X = rows(12) if X is None else X
+    return PossibilisticGPClassifier().fit(X, np.asarray(X)[:, 0] > 0)
+
+
+def test_some_of_a_shortlist_keep_its_counts():
+    listed = Shortlist(
+        np.array([4, 2, 9]), ("d", "b", "i"), np.array([3.0, 2.0, 1.0]), rows(3), 20, 5
+    )
+    some = listed.part(np.array([2, 0]))
+    assert (len(listed), len(some), some.ids, some.places.tolist()) == (3, 2, ("i", "d"), [9, 4])
+    assert (some.rows, some.judged, some.pruned) == (20, 5, 0.75)
+
+
+def test_the_format_of_rows_is_that_of_the_rows_a_classifier_was_fitted_to():
+    assert row_format(model(), None).columns is None
+    named = model(pd.DataFrame(rows(12), columns=["height", "width"]))
+    found = row_format(named, "name")
+    assert (found.width, found.columns, found.id) == (2, ("height", "width"), "name")
+
+
+@pytest.mark.parametrize("strategy", ["necessity", "herding", "random"])
+def test_the_best_row_is_the_first_of_a_ranking(strategy):
+    X = rows(40, 1)
+    assert best(model(), X, strategy) == rank(model(), X, strategy, top=7).ids[0]
+
+
+@pytest.mark.parametrize("strategy", ["necessity", "herding", "random"])
+def test_more_rows_than_there_are_cannot_be_ranked(strategy):
+    with pytest.raises(ValueError, match="top must be at most 3, the rows there are; got 4"):
+        rank(model(), rows(5), strategy, top=4, aside=[0, 1])
