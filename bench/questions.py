@@ -34,7 +34,7 @@ QUESTIONS = 50
 
 # ---------------------------------------------------------------- variants
 def changed(strategy: Strategy, setting: str, value: float) -> Strategy:
-    """A strategy under another setting than that of poolwide.py or likeness.py."""
+    """A strategy under another setting than that of coverage.py or distances.py."""
     module = coverage if hasattr(coverage, setting) else distances
 
     def variant(view: View) -> np.ndarray:

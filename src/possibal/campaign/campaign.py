@@ -52,7 +52,7 @@ class Campaign:
         strategy: what is asked first.
         model: the classifier before any answer.
         seed: of what is drawn.
-        answers: in the order they were told.
+        answers: in the order they were given.
         aside: rows that are never asked about.
     """
 
@@ -110,10 +110,10 @@ class Campaign:
         where nothing else is available. Of several best rows it is the least explained, then the
         first in the pool. At random, any rows will do.
 
-        Candidates are all rows available. Of a large pool a local strategy has for candidates the
-        thousand rows, or thrice as many as asked for, of the largest utilities. A joint strategy
-        always has at most so many: of 5000 rows that are sampled, half at random and half by the
-        largest doubt.
+        All available rows are candidates, with three exceptions. Until two classes are known, they
+        are a random subsample. In a large pool, a local strategy has the thousand rows of largest
+        utility for a batch, or thrice as many as asked for. A joint strategy has at most so many
+        in any pool: of 5000 rows that are sampled, half at random and half by the largest doubt.
         """
         available = self._available
         if not len(available):

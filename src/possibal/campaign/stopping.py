@@ -11,7 +11,7 @@ import numpy as np
 from possibal.belief import Belief, leading_labels
 
 CERTAIN = 0.9
-"""A row whose label is at least this necessary is not worth a question."""
+"""A row whose label has at least this necessity needs no question."""
 DOUBTFUL = 0.2
 """A row whose label is less necessary than this is in doubt."""
 FEWEST_ANSWERS = 10

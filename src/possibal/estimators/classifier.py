@@ -51,8 +51,8 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         classes: all labels there may be; None means those in y.
         usual_distance: of two rows, which length-scales are believed near a share of; None means
             that of the rows seen. A campaign takes that of its pool.
-        most_labels: so many are learnt from exactly; of more, half are drawn by lot and half are
-            those that a fit to the others doubts most.
+        most_labels: so many are fitted exactly; of more, half are a random sample and half are
+            those of largest doubt under a fit to the others.
         random_state: for :meth:`sample_proba`.
 
     Attributes:

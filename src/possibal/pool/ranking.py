@@ -102,7 +102,7 @@ def rank(  # noqa: PLR0913 - all but three are named
         jobs: threads; one per core if left out.
         precision: "mixed" bounds utilities in single precision first and computes in double what
             is left, "double" keeps to that; both give the same rows.
-        progress: told how many rows were read, and how many there are if that is known.
+        progress: called with how many rows were read, and how many there are if that is known.
         client: a Dask client, or the address of a scheduler; X is then ranked on its workers, who
             read files themselves. Dask's own arrays and data frames are ranked on the workers of
             the client that Dask uses, if there is one.
