@@ -244,8 +244,8 @@ def test_a_strategy_of_ones_own_may_be_any_callable():
 
 
 @pytest.fixture
-def few_weighed(monkeypatch):
-    """Twenty rows are looked at together, of forty that are drawn."""
+def few_candidates(monkeypatch):
+    """Twenty rows are candidates, of forty that are sampled."""
     monkeypatch.setattr(sampling, "JOINT_CANDIDATES", 20)
     monkeypatch.setattr(sampling, "SAMPLE_SIZE", 40)
     monkeypatch.setattr(sampling, "COVERED", 20)
@@ -257,8 +257,8 @@ def any_size(request, monkeypatch):
     monkeypatch.setattr(pool, "LARGE_POOL", request.param)
 
 
-@pytest.mark.usefixtures("few_weighed", "any_size")
-def test_of_many_rows_some_are_drawn_and_of_those_the_most_doubtful_seen():
+@pytest.mark.usefixtures("few_candidates", "any_size")
+def test_of_many_rows_some_are_sampled_and_of_those_the_most_doubtful_are_candidates():
     seen = []
 
     def last(view):
@@ -278,9 +278,9 @@ def test_of_many_rows_some_are_drawn_and_of_those_the_most_doubtful_seen():
     assert "cache" not in vars(campaign.pool)  # nothing of the others is worked out
 
 
-@pytest.mark.usefixtures("few_weighed", "any_size")
+@pytest.mark.usefixtures("few_candidates", "any_size")
 @pytest.mark.parametrize("strategy", WIDE)
-def test_a_batch_of_many_rows_is_picked_among_those_seen(strategy):
+def test_a_batch_of_many_rows_is_picked_among_the_candidates(strategy):
     campaign = begun(rows(m=90), range(6), strategy=strategy, seed=1)
     asked = campaign.ask(4)
     assert len(set(asked)) == 4
@@ -296,7 +296,7 @@ def test_a_batch_of_many_rows_is_picked_among_those_seen(strategy):
         assert sorted(ranked) == list(range(6, 90))
 
 
-@pytest.mark.usefixtures("few_weighed")
+@pytest.mark.usefixtures("few_candidates")
 def test_a_batch_of_more_rows_than_are_seen_sees_more():
     campaign = begun(rows(m=90), range(6), strategy="herding")
     asked = campaign.ask(25)

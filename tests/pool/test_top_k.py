@@ -11,7 +11,7 @@ from possibal.pool.top_k import BUFFER, SLACK, ScanCounts, ScoredRows, TopK
 
 
 def candidates(utilities, places=None, *, named=False):
-    """Rows whose only number is what they are worth."""
+    """Rows whose only number is their utility."""
     utilities = np.asarray(utilities, dtype=float)
     places = np.arange(len(utilities)) if places is None else np.asarray(places)
     names = [f"row {place}" for place in places.tolist()] if named else None
@@ -28,12 +28,12 @@ def sorted_places(utilities, top):
 
 # Few different values give many ties; wide ones reach every size of number.
 alike = st.sampled_from([-1.5, 0.0, 0.25, 1.0, 1.0 + 1e-9])
-worths = st.lists(st.one_of(alike, st.floats(-1e6, 1e6)), min_size=1, max_size=60)
+some_utilities = st.lists(st.one_of(alike, st.floats(-1e6, 1e6)), min_size=1, max_size=60)
 
 
 @settings(max_examples=50)
 @given(
-    utilities=worths,
+    utilities=some_utilities,
     top=st.integers(1, 12),
     seed=st.integers(0, 1000),
     size=st.integers(1, 20),
@@ -70,7 +70,7 @@ def test_many_rows_are_dropped_and_none_of_the_best(size):
 
 
 @settings(max_examples=30)
-@given(utilities=worths, top=st.integers(1, 5))
+@given(utilities=some_utilities, top=st.integers(1, 5))
 def test_the_bar_never_falls_nor_exceeds_the_last_that_is_wanted(utilities, top):
     top_k, bars = TopK(top), [-np.inf]
     for place, one in enumerate(utilities):
@@ -92,18 +92,18 @@ def test_rows_within_the_slack_of_the_bar_are_kept():
 
 
 @pytest.mark.parametrize("better", [0, 1, 2])
-def test_what_a_row_is_worth_by_itself_decides(better):
+def test_the_utility_of_a_row_by_itself_decides(better):
     top_k = TopK(2)
     top_k.offer(candidates([1.0, 1.0 - 1e-12, 1.0 + 1e-12, 0.5]))
     exact = np.array([1.0, 1.0, 1.0, 0.5])
     exact[better] += 1e-12
 
-    def worth(X):
+    def utility(X):
         return exact[: len(X)]  # the last row was dropped, as the next line sees
 
     (kept,) = top_k.candidates()
     assert kept.places.tolist() == [0, 1, 2]
-    (found,) = top_k.best(worth)
+    (found,) = top_k.best(utility)
     assert found.places.tolist() == [better, min({0, 1, 2} - {better})]
     assert found.utilities.tolist() == [1.0 + 1e-12, 1.0]
 
