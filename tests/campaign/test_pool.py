@@ -1,7 +1,11 @@
 import numpy as np
 import pytest
 
-from possibal.campaign.pool import checked_pool
+from possibal import PossibilisticGPClassifier
+from possibal.acquisition import doubt
+from possibal.campaign.pool import InMemoryScan, checked_pool
+from possibal.pool.pruning import PrunedScorer, TopKQuery
+from possibal.pool.sampling import HashedSampler
 
 X = np.arange(12.0).reshape(6, 2)
 
@@ -46,3 +50,24 @@ def test_bad_names_are_refused_in_one_sentence(ids, sentence):
 def test_no_rows_are_no_pool():
     with pytest.raises(ValueError, match="at least one row; got none"):
         checked_pool(np.empty((0, 2)), None, 0)
+
+
+def test_rows_that_are_excluded_are_not_available():
+    pool = checked_pool(X, None, 0)
+    assert pool.available(np.array([1, 4])).tolist() == [0, 2, 3, 5]
+    assert pool.available(np.arange(6)).tolist() == []
+
+
+def test_a_scan_in_memory_finds_the_largest_keys_of_the_available_rows_and_counts_them():
+    sampler, excluded = HashedSampler(3, 2), np.array([1, 4])
+    posterior = PossibilisticGPClassifier().fit(X[[1, 4]], [0, 1]).posterior_
+    scan = InMemoryScan(checked_pool(X, None, 0), posterior, excluded)
+    counts = scan.run(TopKQuery(sampler, 2))
+    (found,) = counts.top_k.candidates()
+    available = np.array([0, 2, 3, 5])
+    largest = available[np.argsort(-sampler.keys(0, 6)[available])[:2]]
+    assert sorted(found.places.tolist()) == sorted(largest.tolist())
+    assert (counts.rows, counts.judged, counts.read) == (4, 0, 6)
+    pruned = scan.run(TopKQuery(PrunedScorer.of(posterior, doubt), 2))
+    assert set(pruned.top_k.candidates()[0].places.tolist()) <= set(available.tolist())
+    assert (pruned.rows, pruned.read) == (4, 6)

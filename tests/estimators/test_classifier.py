@@ -9,6 +9,7 @@ from scipy.special import ndtr
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
+from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -29,7 +30,12 @@ from support.estimators import (
 from possibal import Belief, acquisition
 from possibal.errors import FlatScoresWarning
 from possibal.estimators import classifier as estimators
-from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.classifier import (
+    PossibilisticGPClassifier,
+    count_labels,
+    fitted_posterior,
+    unfitted,
+)
 from possibal.gp.hyperparameters import problem
 from possibal.gp.likelihoods import PROBIT
 from possibal.gp.posterior import TrainingData
@@ -457,3 +463,29 @@ def test_an_error_names_the_row_of_the_user_even_where_weights_leave_rows_out():
         PossibilisticGPClassifier(classes=[0, 1]).fit(
             np.arange(4.0)[:, None], [0, 1, 1, 7], sample_weight=[0, 0, 0, 1]
         )
+
+
+# ---------------------------------------------------------------- what pools and campaigns read
+
+
+def test_a_fitted_classifier_gives_its_posterior_and_counts_its_labels():
+    X, y = labelled()
+    model = classifier()
+    assert fitted_posterior(model) is model.posterior_
+    assert count_labels(model) == 20
+    assert count_labels(PossibilisticGPClassifier().fit(X, y, np.full(20, 3.0))) == 60
+    with pytest.raises(NotFittedError):
+        fitted_posterior(PossibilisticGPClassifier())
+    with pytest.raises(TypeError, match=r"^model must be a PossibilisticGPClassifier; got Gauss"):
+        fitted_posterior(GaussianProcessClassifier())
+
+
+def test_an_unfitted_classifier_has_the_same_choices():
+    model = classifier(link="logistic")
+    again = unfitted(model)
+    assert again.link == "logistic"
+    assert not hasattr(again, "posterior_")
+    with pytest.raises(
+        TypeError, match=r"^classifier must be a PossibilisticGPClassifier; got int"
+    ):
+        unfitted(3)
