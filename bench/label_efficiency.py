@@ -22,7 +22,7 @@ from efficiency import LENT, OWN, REFEREE
 from peers import MODELS, PEERS
 from threadpoolctl import threadpool_limits
 
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.arguments import DEFAULT_STRATEGY, choice
 from possibal.cli.console import bar
 from possibal.experiments import referees

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from possibal import acquisition
-from possibal.acquisition import coverage
+from possibal.acquisition import coverage, lookahead
 from possibal.acquisition.strategy import Strategy, View
 from possibal.data.readers import read_table
 from possibal.experiments import compare, user_data
@@ -34,7 +34,7 @@ QUESTIONS = 50
 
 # ---------------------------------------------------------------- variants
 def changed(strategy: Strategy, setting: str, value: float) -> Strategy:
-    """A strategy under another setting than that of poolwide.py or likeness.py."""
+    """A strategy under another setting than that of coverage.py or distances.py."""
     module = coverage if hasattr(coverage, setting) else distances
 
     def variant(view: View) -> np.ndarray:
@@ -50,7 +50,7 @@ VARIANTS: dict[str, Strategy] = {
     **{f"crowd-{c}": changed(coverage.herding, "CROWDING", c) for c in (0, 0.25, 0.35, 0.7, 1)},
     **{f"width-{w}": changed(coverage.herding, "WIDTH", w) for w in (0.1, 0.15, 0.25, 0.3, 0.4)},
     **{f"reach-{r}": changed(coverage.herding, "REACH", r) for r in (0, 0.5, 0.7)},
-    **{f"ahead-crowd-{c}": changed(coverage.look_ahead, "CROWDING", c) for c in (0, 0.25, 0.7, 1)},
+    **{f"ahead-crowd-{c}": changed(lookahead.look_ahead, "CROWDING", c) for c in (0, 0.25, 0.7, 1)},
 }
 
 

@@ -26,7 +26,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Product
 from threadpoolctl import threadpool_limits
 
 from possibal import Campaign, PossibilisticGPClassifier
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.arguments import DEFAULT_STRATEGY
 from possibal.campaign.answer import Answer
 from possibal.pool.ranking import rank

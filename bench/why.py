@@ -27,7 +27,7 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import pdist
 from scipy.special import entr, ndtr
 
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Matrix, Vector
 from possibal.experiments import splits

@@ -1,4 +1,4 @@
-"""What is believed about the latent values of a pool: the one thing the scores read."""
+"""Posterior moments of latents under weighted hypotheses: the one thing that scores read."""
 
 from dataclasses import dataclass
 from typing import Protocol, Self, runtime_checkable
@@ -11,7 +11,7 @@ from possibal.arrays import Array, Places, Vector, frozen, latent_moments, real,
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """Gaussian beliefs about a pool of m rows under H hypotheses.
+    """Gaussian marginals of the latents of m rows under H hypotheses.
 
     Paper: Sec. 4.2, the posterior possibility N(theta_x; mu_x, sigma2_x) of each row. The
     hypotheses are ours: settings of the hyperparameters, each with its credibility.

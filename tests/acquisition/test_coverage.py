@@ -1,4 +1,4 @@
-"""Pool-wide strategies say what their formulas say, and behave as questions should."""
+"""Joint strategies say what their formulas say, and behave as questions should."""
 
 import functools
 
@@ -12,8 +12,11 @@ from support.pools import LOCAL, CountingPosterior
 
 from possibal import PossibilisticGPClassifier
 from possibal.acquisition import coverage, lookahead
-from possibal.acquisition.lookahead import LatentMoments
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.latents import (
+    LatentMoments,
+    rival_possibility,
+)
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import View
 from possibal.gp.pending import PendingPosterior
 from possibal.numerics import distances
@@ -49,7 +52,7 @@ def alike(x, z, X, reach=0.0):
 @each_kind
 @pytest.mark.parametrize("m", [5, 12])  # the nearest far from each other, or near
 @pytest.mark.parametrize(("n", "coming"), [(8, 0), (8, 3), (14, 0), (14, 3)])
-def test_herding_is_what_a_row_adds_to_the_coverage_and_its_own_doubt(labels, m, n, coming):
+def test_herding_is_the_coverage_that_a_row_adds_and_its_ambiguity(labels, m, n, coming):
     source, X, picked = PendingPosterior(posterior(labels, n)), rows(m, 5), rows(coming, 6)
     for x in picked:
         source = source.with_pending(x)
@@ -58,63 +61,18 @@ def test_herding_is_what_a_row_adds_to_the_coverage_and_its_own_doubt(labels, m,
     reach = 0.6 * np.median(nearest)
     assert (reach > 0.2 * distances.usual_distance(X)) == (m == 5)
     latents = LatentMoments.of(source, X)
-    p, rival = latents.probability, lookahead.doubted(latents)
-    doubt = (1 - (p**2).sum(axis=1)) ** (2 * min(n / 10, 1))
+    p, rival = latents.probability, rival_possibility(latents)
+    loss = (1 - (p**2).sum(axis=1)) ** (2 * min(n / 10, 1))
     for at, x in enumerate(X):
         stands = 0.0
         for other, z in enumerate(X):
             count = sum(alike(z, one, X) for one in X)
             covered = max(alike(z, one, X, reach) for one in seen)
-            stands += doubt[other] / np.sqrt(count) * max(alike(x, z, X, reach) - covered, 0)
+            stands += loss[other] / np.sqrt(count) * max(alike(x, z, X, reach) - covered, 0)
         second, first = np.sort(p[at])[-2:]
-        own = (1 - first + second) * rival[at]
-        expected = np.log(stands * own ** (n / 10))
+        ambiguity = (1 - first + second) * rival[at]
+        expected = np.log(stands * ambiguity ** (n / 10))
         assert found[at] == pytest.approx(expected, rel=1e-9, abs=1e-9)
-
-
-@each_kind
-def test_looking_ahead_is_the_gain_that_counts_rows_of_crowds_less(labels):
-    now = view(labels)
-    X, source = now.candidates, posterior(labels)
-    weight = np.array([sum(alike(z, one, X) for one in X) ** -0.5 for z in X])
-    before = weight @ lookahead.expected_brier(LatentMoments.of(source, X)) ** 2
-    found = coverage.look_ahead(now) * weight.sum()
-    for at in range(len(X)):
-        (some,) = lookahead.one_step_posteriors(source, X[[at]], X)
-        after = sum(
-            one.chance[0] * weight @ lookahead.expected_brier(one.latents)[0] ** 2 for one in some
-        )
-        assert found[at] == pytest.approx(before - after, rel=1e-7)
-
-
-@each_kind
-@pytest.mark.parametrize(
-    ("strategy", "slow"),
-    [
-        (
-            coverage.mocu,
-            functools.partial(lookahead.expected_loss_reduction, loss=lookahead.expected_error),
-        ),
-        (
-            coverage.bemps,
-            functools.partial(lookahead.expected_loss_reduction, loss=lookahead.expected_brier),
-        ),
-    ],
-)
-def test_the_others_are_gains_over_all_rows_alike(labels, strategy, slow):
-    now = view(labels)
-    expected = slow(posterior(labels), now.candidates, now.candidates)
-    np.testing.assert_allclose(strategy(now), expected, rtol=1e-12)
-
-
-@each_kind
-def test_what_a_label_tells_about_the_others_is_never_negative(labels):
-    now = view(labels)
-    expected = lookahead.expected_information_gain(
-        posterior(labels), now.candidates, now.candidates
-    )
-    np.testing.assert_allclose(coverage.epig(now), expected / 12, rtol=1e-12)
-    assert coverage.epig(now).min() >= 0
 
 
 # ---------------------------------------------------------------- what holds for all
@@ -151,7 +109,7 @@ def test_a_row_whose_label_is_on_its_way_is_worth_less(strategy, labels, common)
 
 @each_strategy
 def test_a_sample_stands_for_many_rows(strategy, monkeypatch):
-    monkeypatch.setattr(coverage, "REFERENCE", 30)
+    monkeypatch.setattr(lookahead, "REFERENCE", 30)
     monkeypatch.setattr(coverage, "COVERED", 30)
     many, X = rows(60, 7), rows(12, 5)
     draws = [
@@ -203,5 +161,5 @@ def test_a_crowd_counts_less_than_its_rows():
     crowd, few = np.zeros((50, 2)), np.array([[4.0, 0.0], [4.1, 0.0]])
     X = np.vstack([crowd, few])
     among, near = cdist(X, X), distances.near_duplicate_width(X)
-    counts = coverage._rarity(among, near)  # noqa: SLF001 - what is to be seen
+    counts = coverage.density_weights(among, near)
     assert counts[:50].sum() == pytest.approx(np.sqrt(50), rel=1e-6)

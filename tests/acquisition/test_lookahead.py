@@ -1,35 +1,36 @@
-"""What is foreseen of an answer is close to what the answer teaches."""
+"""Posteriors one step ahead are close to those of a fit to the answer."""
 
 import functools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 
 from possibal import PossibilisticGPClassifier, acquisition
 from possibal.acquisition import lookahead
-from possibal.acquisition.lookahead import (
+from possibal.acquisition.latents import (
     LatentMoments,
     average_probabilities,
-    doubted,
     expected_brier,
     expected_entropy,
     expected_error,
+    rival_possibility,
+)
+from possibal.acquisition.lookahead import (
     expected_information_gain,
     expected_loss_reduction,
     one_step_posteriors,
 )
-from possibal.belief import Belief
+from possibal.acquisition.strategy import View
 from possibal.gp.pending import PendingPosterior
 from possibal.gp.posterior import TEMPERING
-from possibal.numerics.distances import usual_distance
+from possibal.numerics.distances import near_duplicate_width, similarity, usual_distance
 
 LOSSES = {
     "error": expected_error,
-    "squared": expected_brier,
-    "surprise": expected_entropy,
-    "doubted": doubted,
+    "brier": expected_brier,
+    "entropy": expected_entropy,
+    "rival": rival_possibility,
 }
 each_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 each_kind = pytest.mark.parametrize("kind", ["two", "logistic", "three"])
@@ -79,9 +80,9 @@ def test_what_is_foreseen_is_close_to_what_is_learnt(kind, share):
     (some,) = one_step_posteriors(posterior(kind), X, Z)
     off, moved = [], []
     for label, one in enumerate(some):
-        for at, foreseen in enumerate(one.latents.probability):
+        for at, ahead in enumerate(one.latents.probability):
             learnt = LatentMoments.of(after(kind, X[at], label), Z).probability
-            off.append(one.chance[at] * np.abs(foreseen - learnt).mean())
+            off.append(one.chance[at] * np.abs(ahead - learnt).mean())
             moved.append(one.chance[at] * np.abs(now - learnt).mean())
     assert sum(off) < share * sum(moved)
 
@@ -111,29 +112,6 @@ def test_an_answer_tells_settings_apart():
         np.testing.assert_allclose(
             one.latents.credibility, expected / expected.max(axis=0), rtol=1e-12
         )
-
-
-# ---------------------------------------------------------------- losses
-@settings(max_examples=30)
-@given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 4))
-def test_losses_of_a_belief_are_those_of_the_scores(seed, hypotheses, latents):
-    rng = np.random.default_rng(seed)
-    shape = (hypotheses, 9) if latents == 1 else (hypotheses, 9, latents)
-    credibility = rng.random(hypotheses)
-    credibility[rng.integers(hypotheses)] = 1.0
-    mean = 3 * rng.normal(size=shape)
-    belief = Belief(mean, 10 ** rng.uniform(-2, 2, shape), credibility)
-    more = (..., None) if latents == 1 else ...
-    found = LatentMoments(belief.mean[more], belief.variance[more], belief.credibility)
-    np.testing.assert_allclose(doubted(found), acquisition.doubt(belief), rtol=1e-9, atol=1e-300)
-    if latents == 1:
-        np.testing.assert_allclose(
-            expected_error(found), acquisition.least_confidence(belief), atol=1e-12
-        )
-        np.testing.assert_allclose(expected_entropy(found), acquisition.entropy(belief), atol=1e-9)
-    p = found.probability
-    np.testing.assert_allclose(p.sum(axis=-1), 1.0)
-    np.testing.assert_allclose(expected_brier(found), 1 - (p**2).sum(axis=-1))
 
 
 # ---------------------------------------------------------------- gains
@@ -198,6 +176,48 @@ def test_information_is_that_of_the_joint_table_of_labels():
 def test_rows_whose_labels_are_on_their_way_count_as_known():
     X = rows(20, 13)
     first = int(expected_loss_reduction(posterior(), X, X, expected_error).argmax())
-    foreseen = PendingPosterior(posterior()).with_pending(X[first])
-    later = expected_loss_reduction(foreseen, X, X, expected_brier)
+    pending = PendingPosterior(posterior()).with_pending(X[first])
+    later = expected_loss_reduction(pending, X, X, expected_brier)
     assert later[first] < 0.5 * expected_loss_reduction(posterior(), X, X, expected_brier)[first]
+
+
+# ---------------------------------------------------------------- strategies
+@pytest.mark.parametrize("kind", ["two", "three"])
+def test_looking_ahead_is_the_gain_that_counts_rows_of_crowds_less(kind):
+    now = View(posterior(kind), rows(12, 5))
+    X, source = now.candidates, posterior(kind)
+    weight = similarity(cdist(X, X), near_duplicate_width(X)).sum(axis=1) ** -0.5
+    before = weight @ expected_brier(LatentMoments.of(source, X)) ** 2
+    found = lookahead.look_ahead(now) * weight.sum()
+    for at in range(len(X)):
+        (some,) = lookahead.one_step_posteriors(source, X[[at]], X)
+        after = sum(one.chance[0] * weight @ expected_brier(one.latents)[0] ** 2 for one in some)
+        assert found[at] == pytest.approx(before - after, rel=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["two", "three"])
+@pytest.mark.parametrize(
+    ("strategy", "slow"),
+    [
+        (
+            lookahead.mocu,
+            functools.partial(lookahead.expected_loss_reduction, loss=expected_error),
+        ),
+        (
+            lookahead.bemps,
+            functools.partial(lookahead.expected_loss_reduction, loss=expected_brier),
+        ),
+    ],
+)
+def test_the_others_are_gains_over_all_rows_alike(kind, strategy, slow):
+    now = View(posterior(kind), rows(12, 5))
+    expected = slow(posterior(kind), now.candidates, now.candidates)
+    np.testing.assert_allclose(strategy(now), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["two", "three"])
+def test_what_a_label_tells_about_the_others_is_never_negative(kind):
+    now = View(posterior(kind), rows(12, 5))
+    expected = lookahead.expected_information_gain(posterior(kind), now.candidates, now.candidates)
+    np.testing.assert_allclose(lookahead.epig(now), expected / 12, rtol=1e-12)
+    assert lookahead.epig(now).min() >= 0

@@ -4,12 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import trapezoid
 from scipy.special import entr, ndtr, softmax
-from support.pools import LOCAL, CountingPosterior, any_moments, beliefs, moments, random_moments
+from support.pools import LOCAL, any_moments, beliefs, moments, random_moments
 
 from possibal import Belief, acquisition
 from possibal.acquisition import expectations, pointwise
-from possibal.acquisition.pointwise import STRATEGIES
-from possibal.acquisition.strategy import View
 
 POSSIBILISTIC = {"uncertainty": acquisition.uncertainty, "doubt": acquisition.doubt}
 each_score = pytest.mark.parametrize("score", LOCAL.values(), ids=LOCAL)
@@ -383,29 +381,3 @@ def test_regression_takes_one_latent_and_a_noise_for_all_or_each():
         acquisition.uncertainty_outcome(mean, variance, noise_variance=0)
     with pytest.raises(ValueError, match=r"mean must have shape \(m,\) for uncertainty_parameter"):
         acquisition.uncertainty_parameter([[0, 1]], [[1, 1]])
-
-
-# ---------------------------------------------------------------- strategies
-
-
-@pytest.mark.parametrize("name", [*LOCAL, "random"])
-def test_a_strategy_reads_a_view(name):
-    view = View(CountingPosterior(), np.array([[3.0], [0.1], [-2.0]]), np.random.default_rng(0))
-    utilities = STRATEGIES[name](view)
-    assert utilities.shape == (3,)
-    if name not in ("random", "latent_entropy"):
-        assert utilities.argmax() == 1
-
-
-def test_the_random_strategy_draws_from_the_generator_it_is_given():
-    draws = [acquisition.random([0, 0], [1, 1], rng=np.random.default_rng(7)) for _ in range(2)]
-    np.testing.assert_array_equal(*draws)
-    with pytest.raises(TypeError, match="rng must be a numpy Generator; got NoneType"):
-        acquisition.random([0, 0], [1, 1])
-
-
-def test_every_strategy_says_in_a_sentence_what_it_asks():
-    for strategy in STRATEGIES.values():
-        first = strategy.__doc__.splitlines()[0]
-        assert first.startswith("Asks ")
-        assert first.endswith(".")

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from support.pools import CountingPosterior
+from support.pools import LOCAL, CountingPosterior
 
-from possibal.acquisition.registry import pick, utilities
+from possibal import acquisition
+from possibal.acquisition.registry import STRATEGIES, pick, utilities
 from possibal.acquisition.strategy import View
 
 
@@ -41,3 +42,26 @@ def test_utilities_that_are_none_are_refused_with_the_name_of_the_strategy():
         pick(view, Odd(np.ones(3)))
     with pytest.raises(ValueError, match=r"got shape .* of <U1"):
         pick(view, Odd(["a"] * 4))
+
+
+@pytest.mark.parametrize("name", [*LOCAL, "random"])
+def test_a_strategy_reads_a_view(name):
+    view = View(CountingPosterior(), np.array([[3.0], [0.1], [-2.0]]), np.random.default_rng(0))
+    utilities = STRATEGIES[name](view)
+    assert utilities.shape == (3,)
+    if name not in ("random", "latent_entropy"):
+        assert utilities.argmax() == 1
+
+
+def test_the_random_strategy_draws_from_the_generator_it_is_given():
+    draws = [acquisition.random([0, 0], [1, 1], rng=np.random.default_rng(7)) for _ in range(2)]
+    np.testing.assert_array_equal(*draws)
+    with pytest.raises(TypeError, match="rng must be a numpy Generator; got NoneType"):
+        acquisition.random([0, 0], [1, 1])
+
+
+def test_every_strategy_says_in_a_sentence_what_it_asks():
+    for strategy in STRATEGIES.values():
+        first = strategy.__doc__.splitlines()[0]
+        assert first.startswith("Asks ")
+        assert first.endswith(".")

@@ -8,7 +8,7 @@ from support.pools import LOCAL, random_moments
 
 from possibal import Belief, acquisition
 from possibal.acquisition import scoring
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.scoring import Monotonicity
 
 

@@ -2,7 +2,7 @@ import numpy as np
 from support.pools import CountingPosterior
 
 from possibal import acquisition
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import View
 
 

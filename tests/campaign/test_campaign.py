@@ -15,15 +15,15 @@ from support.campaigns import FIXED, begun, each_strategy, few, rows, seeds, tru
 from support.pools import WIDE
 
 from possibal import acquisition
-from possibal.acquisition.pointwise import STRATEGIES
-from possibal.acquisition.registry import pick
+from possibal.acquisition.registry import STRATEGIES, pick
 from possibal.acquisition.strategy import View
+from possibal.campaign import pool
 from possibal.campaign.campaign import Answer, Campaign
 from possibal.campaign.stopping import AdviceState
 from possibal.errors import AlreadyAnsweredError, PossibalError
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.gp.pending import PendingPosterior
-from possibal.pool import ranking, sampling
+from possibal.pool import sampling
 
 # ---------------------------------------------------------------- ask and tell
 
@@ -149,23 +149,21 @@ def test_the_first_questions_speak_for_most_rows(classes):
     assert 20 <= then < 30
 
 
-def test_a_first_batch_asks_the_deputies_of_a_pool_and_then_others(monkeypatch):
-    monkeypatch.setattr(ranking, "COLD_START_SAMPLE", 4)
+def test_a_first_batch_asks_the_representatives_of_a_pool_and_then_others(monkeypatch):
+    monkeypatch.setattr(pool, "COLD_START_SAMPLE", 4)
     campaign = Campaign.start(rows(m=12), classes=[0, 1])
     asked = campaign.ask(9)
     assert set(asked[:4]) == set(campaign.pool.representatives.tolist())
     assert len(set(asked)) == 9
     assert asked[:6] == campaign.ask(6)
     posterior, X = campaign.classifier.posterior_, campaign.pool.X
-    foreseen = functools.reduce(
+    pending = functools.reduce(
         PendingPosterior.with_pending, X[list(asked[:4])], PendingPosterior(posterior)
     )
     others = np.setdiff1d(np.arange(12), asked[:4])
-    told = foreseen.foretold_share(X[others])
-    fresh = others[told <= max(told.min(), 0.5 + 0.5 * told.min())]
-    assert (
-        asked[4] == fresh[foreseen.variance_reduction(X[fresh], campaign.pool.reference).argmax()]
-    )
+    explained = pending.explained_share(X[others])
+    fresh = others[explained <= max(explained.min(), 0.5 + 0.5 * explained.min())]
+    assert asked[4] == fresh[pending.variance_reduction(X[fresh], campaign.pool.reference).argmax()]
 
 
 @few
@@ -200,7 +198,7 @@ def test_the_strategy_rules_once_two_labels_are_known():
 
 
 def test_a_large_pool_has_a_reference_that_its_order_does_not_change(monkeypatch):
-    monkeypatch.setattr("possibal.pool.ranking.COLD_START_SAMPLE", 8)
+    monkeypatch.setattr("possibal.campaign.pool.COLD_START_SAMPLE", 8)
     X, order = rows(), np.random.default_rng(1).permutation(12)
     one, other = (Campaign.start(some).pool.reference for some in (X, X[order]))
     assert one.shape == (8, 2)
@@ -246,8 +244,8 @@ def test_a_strategy_of_ones_own_may_be_any_callable():
 
 
 @pytest.fixture
-def few_weighed(monkeypatch):
-    """Twenty rows are looked at together, of forty that are drawn."""
+def few_candidates(monkeypatch):
+    """Twenty rows are candidates, of forty that are sampled."""
     monkeypatch.setattr(sampling, "JOINT_CANDIDATES", 20)
     monkeypatch.setattr(sampling, "SAMPLE_SIZE", 40)
     monkeypatch.setattr(sampling, "COVERED", 20)
@@ -256,11 +254,11 @@ def few_weighed(monkeypatch):
 @pytest.fixture(params=[10**6, 50], ids=["small", "large"])
 def any_size(request, monkeypatch):
     """Whether a pool of 90 rows counts as large."""
-    monkeypatch.setattr(ranking, "LARGE_POOL", request.param)
+    monkeypatch.setattr(pool, "LARGE_POOL", request.param)
 
 
-@pytest.mark.usefixtures("few_weighed", "any_size")
-def test_of_many_rows_some_are_drawn_and_of_those_the_most_doubtful_seen():
+@pytest.mark.usefixtures("few_candidates", "any_size")
+def test_of_many_rows_some_are_sampled_and_of_those_the_most_doubtful_are_candidates():
     seen = []
 
     def last(view):
@@ -277,12 +275,12 @@ def test_of_many_rows_some_are_drawn_and_of_those_the_most_doubtful_seen():
     np.testing.assert_array_equal(candidates, X[shown])
     np.testing.assert_array_equal(reference, X[np.sort(drawn[:20])])
     assert row == shown[-1]
-    assert "memory" not in vars(campaign.pool)  # nothing of the others is worked out
+    assert "cache" not in vars(campaign.pool)  # nothing of the others is worked out
 
 
-@pytest.mark.usefixtures("few_weighed", "any_size")
+@pytest.mark.usefixtures("few_candidates", "any_size")
 @pytest.mark.parametrize("strategy", WIDE)
-def test_a_batch_of_many_rows_is_picked_among_those_seen(strategy):
+def test_a_batch_of_many_rows_is_picked_among_the_candidates(strategy):
     campaign = begun(rows(m=90), range(6), strategy=strategy, seed=1)
     asked = campaign.ask(4)
     assert len(set(asked)) == 4
@@ -298,7 +296,7 @@ def test_a_batch_of_many_rows_is_picked_among_those_seen(strategy):
         assert sorted(ranked) == list(range(6, 90))
 
 
-@pytest.mark.usefixtures("few_weighed")
+@pytest.mark.usefixtures("few_candidates")
 def test_a_batch_of_more_rows_than_are_seen_sees_more():
     campaign = begun(rows(m=90), range(6), strategy="herding")
     asked = campaign.ask(25)

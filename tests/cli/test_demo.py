@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.cli import main
 from possibal.experiments import demo
 from possibal.experiments.reporting import demo_figure

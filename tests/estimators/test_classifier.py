@@ -1,4 +1,3 @@
-import pickle
 import warnings
 
 import numpy as np
@@ -10,67 +9,38 @@ from scipy.special import ndtr
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, WhiteKernel
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from support.estimators import (
+    KERNEL,
+    POLARS,
+    WAYS,
+    classifier,
+    each_count,
+    each_link,
+    each_way,
+    labelled,
+    rows,
+)
 
-from possibal import Belief, GaussianPossibility, Interval, OuterMeasure, acquisition
+from possibal import Belief, acquisition
 from possibal.errors import FlatScoresWarning
 from possibal.estimators import classifier as estimators
-from possibal.estimators.classifier import PossibilisticGPClassifier, PossibilisticGPRegressor
-from possibal.gp import laplace
-from possibal.gp.hyperparameters import LEAST_CREDIBLE, problem
+from possibal.estimators.classifier import (
+    PossibilisticGPClassifier,
+    count_labels,
+    fitted_posterior,
+    unfitted,
+)
+from possibal.gp.hyperparameters import problem
 from possibal.gp.likelihoods import PROBIT
 from possibal.gp.posterior import TrainingData
 
-KERNEL = ConstantKernel(2.0) * RBF(0.8)
-WAYS = ["envelope", "evidence", "fixed"]
-ESTIMATORS = [
-    PossibilisticGPClassifier(),
-    PossibilisticGPRegressor(),
-    PossibilisticGPClassifier(hyperparameters="fixed", link="logistic"),
-    PossibilisticGPRegressor(noise="systematic", hyperparameters="envelope"),
-]
-
-each_way = pytest.mark.parametrize("way", WAYS)
-each_link = pytest.mark.parametrize("link", ["probit", "logistic"])
-each_count = pytest.mark.parametrize("classes", [2, 3, 5])
-
-
-def rows(seed, n=20, d=2):
-    return np.random.default_rng(seed).normal(size=(n, d))
-
-
-def labelled(count=2, n=20, seed=0):
-    """Rows and labels that follow their first column, every label among them."""
-    X = rows(seed, n)
-    place = np.argsort(np.argsort(X[:, 0] + 0.3 * X[:, 1]))
-    return X, place * count // n
-
-
-def classifier(count=2, n=20, seed=0, **choices):
-    return PossibilisticGPClassifier(**choices).fit(*labelled(count, n, seed))
-
-
-def measured(n=20, seed=0):
-    X = rows(seed, n)
-    return X, 50 + 3 * np.sin(2 * X[:, 0]) + X[:, 1] + 0.1 * rows(seed + 1, n)[:, 0]
-
-
-def regressor(n=20, seed=0, **choices):
-    return PossibilisticGPRegressor(**choices).fit(*measured(n, seed))
-
-
 # ---------------------------------------------------------------- scikit-learn's contract
-
-
-@parametrize_with_checks(ESTIMATORS)
-def test_scikit_learn_finds_no_fault(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize(
@@ -87,26 +57,6 @@ def test_a_logistic_classifier_agrees_with_scikit_learn(kernel):
     np.testing.assert_allclose(mu, mean, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(sigma2, variance, rtol=1e-6)
     assert ours.log_evidence_ == pytest.approx(model.log_marginal_likelihood_value_, rel=1e-6)
-
-
-@pytest.mark.parametrize("normalize", [False, True])
-@pytest.mark.parametrize("noise", [1.0, 0.01])
-def test_a_regressor_agrees_with_scikit_learn(normalize, noise):
-    X, y = measured()
-    unit = y.std() if normalize else 1.0
-    model = GaussianProcessRegressor(
-        KERNEL, alpha=noise / unit**2, optimizer=None, normalize_y=normalize
-    ).fit(X, y)
-    ours = PossibilisticGPRegressor(
-        KERNEL, hyperparameters="fixed", noise_variance=noise, normalize_y=normalize
-    ).fit(X, y)
-    mean, sd = model.predict(rows(1), return_std=True)
-    mu, latent_sd = ours.predict(rows(1), return_std=True)
-    np.testing.assert_allclose(mu, mean, rtol=1e-8)
-    np.testing.assert_allclose(latent_sd, sd, rtol=1e-8)
-    np.testing.assert_array_equal(ours.predict(rows(1)), mu)
-    assert ours.noise_variance_ == pytest.approx(noise, rel=1e-12)
-    assert ours.log_evidence_ == pytest.approx(model.log_marginal_likelihood_value_, rel=1e-8)
 
 
 # ---------------------------------------------------------------- labels
@@ -343,76 +293,7 @@ def test_more_rows_than_a_block_are_drawn_block_by_block(monkeypatch):
 # ---------------------------------------------------------------- what a fit keeps
 
 
-@each_way
-@each_count
-def test_a_fit_tells_its_settings_with_the_most_credible_first(classes, way):
-    model = classifier(classes, hyperparameters=way)
-    credibility = [c for _, c in model.kernels_]
-    assert credibility[0] == 1.0
-    assert credibility == sorted(credibility, reverse=True)
-    assert credibility[-1] >= LEAST_CREDIBLE
-    assert model.log_evidence_ == model.posterior_.log_evidence[0]
-    assert 0.0 <= model.jitter_ < 1e-6
-    (kernel,), _ = model.kernels_[0]
-    again = classifier(classes, kernel=kernel, hyperparameters="fixed")
-    assert again.log_evidence_ == pytest.approx(model.log_evidence_, rel=1e-6)
-    np.testing.assert_allclose(
-        again.latent_mean_and_variance(rows(1)),
-        model.latent_mean_and_variance(rows(1)),
-        rtol=1e-4,
-        atol=1e-4,
-    )
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-def test_a_pickle_predicts_the_same(estimator):
-    data = measured() if sklearn.base.is_regressor(estimator) else labelled()
-    model = clone(estimator).fit(*data)
-    again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own
-    np.testing.assert_array_equal(again.predict(rows(1)), model.predict(rows(1)))
-    np.testing.assert_array_equal(again.belief(rows(1)).mean, model.belief(rows(1)).mean)
-
-
-def test_a_clone_has_the_same_choices_and_no_fit():
-    model = classifier(kernel=KERNEL, link="logistic", classes=[0, 1], random_state=3)
-    copy = clone(model)
-    assert copy.get_params() == {**model.get_params(), "kernel": copy.kernel}
-    assert copy.kernel == model.kernel
-    assert not hasattr(copy, "posterior_")
-
-
-def test_a_fit_does_not_change_its_kernel_or_its_input():
-    X, y = labelled()
-    kernel, before = clone(KERNEL), X.copy()
-    PossibilisticGPClassifier(kernel, hyperparameters="evidence").fit(X, y)
-    assert kernel == KERNEL
-    np.testing.assert_array_equal(X, before)
-
-
 # ---------------------------------------------------------------- frames and pipelines
-
-POLARS = pytest.param(
-    pl.DataFrame,
-    id="polars",
-    marks=pytest.mark.skipif(
-        not hasattr(StandardScaler().fit(pl.DataFrame({"a": [0.0, 1.0]})), "feature_names_in_"),
-        reason="this scikit-learn reads no names of polars",
-    ),
-)
-
-
-@pytest.mark.parametrize("frame", [pytest.param(pd.DataFrame, id="pandas"), POLARS])
-@pytest.mark.parametrize("estimator", ESTIMATORS[:2], ids=["classifier", "regressor"])
-def test_a_frame_is_read_and_its_columns_are_remembered(estimator, frame):
-    X, y = labelled()
-    table = frame({"height": X[:, 0], "width": X[:, 1]})
-    model = clone(estimator).fit(table, y)
-    assert model.feature_names_in_.tolist() == ["height", "width"]
-    np.testing.assert_array_equal(model.predict(table), clone(estimator).fit(X, y).predict(X))
-    with pytest.raises(ValueError, match="feature names should match"):
-        model.predict(frame({"width": X[:, 1], "height": X[:, 0]}))
-    with pytest.warns(UserWarning, match="does not have valid feature names"):
-        model.predict(X)
 
 
 @pytest.mark.parametrize("frame", [pytest.param(pd.DataFrame, id="pandas"), POLARS])
@@ -463,11 +344,6 @@ def test_a_classifier_is_cross_validated(classes):
     assert np.isfinite(found["test_neg_log_loss"]).all()
 
 
-def test_a_regressor_is_cross_validated():
-    scores = cross_val_score(PossibilisticGPRegressor(), *measured(n=60), cv=3, error_score="raise")
-    assert scores.mean() > 0.7
-
-
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_classifier_is_calibrated(classes):
     X, y = labelled(classes, n=40)
@@ -509,151 +385,7 @@ def test_the_necessity_of_an_envelope_is_at_most_that_of_its_leading_setting():
     assert (acquisition.necessity(belief) <= acquisition.necessity(alone) + 1e-12).all()
 
 
-# ---------------------------------------------------------------- regression
-
-
-@each_way
-@pytest.mark.parametrize("level", [0.05, 0.5, 0.95, 0.999])
-def test_the_necessity_of_a_credible_interval_is_its_level(level, way):
-    model = regressor(hyperparameters=way)
-    belief = model.belief(rows(1))
-    interval = model.credible_interval(rows(1), level)
-    assert interval.shape == (20, 2)
-    for row, (low, high) in enumerate(interval):
-        members = zip(belief.mean[:, row], belief.variance[:, row], belief.credibility, strict=True)
-        outside = max(
-            c * (1.0 - GaussianPossibility(mu, s2).necessity(Interval(low, high)))
-            for mu, s2, c in members
-        )
-        assert 1.0 - outside == pytest.approx(level, abs=1e-9)
-
-
-@each_way
-def test_credible_intervals_are_nested(way):
-    model = regressor(hyperparameters=way)
-    narrow, wide = (model.credible_interval(rows(1), level) for level in (0.5, 0.95))
-    assert (wide[:, 0] < narrow[:, 0]).all()
-    assert (wide[:, 1] > narrow[:, 1]).all()
-    mean = model.predict(rows(1))
-    assert ((narrow[:, 0] < mean) & (mean < narrow[:, 1])).all()
-
-
-def test_the_usual_interval_reaches_two_and_a_half_standard_deviations():
-    mean, sd = regressor().predict(rows(1), return_std=True)
-    half = np.sqrt(-2 * np.log(0.05)) * sd
-    expected = np.column_stack([mean - half, mean + half])
-    np.testing.assert_allclose(regressor().credible_interval(rows(1)), expected, rtol=1e-12)
-
-
-def test_a_random_error_makes_an_outer_measure():
-    model = regressor()
-    mean, sd = model.predict(rows(1), return_std=True)
-    for row, said in enumerate(model.outcome(rows(1))):
-        assert isinstance(said, OuterMeasure)
-        assert isinstance(said.possibility, GaussianPossibility)
-        assert said.possibility.mean[0] == pytest.approx(mean[row])
-        assert said.possibility.covariance[0, 0] == pytest.approx(sd[row] ** 2)
-        assert said.family.variance == model.noise_variance_
-
-
-def test_a_systematic_error_makes_a_possibility_of_latent_and_noise():
-    model = regressor(noise="systematic")
-    mean, sd = model.predict(rows(1), return_std=True)
-    for row, said in enumerate(model.outcome(rows(1))):
-        assert isinstance(said, GaussianPossibility)
-        assert said.mean[0] == pytest.approx(mean[row])
-        assert said.covariance[0, 0] == pytest.approx(sd[row] ** 2 + model.noise_variance_)
-
-
-@each_way
-def test_both_readings_of_the_error_have_the_same_latent(way):
-    one, other = (regressor(noise=noise, hyperparameters=way) for noise in ("random", "systematic"))
-    np.testing.assert_array_equal(one.predict(rows(1)), other.predict(rows(1)))
-
-
-@each_way
-def test_units_of_the_outcome_do_not_matter(way):
-    X, y = measured()
-    one = PossibilisticGPRegressor(hyperparameters=way).fit(X, y)
-    other = PossibilisticGPRegressor(hyperparameters=way).fit(X, 1e6 * y - 3e4)
-    np.testing.assert_allclose(
-        other.credible_interval(rows(1)),
-        1e6 * one.credible_interval(rows(1)) - 3e4,
-        rtol=1e-4,
-    )
-    assert other.noise_variance_ == pytest.approx(1e12 * one.noise_variance_, rel=1e-3)
-
-
-@pytest.mark.parametrize("normalize", [False, True])
-@pytest.mark.parametrize("value", [0.0, 7.0, 0.1])
-def test_an_outcome_that_never_varies_is_predicted(value, normalize):
-    model = PossibilisticGPRegressor(normalize_y=normalize).fit(rows(0), np.full(20, value))
-    np.testing.assert_allclose(model.predict(rows(0)), value, atol=0.5)
-    assert model.unit_ > 1e-9  # and not what rounding leaves of the spread
-
-
-@each_way
-@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e100, 1e150])
-def test_outcomes_of_any_scale_are_predicted(scale, way):
-    X, y = measured()
-    model = PossibilisticGPRegressor(hyperparameters=way).fit(X, (y - 50) * scale)
-    plain = PossibilisticGPRegressor(hyperparameters=way).fit(X, y - 50)
-    found, expected = (one.credible_interval(rows(1)) for one in (model, plain))
-    np.testing.assert_allclose(found / scale, expected, rtol=1e-3, atol=1e-3)
-
-
-@pytest.mark.parametrize("normalize", [False, True])
-def test_outcomes_whose_squares_are_no_numbers_are_refused(normalize):
-    X, y = measured()
-    with pytest.raises(ValueError, match=r"^y must .*; .*\.$"):
-        PossibilisticGPRegressor(normalize_y=normalize).fit(X, (y - 50) * 1e300)
-
-
-@pytest.mark.parametrize(("way", "noise"), [("fixed", 1e-12), ("evidence", 1e-10)])
-def test_outcomes_with_hardly_any_noise_are_followed(way, noise):
-    X = rows(0)
-    model = PossibilisticGPRegressor(noise_variance=noise, hyperparameters=way).fit(X, X[:, 0])
-    np.testing.assert_allclose(model.predict(X), X[:, 0], atol=0.01)
-
-
-def test_noise_is_learned():
-    X = np.linspace(0, 10, 150)[:, None]
-    y = 5 * np.sin(X[:, 0]) + rows(0, 150)[:, 0]
-    model = PossibilisticGPRegressor(noise_variance=5.0).fit(X, y)
-    assert model.noise_variance_ == pytest.approx(1.0, rel=0.3)
-
-
-def test_weights_of_a_regression_count_rows():
-    X, y = measured()
-    k = np.arange(20) % 3
-    one = PossibilisticGPRegressor(KERNEL, hyperparameters="fixed", noise_variance=0.2)
-    other = clone(one).fit(np.repeat(X, k, axis=0), np.repeat(y, k))
-    one.fit(X, y, sample_weight=k)
-    np.testing.assert_allclose(one.predict(rows(1)), other.predict(rows(1)), rtol=1e-8)
-    assert one.noise_variance_ == pytest.approx(0.2, rel=1e-12)
-
-
-def test_the_leading_setting_of_an_envelope_predicts():
-    model = regressor(hyperparameters="envelope")
-    belief = model.belief(rows(1))
-    assert len(belief.credibility) == len(model.kernels_) > 1
-    np.testing.assert_array_equal(model.predict(rows(1)), belief.mean[0])
-
-
-def test_any_kernel_of_scikit_learn_will_do():
-    model = regressor(kernel=DotProduct() + RBF() + WhiteKernel(0.1))
-    assert model.score(*measured()) > 0.8
-
-
 # ---------------------------------------------------------------- warnings
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_a_climb_that_does_not_settle_is_told(classes, monkeypatch):
-    monkeypatch.setattr(laplace, "MAX_STEPS", 1)
-    with pytest.warns(ConvergenceWarning, match="failed after 1 steps") as caught:
-        classifier(classes)
-    assert caught[0].filename == __file__
 
 
 def test_scores_that_tell_no_rows_apart_are_told():
@@ -719,21 +451,6 @@ def test_draws_are_from_settings_as_often_as_they_are_credible(monkeypatch):
     np.testing.assert_allclose(share, weight, atol=0.02)
 
 
-def test_the_centre_and_spread_of_outcomes_are_weighted():
-    X, y, weight = np.arange(4.0)[:, None], np.array([0.0, 1.0, 5.0, 9.0]), [1, 1, 1, 7]
-    model = PossibilisticGPRegressor(hyperparameters="fixed").fit(X, y, weight)
-    repeated = np.repeat(y, weight)
-    assert model.centre_ == pytest.approx(repeated.mean())
-    assert model.unit_ == pytest.approx(repeated.std())
-
-
-def test_the_amplitude_of_outcomes_that_are_not_normalised_is_their_size():
-    X = np.arange(6.0)[:, None]
-    choices = {"hyperparameters": "fixed", "normalize_y": False}
-    model = PossibilisticGPRegressor(**choices).fit(X, 100.0 + X[:, 0])
-    assert model.posterior_.prior.amplitude[0] == pytest.approx(np.mean((100 + X) ** 2))
-
-
 def test_minus_zero_is_zero():
     X = np.array([[0.0], [-0.0], [1.0]])
     model = PossibilisticGPClassifier(hyperparameters="fixed").fit(X, [0, 0, 1])
@@ -741,17 +458,34 @@ def test_minus_zero_is_zero():
     assert model.posterior_.data.weight.sum() == 3
 
 
-def test_the_log_evidence_of_outcomes_given_twice_is_that_of_scikit_learn():
-    X, y = measured()
-    X, y = np.concatenate([X, X[:5]]), np.concatenate([y, y[:5]])
-    choices = {"hyperparameters": "fixed", "normalize_y": False, "noise_variance": 0.1}
-    ours = PossibilisticGPRegressor(1.0 * RBF(1.0), **choices).fit(X, y)
-    peer = GaussianProcessRegressor(1.0 * RBF(1.0), alpha=0.1, optimizer=None).fit(X, y)
-    assert ours.log_evidence_ == pytest.approx(peer.log_marginal_likelihood_value_, rel=1e-9)
-
-
 def test_an_error_names_the_row_of_the_user_even_where_weights_leave_rows_out():
     with pytest.raises(ValueError, match="got 7 at row 3"):
         PossibilisticGPClassifier(classes=[0, 1]).fit(
             np.arange(4.0)[:, None], [0, 1, 1, 7], sample_weight=[0, 0, 0, 1]
         )
+
+
+# ---------------------------------------------------------------- what pools and campaigns read
+
+
+def test_a_fitted_classifier_gives_its_posterior_and_counts_its_labels():
+    X, y = labelled()
+    model = classifier()
+    assert fitted_posterior(model) is model.posterior_
+    assert count_labels(model) == 20
+    assert count_labels(PossibilisticGPClassifier().fit(X, y, np.full(20, 3.0))) == 60
+    with pytest.raises(NotFittedError):
+        fitted_posterior(PossibilisticGPClassifier())
+    with pytest.raises(TypeError, match=r"^model must be a PossibilisticGPClassifier; got Gauss"):
+        fitted_posterior(GaussianProcessClassifier())
+
+
+def test_an_unfitted_classifier_has_the_same_choices():
+    model = classifier(link="logistic")
+    again = unfitted(model)
+    assert again.link == "logistic"
+    assert not hasattr(again, "posterior_")
+    with pytest.raises(
+        TypeError, match=r"^classifier must be a PossibilisticGPClassifier; got int"
+    ):
+        unfitted(3)

@@ -8,7 +8,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 from possibal import Campaign, PossibilisticGPClassifier
 from possibal.acquisition.pointwise import doubt
-from possibal.estimators.subset import MAX_LABELS, SCORED_ROWS, drawn, subset_of_data
+from possibal.estimators.subset import MAX_LABELS, SCORED_ROWS, stratified_sample, subset_of_data
 from possibal.gp.hyperparameters import problem
 from possibal.gp.likelihoods import PROBIT
 from possibal.gp.posterior import TrainingData
@@ -39,7 +39,7 @@ def test_half_is_drawn_and_half_is_what_a_fit_to_it_doubts():
     whole = made(200)
     part = subset_of_data(whole, 60)
     y = whole.data.y[0]
-    first = drawn((y > 0).astype(int), 30)
+    first = stratified_sample((y > 0).astype(int), 30)
     there = {x.tobytes(): at for at, x in enumerate(whole.data.X)}
     kept = np.array([there[x.tobytes()] for x in part.data.X])
     assert len(kept) == 60
@@ -58,7 +58,7 @@ def test_half_is_drawn_and_half_is_what_a_fit_to_it_doubts():
 def test_the_lot_leaves_some_of_every_class(counts, share):
     codes = np.repeat(np.arange(len(counts)), counts)
     wanted = round(share * len(codes))
-    found = drawn(codes, wanted)
+    found = stratified_sample(codes, wanted)
     assert len(np.unique(found)) == len(found) == wanted
     if wanted >= sum(min(count, SCORED_ROWS) for count in counts):
         left = np.bincount(codes[found], minlength=len(counts))

@@ -9,7 +9,8 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.gaussian_process.kernels import RBF
 
 from possibal.estimators import validation
-from possibal.estimators.classifier import PossibilisticGPClassifier, PossibilisticGPRegressor
+from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.regressor import PossibilisticGPRegressor
 
 X = np.arange(8.0).reshape(4, 2)
 LABELS = ["no", "yes", "no", "yes"]

@@ -5,7 +5,7 @@ import pytest
 from support import outcomes
 from support.outcomes import SMALL, outcome_of, play
 
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.experiments import demo
 
 

@@ -7,7 +7,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from support.tasks import prepared
 
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.experiments.datasets import load
 from possibal.experiments.engine.runner import ExperimentJob, begin, cores, run
 from possibal.experiments.engine.simulation import simulate

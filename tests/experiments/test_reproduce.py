@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.experiments.reporting.timing import SCORES, Cost
 from possibal.experiments.reproduce import (
     SETS,

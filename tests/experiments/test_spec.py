@@ -2,7 +2,7 @@ from dataclasses import FrozenInstanceError, astuple, replace
 
 import pytest
 
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.experiments.datasets import DATASETS, load
 from possibal.experiments.spec import (
     BINARY,

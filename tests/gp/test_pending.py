@@ -53,40 +53,40 @@ def after(found, picks):
     )
 
 
-# ---------------------------------------------------------------- rows that are watched
+# ---------------------------------------------------------------- rows that are tracked
 
 
 @each_link
 @few
 @given(seed=seeds, before=st.integers(0, 2), picks=st.integers(0, 4))
-def test_rows_that_are_watched_are_told_the_same(link, seed, before, picks):
+def test_rows_that_are_tracked_have_the_same_moments(link, seed, before, picks):
     found, X, Z = posterior(link, seed), rows(seed + 1), rows(seed + 3, 4)
     x = rows(seed + 2, before + picks)
-    plain, watching = after(found, x), after(found, x[:before]).tracking(X, Z)
+    plain, tracking = after(found, x), after(found, x[:before]).tracking(X, Z)
     for one in x[before:]:
-        watching = watching.with_pending(one)
+        tracking = tracking.with_pending(one)
     for array in (X, Z):
-        np.testing.assert_array_equal(watching.at(array).mean, plain.at(array).mean)
-        close(watching.at(array).variance, plain.at(array).variance)
-        close(watching.covariance(array), plain.covariance(array))
-        close(watching.foretold_share(array), plain.foretold_share(array))
-    close(watching.cross(X, Z), plain.cross(X, Z))
-    close(watching.between(X, Z), plain.between(X, Z))
-    close(watching.variance_reduction(X, Z), plain.variance_reduction(X, Z))
+        np.testing.assert_array_equal(tracking.at(array).mean, plain.at(array).mean)
+        close(tracking.at(array).variance, plain.at(array).variance)
+        close(tracking.covariance(array), plain.covariance(array))
+        close(tracking.explained_share(array), plain.explained_share(array))
+    close(tracking.cross(X, Z), plain.cross(X, Z))
+    close(tracking.between(X, Z), plain.between(X, Z))
+    close(tracking.variance_reduction(X, Z), plain.variance_reduction(X, Z))
     copy = X.copy()  # other rows, as far as anybody knows
-    np.testing.assert_array_equal(watching.at(copy).variance, plain.at(copy).variance)
+    np.testing.assert_array_equal(tracking.at(copy).variance, plain.at(copy).variance)
 
 
-def test_a_posterior_is_asked_about_watched_rows_once(monkeypatch):
+def test_a_posterior_is_asked_about_tracked_rows_once(monkeypatch):
     found, X, asked = posterior("probit"), rows(1), []
     real = type(found).moments
     monkeypatch.setattr(
         type(found), "moments", lambda self, X: asked.append(len(X)) or real(self, X)
     )
-    watching = PendingPosterior(found).tracking(X)
+    tracking = PendingPosterior(found).tracking(X)
     for x in rows(2, 3):
-        watching = watching.with_pending(x)
-        watching.foretold_share(X)
+        tracking = tracking.with_pending(x)
+        tracking.explained_share(X)
     assert asked.count(len(X)) == 1
 
 
@@ -133,7 +133,7 @@ def test_without_picks_it_is_the_posterior(link):
     belief, same = found.at(X), PendingPosterior(found).at(X)
     np.testing.assert_array_equal(same.variance, belief.variance)
     np.testing.assert_array_equal(PendingPosterior(found).cross(X, X), found.cross(X, X))
-    np.testing.assert_array_equal(PendingPosterior(found).foretold_share(X), np.zeros(7))
+    np.testing.assert_array_equal(PendingPosterior(found).explained_share(X), np.zeros(7))
 
 
 @each_link
@@ -208,16 +208,16 @@ def test_the_covariance_of_a_row_with_itself_is_its_variance(link):
 def test_a_copy_of_a_pick_is_foretold_and_a_row_far_away_is_not(link):
     found, x = posterior(link), rows(2, m=1)
     X = np.concatenate([x, x + 0.01, x + 0.3, x + 50.0])
-    copy, near, off, far = PendingPosterior(found).with_pending(x[0]).foretold_share(X)
+    copy, near, off, far = PendingPosterior(found).with_pending(x[0]).explained_share(X)
     assert copy == pytest.approx(1.0)
     assert copy > near > 0.9 > off > far == pytest.approx(0.0, abs=1e-12)
-    assert after(found, [x[0], x[0]]).foretold_share(x)[0] > 1.0
+    assert after(found, [x[0], x[0]]).explained_share(x)[0] > 1.0
 
 
 def test_where_a_label_would_tell_nothing_nothing_is_foretold():
     found = condition(prior([KERNEL], np.array([[-800.0, 0.0]])), posterior("probit").data)
     assert (
-        PendingPosterior(found).with_pending(rows(2)[0]).foretold_share(rows(1)).tolist()
+        PendingPosterior(found).with_pending(rows(2)[0]).explained_share(rows(1)).tolist()
         == [0.0] * 7
     )
 
@@ -259,7 +259,7 @@ def test_a_label_that_is_certain_tells_nothing():
 
 
 @each_link
-def test_worth_is_by_how_much_variances_fall_once_the_row_is_picked(link):
+def test_the_variance_reduction_is_by_how_much_variances_fall_once_the_row_is_picked(link):
     found, X, reference = posterior(link), rows(1), rows(2, m=20)
     ahead = PendingPosterior(found).with_pending(rows(3)[0])
 
@@ -280,7 +280,7 @@ def test_worth_does_not_depend_on_how_rows_are_cut(monkeypatch):
     )
 
 
-def test_worth_is_largest_amid_the_reference():
+def test_the_variance_reduction_is_largest_amid_the_reference():
     found = posterior("probit", n=0)
     reference = np.array([[0.0, 0.1], [0.1, 0.0], [-0.1, 0.0], [0.0, -0.1], [3.0, 3.0]])
     X = np.array([[3.0, 3.0], [0.0, 0.0], [9.0, 9.0]])

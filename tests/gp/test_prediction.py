@@ -132,7 +132,7 @@ def test_single_precision_is_off_by_no_more_than_is_assumed(seed, size, logs, fa
         + double.cross_covariance.charts[0].unit * X[:5] / far
     )
     bounds, exact = (
-        MomentBound.through(one, acquisition.doubt).sift(X, -np.inf).belief
+        MomentBound.through(one, acquisition.doubt).prune(X, -np.inf).belief
         for one in (single, double)
     )
     off = mean_errors(single, X)
@@ -143,7 +143,7 @@ def test_single_precision_is_off_by_no_more_than_is_assumed(seed, size, logs, fa
 def test_single_precision_bounds_are_close_enough_to_be_of_use():
     double = outlook_of("probit", KERNELS["rbf"], n=30)
     bounds, exact = (
-        MomentBound.through(one, acquisition.doubt).sift(rows(6, 50), -np.inf).belief
+        MomentBound.through(one, acquisition.doubt).prune(rows(6, 50), -np.inf).belief
         for one in (double.single(), double)
     )
     assert mean_errors(double.single(), rows(6, 50)).max() < 2e-3

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from support.desks import rows, truth
 
-from possibal.acquisition.pointwise import STRATEGIES, necessity
+from possibal.acquisition.pointwise import necessity
+from possibal.acquisition.registry import STRATEGIES
 from possibal.belief import leading_labels
 from possibal.campaign.campaign import Answer, Campaign
 from possibal.campaign.stopping import AdviceState

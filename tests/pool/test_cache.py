@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from possibal import PossibilisticGPClassifier
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.pool import cache
 from possibal.pool.cache import PoolCache
 from possibal.pool.pruning import PrunedScorer
@@ -42,16 +42,16 @@ def classifier(X, y, rows, kernel=FIXED, hyperparameters="fixed"):
 
 def asked(kept, posterior, strategy, aside, top=1):
     """The best rows, and how many were worked out."""
-    judge, sieve = PrunedScorer.of(posterior, STRATEGIES[strategy]), TopK(top)
-    judged = kept.scan(posterior, judge, sieve, np.array(sorted(aside), dtype=np.intp), 2)
-    (found,) = sieve.best(judge.worth)
+    scorer, top_k = PrunedScorer.of(posterior, STRATEGIES[strategy]), TopK(top)
+    judged = kept.scan(posterior, scorer, top_k, np.array(sorted(aside), dtype=np.intp), 2)
+    (found,) = top_k.best(scorer.utilities)
     return found.places.tolist(), judged
 
 
 def expected(X, posterior, strategy, aside, top=1):
     """The same, by working out every row by itself."""
-    worth = PrunedScorer.of(posterior, STRATEGIES[strategy]).worth(X)
-    order = np.lexsort((np.arange(len(X)), -worth))
+    utilities = PrunedScorer.of(posterior, STRATEGIES[strategy]).utilities(X)
+    order = np.lexsort((np.arange(len(X)), -utilities))
     return [int(row) for row in order if row not in aside][:top]
 
 
@@ -195,9 +195,9 @@ def test_a_question_that_fails_half_way_leaves_nothing_half_known():
         asked(kept, classifier(X, y, rows), "uncertainty", rows)
     assert kept.nbytes
     posterior = classifier(X, y, [*rows, 3])
-    judge = PrunedScorer.of(posterior, STRATEGIES["uncertainty"])
+    scorer = PrunedScorer.of(posterior, STRATEGIES["uncertainty"])
     with pytest.raises(RuntimeError, match="no"):
-        kept.scan(posterior, judge, Broken(1), np.empty(0, dtype=np.intp), 1)
+        kept.scan(posterior, scorer, Broken(1), np.empty(0, dtype=np.intp), 1)
     assert kept.nbytes == 0
     for _ in range(3):
         found = asked(kept, posterior, "uncertainty", rows)[0]

@@ -24,10 +24,10 @@ from support.pools import answered, begun
 from possibal.acquisition.pointwise import doubt
 from possibal.acquisition.scoring import one_per_latent, score
 from possibal.errors import MissingPackageError
-from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.classifier import PossibilisticGPClassifier, fitted_posterior
 from possibal.pool import dask_backend, ranking, sampling
 from possibal.pool.pruning import PrunedScorer, TopKQuery
-from possibal.pool.ranking import expected, fitted
+from possibal.pool.ranking import row_format
 from possibal.pool.reader import row_source
 from possibal.pool.sampling import HashedSampler
 from possibal.pool.top_k import TopK
@@ -67,8 +67,10 @@ def assert_same(found, alone):
 
 def errand(judge=None):
     """What workers are to do: the five rows in most doubt, or what another judge wants."""
-    aim = TopKQuery(PrunedScorer.of(fitted(model()), doubt) if judge is None else judge, 5)
-    return dask_backend.WorkerTask(aim, np.empty(0, dtype=np.intp), expected(model(), None))
+    aim = TopKQuery(
+        PrunedScorer.of(fitted_posterior(model()), doubt) if judge is None else judge, 5
+    )
+    return dask_backend.WorkerTask(aim, np.empty(0, dtype=np.intp), row_format(model(), None))
 
 
 @pytest.fixture(scope="module")
@@ -289,12 +291,12 @@ def test_tasks_on_files_are_small(tmp_path):
     np.save(tmp_path / "pool.npy", unlabelled())
     for path in (tmp_path / "pool.npy", parquet(tmp_path, unlabelled())):
         for part in row_source(
-            path, expected(model(), None) if path.suffix else NAMED, chunk=50
+            path, row_format(model(), None) if path.suffix else NAMED, chunk=50
         ).parts():
             assert len(pickle.dumps((dask_backend.of_part, part))) < 2000
 
 
-NAMED = expected(model(named=True), "name")
+NAMED = row_format(model(named=True), "name")
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -306,9 +308,9 @@ def test_the_judge_is_sent_once_and_few_rows_come_back(client, monkeypatch):
         sent.append((function, len(pickle.dumps(given[1:] or given))))
         return submit(function, *given, **how)
 
-    def seen(sieve, some):
+    def seen(top_k, some):
         found.append(len(some))
-        offer(sieve, some)
+        offer(top_k, some)
 
     monkeypatch.setattr(client, "submit", counted)
     monkeypatch.setattr(TopK, "offer", seen)
@@ -353,7 +355,7 @@ def test_places_of_a_block_are_counted_from_its_first_row():
     assert here.done[::2] == moved.done[::2] == (600, 600)
     (drawn,) = dask_backend.of_block(errand(HashedSampler(0, 20)), X, 100, "").best
     assert sorted(drawn.places.tolist()) == sorted(
-        HashedSampler(0, 20).drawn(np.arange(100, 700), 5).places.tolist()
+        (100 + np.argsort(-HashedSampler(0, 20).keys(100, 600))[:5]).tolist()
     )
 
 

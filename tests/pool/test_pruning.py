@@ -1,4 +1,4 @@
-"""Rows that a look passes over could not have been among the best."""
+"""Rows that are pruned could not have been among the best."""
 
 import functools
 
@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from support.pools import LOCAL
 
 from possibal import acquisition
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.scoring import Monotonicity, one_per_latent, score
 from possibal.gp import prediction
 from possibal.gp.likelihoods import LOGISTIC, PROBIT, SOFTMAX
@@ -62,24 +62,24 @@ def narrow(monkeypatch):
     monkeypatch.setattr(prediction, "CHUNK", 1)
 
 
-def best(judge, X, top, aside=NONE):
-    sieve = TopK(top)
-    judged = judge.sift(Chunk(0, X, None), sieve, aside)
-    return sieve.best(judge.worth)[0], judged
+def best(scorer, X, top, aside=NONE):
+    top_k = TopK(top)
+    judged = scorer.offer(Chunk(0, X, None), top_k, aside)
+    return top_k.best(scorer.utilities)[0], judged
 
 
-# ---------------------------------------------------------------- one look
+# ---------------------------------------------------------------- one bound
 @pytest.mark.parametrize("name", LOCAL)
 @pytest.mark.parametrize(("link", "count"), [("probit", 1), ("logistic", 3), ("softmax", 1)])
 @settings(max_examples=6)
 @given(seed=st.integers(0, 10_000), share=st.floats(0, 1))
-def test_a_look_leaves_every_row_that_is_worth_the_bar(name, link, count, seed, share):
+def test_a_bound_leaves_every_row_whose_utility_reaches_the_bar(name, link, count, seed, share):
     found, X = posterior(link, count=count), rows(seed)
     utilities = STRATEGIES[name](found.at(X))
     bar = float(np.quantile(utilities, share))
     bar -= SLACK * abs(bar)
-    for look in PrunedScorer.of(found, STRATEGIES[name]).looks:
-        left = look.sift(X, bar)
+    for bound in PrunedScorer.of(found, STRATEGIES[name]).bounds:
+        left = bound.prune(X, bar)
         assert set(np.flatnonzero(utilities >= bar)) <= set(left.rows.tolist())
         assert len(left.belief) == len(left.rows) <= left.judged <= len(X)
         assert np.all(np.diff(left.rows) > 0)
@@ -89,7 +89,7 @@ def test_a_look_leaves_every_row_that_is_worth_the_bar(name, link, count, seed, 
 @pytest.mark.parametrize("bar", [-np.inf, 1e-3, 0.5])
 def test_a_look_in_double_precision_gives_the_moments_themselves(link, bar):
     found, X = posterior(link, count=2), rows(1)
-    left = MomentBound.through(found.predictor, acquisition.doubt).sift(X, bar)
+    left = MomentBound.through(found.predictor, acquisition.doubt).prune(X, bar)
     belief = found.at(X).part(left.rows)
     assert len(left.rows)
     np.testing.assert_allclose(left.belief.mean, belief.mean, rtol=1e-9, atol=1e-12)
@@ -99,35 +99,35 @@ def test_a_look_in_double_precision_gives_the_moments_themselves(link, bar):
 def test_without_a_bar_or_an_order_every_row_is_left():
     X, outside = rows(2), posterior().predictor
     for one, bar in [(acquisition.doubt, -np.inf), (acquisition.bald, 0.6)]:
-        left = MomentBound.through(outside, one).sift(X, bar)
+        left = MomentBound.through(outside, one).prune(X, bar)
         assert left.rows.tolist() == list(range(len(X)))
         assert left.judged == len(X)
 
 
-def test_few_rows_that_may_be_worth_the_bar_are_worked_out_alone():
-    look, X = MomentBound.through(posterior().predictor, acquisition.doubt), rows(3, 200)
+def test_few_rows_whose_utility_may_reach_the_bar_are_computed_alone():
+    bound, X = MomentBound.through(posterior().predictor, acquisition.doubt), rows(3, 200)
     X[100:] = posterior().data.X[0]
-    prior_bounds = acquisition.doubt(look.predictor.lazy_moments(X).mean[0, 0], np.full(200, 2.0))
+    prior_bounds = acquisition.doubt(bound.predictor.lazy_moments(X).mean[0, 0], np.full(200, 2.0))
     bar = float(np.quantile(prior_bounds, 0.9))
-    assert look.sift(X, bar).judged == (prior_bounds >= bar).sum() < 100
-    assert look.sift(X, float(prior_bounds.min()) / 2).judged == 200
+    assert bound.prune(X, bar).judged == (prior_bounds >= bar).sum() < 100
+    assert bound.prune(X, float(prior_bounds.min()) / 2).judged == 200
 
 
 def test_a_bar_above_all_leaves_nothing():
-    left = MomentBound.through(posterior().predictor, acquisition.doubt).sift(rows(4), 1.5)
+    left = MomentBound.through(posterior().predictor, acquisition.doubt).prune(rows(4), 1.5)
     assert left.rows.tolist() == []
     assert len(left.belief) == left.judged == 0
 
 
 def test_uncertainty_of_one_latent_is_bounded_by_a_table_of_labels():
-    def look(found, one):
+    def bound(found, one):
         return MomentBound.through(found.predictor, one)
 
     for found in (posterior(), posterior(count=3), posterior("logistic", count=2)):
-        assert look(found, acquisition.uncertainty).labels is not None
-    assert look(posterior(), acquisition.doubt).labels is None  # quick as it is
-    assert look(posterior("softmax"), acquisition.uncertainty).labels is None
-    unbounded = look(posterior(kernel="matern"), acquisition.uncertainty)
+        assert bound(found, acquisition.uncertainty).labels is not None
+    assert bound(posterior(), acquisition.doubt).labels is None  # quick as it is
+    assert bound(posterior("softmax"), acquisition.uncertainty).labels is None
+    unbounded = bound(posterior(kernel="matern"), acquisition.uncertainty)
     assert unbounded.labels is None  # no largest variance
     assert unbounded.monotonicity is Monotonicity.BY_VARIANCE
 
@@ -138,16 +138,16 @@ def test_a_score_of_ones_own_is_bounded_as_it_claims():
         return np.sqrt(belief.variance[0]) / (1.0 + np.abs(belief.mean[0]))
 
     X = rows(5, 100)
-    judge = PrunedScorer.of(posterior(), closeness)
-    assert len(judge.looks) == 2
-    found, _ = best(judge, X, 7)
-    expected = judge.worth(X)
+    scorer = PrunedScorer.of(posterior(), closeness)
+    assert len(scorer.bounds) == 2
+    found, _ = best(scorer, X, 7)
+    expected = scorer.utilities(X)
     assert found.places.tolist() == np.lexsort((np.arange(100), -expected))[:7].tolist()
 
 
-# ---------------------------------------------------------------- all looks
+# ---------------------------------------------------------------- all bounds
 @pytest.mark.parametrize(
-    ("found", "name", "looks"),
+    ("found", "name", "bounds"),
     [
         (posterior(), "necessity", 2),
         (posterior("logistic"), "uncertainty", 2),
@@ -160,71 +160,75 @@ def test_a_score_of_ones_own_is_bounded_as_it_claims():
         (posterior(kernel="sharp"), "necessity", 1),
     ],
 )
-def test_single_precision_is_looked_at_first_where_it_may_tell_something(found, name, looks):
-    judge = PrunedScorer.of(found, STRATEGIES[name])
-    assert len(judge.looks) == looks
-    assert judge.looks[-1].predictor is found.predictor
-    assert len(PrunedScorer.of(found, STRATEGIES[name], single=False).looks) == 1
+def test_single_precision_is_looked_at_first_where_it_may_tell_something(found, name, bounds):
+    scorer = PrunedScorer.of(found, STRATEGIES[name])
+    assert len(scorer.bounds) == bounds
+    assert scorer.bounds[-1].predictor is found.predictor
+    assert len(PrunedScorer.of(found, STRATEGIES[name], single=False).bounds) == 1
 
 
-def test_rows_are_worth_what_they_are_alone():
-    judge, X = PrunedScorer.of(posterior(), acquisition.uncertainty), rows(6)
-    worth = judge.worth(X)
-    np.testing.assert_allclose(worth, acquisition.uncertainty(posterior().at(X)), rtol=1e-9)
+def test_the_utility_of_a_row_is_that_of_the_row_alone():
+    scorer, X = PrunedScorer.of(posterior(), acquisition.uncertainty), rows(6)
+    utilities = scorer.utilities(X)
+    np.testing.assert_allclose(utilities, acquisition.uncertainty(posterior().at(X)), rtol=1e-9)
     order = np.random.default_rng(0).permutation(len(X))
-    np.testing.assert_array_equal(judge.worth(X[order]), worth[order])
+    np.testing.assert_array_equal(scorer.utilities(X[order]), utilities[order])
 
 
 @pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize("name", ["necessity", "uncertainty", "bald", "latent_entropy"])
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("top", [1, 9, 30])
-def test_a_judge_finds_the_best_of_a_chunk(name, single, top):
+def test_a_scorer_finds_the_best_of_a_chunk(name, single, top):
     X, aside = rows(7), np.array([0, 5, 59])
-    judge = PrunedScorer.of(posterior(), STRATEGIES[name], single=single)
-    found, judged = best(judge, X, top, aside)
-    worth = judge.worth(X)
-    worth[aside] = -np.inf
-    assert judge.width == 8
+    scorer = PrunedScorer.of(posterior(), STRATEGIES[name], single=single)
+    found, judged = best(scorer, X, top, aside)
+    utilities = scorer.utilities(X)
+    utilities[aside] = -np.inf
+    assert scorer.width == 8
     assert judged <= 57
-    assert found.places.tolist() == np.lexsort((np.arange(60), -worth))[:top].tolist()
-    assert found.utilities.tolist() == worth[found.places].tolist()
+    assert found.places.tolist() == np.lexsort((np.arange(60), -utilities))[:top].tolist()
+    assert found.utilities.tolist() == utilities[found.places].tolist()
 
 
 @pytest.mark.usefixtures("narrow")
 def test_names_and_places_go_with_their_rows():
-    X, sieve = rows(8), TopK(4)
-    judge = PrunedScorer.of(posterior(), acquisition.doubt)
-    judge.sift(Chunk(100, X, [f"row {at}" for at in range(60)]), sieve, np.array([101]))
-    (found,) = sieve.best(judge.worth)
+    X, top_k = rows(8), TopK(4)
+    scorer = PrunedScorer.of(posterior(), acquisition.doubt)
+    scorer.offer(Chunk(100, X, [f"row {at}" for at in range(60)]), top_k, np.array([101]))
+    (found,) = top_k.best(scorer.utilities)
     assert [f"row {place - 100}" for place in found.places] == found.names
     np.testing.assert_array_equal(found.X, X[found.places - 100])
     assert 101 not in found.places
 
 
 def test_a_chunk_of_which_all_is_set_aside_offers_nothing():
-    sieve = TopK(1)
-    judge = PrunedScorer.of(posterior(), acquisition.doubt)
-    assert judge.sift(Chunk(10, rows(9, 5), None), sieve, np.arange(10, 15)) == 0
-    assert sieve.candidates() == []
+    top_k = TopK(1)
+    scorer = PrunedScorer.of(posterior(), acquisition.doubt)
+    assert scorer.offer(Chunk(10, rows(9, 5), None), top_k, np.arange(10, 15)) == 0
+    assert top_k.candidates() == []
 
 
 # ---------------------------------------------------------------- what is looked for
 @pytest.mark.parametrize(
-    "judge", [PrunedScorer.of(posterior(), acquisition.doubt), HashedSampler(1, 20)]
+    "scorer", [PrunedScorer.of(posterior(), acquisition.doubt), HashedSampler(1, 20)]
 )
-def test_a_part_is_counted_with_the_rows_that_were_passed_over(judge):
-    aim, aside = TopKQuery(judge, 2), np.array([-3, 2, 9, 10, 25, 99])
-    parts, sieve = rows_of(rows(10, 30), RowFormat(2, None), chunk=10).parts(), aim.sieve()
-    counts = [aim.sift(part, sieve, aside) for part in parts]
+def test_a_part_is_counted_without_the_rows_that_are_excluded(scorer):
+    query, aside = TopKQuery(scorer, 2), np.array([-3, 2, 9, 10, 25, 99])
+    parts, top_k = rows_of(rows(10, 30), RowFormat(2, None), chunk=10).parts(), query.new_top_k()
+    counts = [query.scan(part, top_k, aside) for part in parts]
     assert [(ranked, read) for ranked, _, read in counts] == [(8, 10), (9, 10), (9, 10)]
-    assert (sum(judged for _, judged, _ in counts) > 0) == isinstance(judge, PrunedScorer)
-    (found,) = sieve.candidates()
+    assert (sum(judged for _, judged, _ in counts) > 0) == isinstance(scorer, PrunedScorer)
+    (found,) = top_k.candidates()
     assert not {*aside.tolist()} & {*found.places.tolist()}
 
 
-def test_a_sieve_begins_with_what_is_known_of_the_last_row_wanted():
-    aim = TopKQuery(PrunedScorer.of(posterior(), acquisition.doubt), 3)
-    assert (aim.sieve().top, aim.sieve().slack, aim.sieve().bar) == (3, aim.judge.slack, -np.inf)
-    aim.bar = 0.25
-    assert aim.sieve().bar == 0.25
+def test_a_top_k_begins_with_what_is_known_of_the_last_row_wanted():
+    query = TopKQuery(PrunedScorer.of(posterior(), acquisition.doubt), 3)
+    assert (query.new_top_k().top, query.new_top_k().slack, query.new_top_k().bar) == (
+        3,
+        query.row_filter.slack,
+        -np.inf,
+    )
+    query.bar = 0.25
+    assert query.new_top_k().bar == 0.25

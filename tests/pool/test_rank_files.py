@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from possibal.acquisition.pointwise import STRATEGIES, necessity
+from possibal.acquisition.pointwise import necessity
+from possibal.acquisition.registry import STRATEGIES
 from possibal.arguments import DEFAULT_STRATEGY
 from possibal.belief import leading_labels
 from possibal.estimators.classifier import PossibilisticGPClassifier

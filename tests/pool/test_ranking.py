@@ -1,59 +1,45 @@
+"""What a ranking lists; tests/system/test_rank.py ranks pools of every kind."""
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from possibal.arguments import as_python, is_hashable
-from possibal.pool.ranking import checked_pool
-
-X = np.arange(12.0).reshape(6, 2)
+from possibal import PossibilisticGPClassifier
+from possibal.pool.ranking import Shortlist, best, rank, row_format
 
 
-def test_rows_without_names_are_numbered():
-    assert checked_pool(X, None, 0).ids == (0, 1, 2, 3, 4, 5)
+def rows(m, seed=0):
+    return np.random.default_rng(seed).normal(size=(m, 2))
 
 
-def test_rows_keep_their_names_as_pythons_own_values():
-    named = checked_pool(X, np.arange(10, 16), 0)
-    assert named.ids == (10, 11, 12, 13, 14, 15)
-    assert all(type(row) is int for row in named.ids)
-    assert named.places[12] == 2
+def model(X=None):
+    X = rows(12) if X is None else X
+    return PossibilisticGPClassifier().fit(X, np.asarray(X)[:, 0] > 0)
 
 
-def test_a_small_pool_stands_for_itself():
-    assert np.array_equal(checked_pool(X, None, 0).reference, X)
+def test_some_of_a_shortlist_keep_its_counts():
+    listed = Shortlist(
+        np.array([4, 2, 9]), ("d", "b", "i"), np.array([3.0, 2.0, 1.0]), rows(3), 20, 5
+    )
+    some = listed.part(np.array([2, 0]))
+    assert (len(listed), len(some), some.ids, some.places.tolist()) == (3, 2, ("i", "d"), [9, 4])
+    assert (some.rows, some.judged, some.pruned) == (20, 5, 0.75)
 
 
-def test_a_large_pool_is_stood_for_by_some_of_its_rows_that_the_seed_draws(monkeypatch):
-    monkeypatch.setattr("possibal.pool.ranking.COLD_START_SAMPLE", 3)
-    first, again, other = (checked_pool(X, None, seed).reference for seed in (0, 0, 1))
-    assert first.shape == (3, 2)
-    assert np.array_equal(first, again)
-    assert not np.array_equal(first, other)
+def test_the_format_of_rows_is_that_of_the_rows_a_classifier_was_fitted_to():
+    assert row_format(model(), None).columns is None
+    named = model(pd.DataFrame(rows(12), columns=["height", "width"]))
+    found = row_format(named, "name")
+    assert (found.width, found.columns, found.id) == (2, ("height", "width"), "name")
 
 
-@pytest.mark.parametrize(
-    ("ids", "sentence"),
-    [
-        ([1, 2], "one entry per row of X, 6; got 2"),
-        ([1, 2, 3, 1, 5, 6], "unique; got 1 at rows 0 and 3"),
-        ([1, 2, [3], 4, 5, 6], r"text or numbers; got \[3\] at row 2"),
-        ([1, 2, float("nan"), 4, 5, 6], "text or numbers; got nan at row 2"),
-    ],
-)
-def test_bad_names_are_refused_in_one_sentence(ids, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        checked_pool(X, ids, 0)
+@pytest.mark.parametrize("strategy", ["necessity", "herding", "random"])
+def test_the_best_row_is_the_first_of_a_ranking(strategy):
+    X = rows(40, 1)
+    assert best(model(), X, strategy) == rank(model(), X, strategy, top=7).ids[0]
 
 
-def test_no_rows_are_no_pool():
-    with pytest.raises(ValueError, match="at least one row; got none"):
-        checked_pool(np.empty((0, 2)), None, 0)
-
-
-def test_a_value_of_numpys_becomes_one_of_pythons():
-    assert type(as_python(np.int64(3))) is int
-    assert as_python("a") == "a"
-
-
-def test_a_list_cannot_be_looked_up():
-    assert not is_hashable([1])
-    assert is_hashable((1, "a"))
+@pytest.mark.parametrize("strategy", ["necessity", "herding", "random"])
+def test_more_rows_than_there_are_cannot_be_ranked(strategy):
+    with pytest.raises(ValueError, match="top must be at most 3, the rows there are; got 4"):
+        rank(model(), rows(5), strategy, top=4, aside=[0, 1])

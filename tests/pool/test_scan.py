@@ -12,12 +12,12 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from possibal.acquisition.pointwise import doubt
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.pool.pruning import PrunedScorer, TopKQuery
-from possibal.pool.ranking import expected
+from possibal.pool.ranking import row_format
 from possibal.pool.sampling import HashedSampler
 from possibal.pool.scan import PoolScan
 
 NONE = np.empty(0, dtype=np.intp)
-LOT = HashedSampler(1, 20)
+SAMPLER = HashedSampler(1, 20)
 
 
 @functools.cache
@@ -31,7 +31,7 @@ def unlabelled(m=200, seed=0):
     return np.random.default_rng(seed).normal(size=(m, 3))
 
 
-def judge():
+def scorer():
     return PrunedScorer.of(model().posterior_, doubt)
 
 
@@ -40,11 +40,11 @@ def pieces(X, size):
 
 
 def reading(X, aside=NONE, threads=2, **how):
-    return PoolScan(X, expected(model(), None), aside, threads, **how)
+    return PoolScan(X, row_format(model(), None), aside, threads, **how)
 
 
 def kept(seen):
-    (found,) = seen.sieve.best(judge().worth)
+    (found,) = seen.top_k.best(scorer().utilities)
     return found.places.tolist(), found.utilities.tolist()
 
 
@@ -58,15 +58,17 @@ def kept(seen):
 def test_pieces_and_threads_change_nothing_of_what_is_seen(seed, size, threads, share):
     X = unlabelled(200, seed)
     aside = np.flatnonzero(np.random.default_rng(seed).random(200) < share)
-    seen = reading(pieces(X, size), aside, threads).run(TopKQuery(judge(), 7))
-    assert kept(seen) == kept(reading(X, aside, 1).run(TopKQuery(judge(), 7)))
+    seen = reading(pieces(X, size), aside, threads).run(TopKQuery(scorer(), 7))
+    assert kept(seen) == kept(reading(X, aside, 1).run(TopKQuery(scorer(), 7)))
     left = np.setdiff1d(np.arange(200), aside)
     assert (seen.rows, seen.read) == (len(left), 200)
     assert 0 < seen.judged <= len(left)
-    lots = reading(pieces(X, size), aside, threads).run(TopKQuery(LOT, 30))
-    drawn = np.concatenate([one.places for one in lots.sieve.candidates()])
-    assert sorted(drawn.tolist()) == sorted(LOT.drawn(left, 30).places.tolist())
-    assert (lots.rows, lots.judged, lots.read) == (len(left), 0, 200)
+    sampled = reading(pieces(X, size), aside, threads).run(TopKQuery(SAMPLER, 30))
+    drawn = np.concatenate([one.places for one in sampled.top_k.candidates()])
+    assert sorted(drawn.tolist()) == sorted(
+        left[np.argsort(-SAMPLER.keys(0, 200)[left])[:30]].tolist()
+    )
+    assert (sampled.rows, sampled.judged, sampled.read) == (len(left), 0, 200)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -74,7 +76,7 @@ def test_progress_is_told_in_the_order_of_the_pool(threads):
     told = []
     reading(
         list(pieces(unlabelled(), 30)), threads=threads, progress=lambda *now: told.append(now)
-    ).run(TopKQuery(judge(), 3))
+    ).run(TopKQuery(scorer(), 3))
     assert told == [(min(30 * part, 200), None) for part in range(1, 8)]
 
 
@@ -87,14 +89,14 @@ def test_a_part_that_fails_ends_the_pass():
             yield np.full((4, 3), np.nan if number == 2 else 0.1)
 
     with pytest.raises(ValueError, match="got nan at row 8, column 0"):
-        reading(source()).run(TopKQuery(LOT, 3))
+        reading(source()).run(TopKQuery(SAMPLER, 3))
     assert len(given) < 20
 
 
 def test_blocks_of_dask_are_read_here_where_there_is_no_cluster():
     X = unlabelled()
     here, lazy = (
-        reading(pool).run(TopKQuery(judge(), 5)) for pool in (X, da.from_array(X, chunks=(70, 3)))
+        reading(pool).run(TopKQuery(scorer(), 5)) for pool in (X, da.from_array(X, chunks=(70, 3)))
     )
     assert kept(lazy) == kept(here)
     assert lazy.rows == 200

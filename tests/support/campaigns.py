@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.campaign.campaign import Answer, Campaign
 from possibal.estimators.classifier import PossibilisticGPClassifier
 

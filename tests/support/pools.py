@@ -1,4 +1,4 @@
-"""Beliefs about a pool: Hypothesis strategies, and a posterior to look at."""
+"""Beliefs about a pool: Hypothesis strategies, and a posterior that counts."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from possibal import Belief
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.scoring import is_local
 from possibal.campaign.campaign import Answer, Campaign
 
@@ -15,9 +15,9 @@ means = st.floats(-50, 50)
 log_variances = st.floats(-8, 8)
 
 LOCAL = {name: strategy for name, strategy in STRATEGIES.items() if is_local(strategy)}
-"""The strategies that judge each row by itself."""
+"""Local strategies, which score each row by its own belief."""
 WIDE = [name for name in STRATEGIES if name not in {*LOCAL, "random"}]
-"""The strategies that look at rows together."""
+"""Joint strategies, which read covariances between rows."""
 
 
 @st.composite

@@ -7,13 +7,13 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from possibal.campaign import campaign as learner
+from possibal.campaign import pool
 from possibal.campaign.answer import Answer
 from possibal.campaign.campaign import Campaign
 from possibal.campaign.stopping import AdviceState
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.ranking import UNKNOWN, RankingTask
-from possibal.pool import ranking as pool
 
 KERNEL = PossibilisticGPClassifier(ConstantKernel(9.0) * RBF(1.5), hyperparameters="fixed")
 
@@ -51,7 +51,7 @@ def test_the_questions_are_those_of_a_small_pool(strategy, model, monkeypatch):
         small = small.tell(row, truth(X)[row])
     monkeypatch.setattr(pool, "LARGE_POOL", 50)
     big = begun(X, strategy=strategy, classifier=model)
-    assert big.is_large
+    assert big.pool.is_large
     for row in asked:
         assert big.ask() == (row,)
         big = big.tell(row, truth(X)[row])

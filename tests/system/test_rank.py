@@ -14,12 +14,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from support.pools import LOCAL, WIDE, answered, begun, crowded
 
-from possibal.acquisition.pointwise import STRATEGIES, doubt
+from possibal.acquisition.pointwise import doubt
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import View
-from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.campaign import pool as campaign_pool
+from possibal.estimators.classifier import PossibilisticGPClassifier, count_labels
 from possibal.gp import prediction
 from possibal.gp.pending import PendingPosterior
-from possibal.pool import ranking, sampling, scan
+from possibal.pool import sampling, scan
 from possibal.pool.pruning import PrunedScorer
 from possibal.pool.ranking import best, rank
 from possibal.pool.reader import row_source
@@ -75,17 +77,17 @@ def pieces(X, size):
 
 
 def reference(model, X, strategy, aside=()):
-    """Places from the best to the worst, and what they are worth, by working out every row."""
+    """Places from the best to the worst, and their utilities, by scoring every row."""
     places = np.setdiff1d(np.arange(len(X)), np.array(aside, dtype=int))
-    worth = PrunedScorer.of(model.posterior_, STRATEGIES[strategy]).worth(X[places])
-    order = np.lexsort((places, -worth))
-    return places[order].tolist(), worth[order].tolist()
+    utilities = PrunedScorer.of(model.posterior_, STRATEGIES[strategy]).utilities(X[places])
+    order = np.lexsort((places, -utilities))
+    return places[order].tolist(), utilities[order].tolist()
 
 
 def assert_best(found, expected, top):
-    places, worth = expected
+    places, utilities = expected
     assert found.places.tolist() == list(found.ids) == places[:top]
-    assert found.utilities.tolist() == worth[:top]
+    assert found.utilities.tolist() == utilities[:top]
     assert len(found) == top
     assert found.rows == len(places)
     assert 0 <= found.judged <= found.rows
@@ -278,10 +280,10 @@ def test_the_best_row_is_the_first_of_the_ranking(strategy):
     assert best(fitted(), X, strategy) == rank(fitted(), X, strategy, top=3).ids[0]
 
 
-# ---------------------------------------------------------------- rows looked at together
+# ---------------------------------------------------------------- joint strategies
 @pytest.fixture
-def few_weighed(monkeypatch):
-    """Sixty rows are looked at together, of ninety that are drawn."""
+def few_candidates(monkeypatch):
+    """Sixty rows are candidates, of ninety that are sampled."""
     monkeypatch.setattr(sampling, "JOINT_CANDIDATES", 60)
     monkeypatch.setattr(sampling, "SAMPLE_SIZE", 90)
     monkeypatch.setattr(sampling, "COVERED", 60)
@@ -297,9 +299,9 @@ def asked(campaign, X=None, **options):
 @pytest.mark.parametrize("strategy", [*WIDE, "random"])
 @pytest.mark.parametrize("m", [50, 300])
 @pytest.mark.parametrize("large", [10**6, 40], ids=["small", "large"])
-@pytest.mark.usefixtures("few_weighed", "small_parts")
+@pytest.mark.usefixtures("few_candidates", "small_parts")
 def test_the_first_row_is_the_one_that_a_campaign_asks_about(strategy, m, large, monkeypatch):
-    monkeypatch.setattr(ranking, "LARGE_POOL", large)
+    monkeypatch.setattr(campaign_pool, "LARGE_POOL", large)
     for seed in (0, 5):
         campaign = begun(crowded(m, seed), strategy, seed)
         assert campaign.pool.is_large == (large == 40)
@@ -313,7 +315,7 @@ def test_so_it_is_where_more_than_a_thousand_rows_are_left(strategy, m):
     assert campaign.ask() == (asked(campaign),)
 
 
-@pytest.mark.usefixtures("few_weighed")
+@pytest.mark.usefixtures("few_candidates")
 def test_rows_put_aside_are_neither_asked_about_nor_drawn():
     campaign = begun(crowded(), "herding").without(range(50, 120))
     taken = [*answered(campaign), *range(50, 120)]
@@ -338,8 +340,8 @@ def test_labels_of_rows_alike_are_counted_one_by_one():
     X = np.repeat(crowded(8), 3, axis=0)
     model = PossibilisticGPClassifier(most_labels=5).fit(X, (X[:, 0] > 0).astype(int))
     assert len(model.posterior_.data) == 5
-    assert ranking.answers(model) == 3 * 5 + model.left_out_
-    assert ranking.answers(PossibilisticGPClassifier().fit(X, (X[:, 0] > 0).astype(int))) == 24
+    assert count_labels(model) == 3 * 5 + model.left_out_
+    assert count_labels(PossibilisticGPClassifier().fit(X, (X[:, 0] > 0).astype(int))) == 24
 
 
 def forms(X, folder):
@@ -359,7 +361,7 @@ def forms(X, folder):
     }
 
 
-@pytest.mark.usefixtures("few_weighed", "small_parts")
+@pytest.mark.usefixtures("few_candidates", "small_parts")
 @pytest.mark.parametrize("strategy", ["herding", "mocu", "random"])
 @pytest.mark.parametrize("m", [50, 300])
 def test_a_pool_in_any_form_gives_the_same_rows(strategy, m, tmp_path):
@@ -376,14 +378,14 @@ def test_a_pool_in_any_form_gives_the_same_rows(strategy, m, tmp_path):
         assert found.rows == alone.rows
 
 
-@pytest.mark.usefixtures("few_weighed")
+@pytest.mark.usefixtures("few_candidates")
 def test_short_numbers_are_looked_at_together_as_if_written_long():
     X = crowded().astype(np.float32)
     campaign = begun(X, "look_ahead")
     assert campaign.ask() == (asked(campaign),) == (asked(campaign, X),)
 
 
-@pytest.mark.usefixtures("few_weighed")
+@pytest.mark.usefixtures("few_candidates")
 def test_rows_looked_at_together_keep_their_names(tmp_path):
     campaign = begun(crowded(), "herding")
     columns = dict(zip("abc", campaign.pool.X.T, strict=True))
@@ -408,7 +410,7 @@ def shown(model, X, aside, seed, top):
     return np.union1d(by_lot[:half], worst[:half]), stand
 
 
-@pytest.mark.usefixtures("few_weighed")
+@pytest.mark.usefixtures("few_candidates")
 @pytest.mark.parametrize("strategy", ["herding", "epig"])
 @few(8)
 @given(
@@ -424,16 +426,18 @@ def test_rows_are_ranked_as_their_definition_says(strategy, seed, m, numbers, jo
     top = min(top, m - len(aside))
     places, stand = shown(model, X, aside, seed, top)
     rng = np.random.default_rng([seed, 30])
-    worth = STRATEGIES[strategy](View(PendingPosterior(model.posterior_), X[places], rng, X[stand]))
-    order = np.argsort(-worth, kind="stable")[:top]
+    utilities = STRATEGIES[strategy](
+        View(PendingPosterior(model.posterior_), X[places], rng, X[stand])
+    )
+    order = np.argsort(-utilities, kind="stable")[:top]
     found = rank(model, pieces(X, size), strategy, top=top, aside=aside, jobs=jobs, seed=seed)
     assert found.places.tolist() == places[order].tolist()
-    assert found.utilities.tolist() == worth[order].tolist()
+    assert found.utilities.tolist() == utilities[order].tolist()
     assert found.rows == m - len(aside)
     assert found.judged == min(found.rows, max(90, 3 * top // 2 * 2))  # those drawn
 
 
-@pytest.mark.usefixtures("few_weighed")
+@pytest.mark.usefixtures("few_candidates")
 def test_a_strategy_of_ones_own_sees_rows_together():
     seen = []
 
@@ -475,7 +479,7 @@ def test_what_it_sees_is_what_a_campaign_shows():
     assert seen == [(PendingPosterior, np.dtype(float), np.dtype(float))] * 2
 
 
-@pytest.mark.usefixtures("few_weighed")
+@pytest.mark.usefixtures("few_candidates")
 def test_at_random_every_row_of_the_pool_may_be_named():
     X = crowded(200)
     named = [best(fitted(), pieces(X, 70), "random", seed=seed, jobs=1) for seed in range(400)]

@@ -1,6 +1,6 @@
-from .coverage import bemps, epig, herding, look_ahead, mocu
+from .coverage import herding
+from .lookahead import bemps, epig, look_ahead, mocu
 from .pointwise import (
-    STRATEGIES,
     bald,
     bald_houlsby,
     doubt,
@@ -10,11 +10,11 @@ from .pointwise import (
     margin,
     necessity,
     predictive_variance,
-    random,
     uncertainty,
     uncertainty_outcome,
     uncertainty_parameter,
 )
+from .registry import STRATEGIES, random
 
 __all__ = [
     "STRATEGIES",

@@ -1,9 +1,6 @@
-"""Pool-wide strategies: what the label of a row would do for all the others.
+"""Kernel coverage of the pool: rows that represent many others which are not predicted well yet.
 
-    herding(view)        look_ahead(view)        mocu(view)        bemps(view)        epig(view)
-
-A score judges each row by itself. These also read how rows hang together, and rows that stand for
-all that have no label: where there are more of those than `REFERENCE`, some are drawn.
+herding(view)
 """
 
 from dataclasses import dataclass
@@ -11,146 +8,97 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from possibal.acquisition import lookahead
-from possibal.acquisition.lookahead import LatentMoments
+from possibal.acquisition.latents import LatentMoments, rival_possibility, squared_brier
 from possibal.acquisition.strategy import View
-from possibal.arrays import Array, Matrix, Vector
+from possibal.arrays import Matrix, Vector
 from possibal.numerics.distances import coverage_width, near_duplicate_width, similarity
 from possibal.numerics.linalg import one_thread
 
-REFERENCE = 200
-"""Rows that stand for all without a label where one answer is looked ahead."""
 COVERED = 500
-"""Rows that stand for all without a label where they are to be covered."""
+"""Rows that stand for the pool where it is to be covered."""
 CROWDING = 0.5
-"""A row with k others alike counts k to minus this: between all rows alike, and all regions."""
+"""A row of kernel density k counts k to minus this: between all rows alike, and all regions."""
 TURN = 10
-"""With so many answers a row's own doubt counts once, with twice as many twice."""
+"""With so many labels a row's ambiguity counts once, with twice as many twice."""
 _TINY = 1e-300
 
 
-# ---------------------------------------------------------------- coverage
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """How candidates stand for the pool, as far as no answer changes it.
+    """Kernel coverage of the reference rows by candidates, as far as no answer changes it.
 
     Attributes:
         reference: (r, d), the rows that are to be covered.
-        rarity: (r,), how much each counts, by how few are like it.
-        width: how far likeness reaches.
-        alike: (m, r), how much each candidate is like them.
+        weight: (r,), inverse-density weights.
+        width: of the kernel.
+        similarity: (m, r), the kernel between candidates and reference rows.
     """
 
     reference: Matrix
-    rarity: Vector
+    weight: Vector
     width: float
-    alike: Matrix
+    similarity: Matrix
 
     @classmethod
     def of(cls, view: View) -> "Coverage":
-        """That of the rows of a view.
+        """Coverage of the reference rows of a view by its candidates.
 
         Paper: none.
         """
-        reference = _drawn(view, COVERED)
-        among, crowd = cdist(reference, reference), near_duplicate_width(reference)
-        width = coverage_width(among, crowd)
-        likeness = similarity(cdist(view.candidates, reference), width)
-        return cls(reference, _rarity(among, crowd), width, likeness)
+        reference = reference_sample(view, COVERED)
+        distances, duplicate = cdist(reference, reference), near_duplicate_width(reference)
+        width = coverage_width(distances, duplicate)
+        kernel = similarity(cdist(view.candidates, reference), width)
+        return cls(reference, density_weights(distances, duplicate), width, kernel)
 
-    def added(self, seen: Matrix, doubt: Vector) -> Vector:
-        """What each candidate adds to the coverage by rows with labels, (m,).
+    def gain(self, labelled: Matrix, loss: Vector) -> Vector:
+        """What each candidate adds to the weighted coverage by labelled rows, (m,).
 
         Paper: none.
         """
-        covered = similarity(cdist(self.reference, seen), self.width).max(axis=1, initial=0.0)
-        more = self.alike - covered
+        covered = similarity(cdist(self.reference, labelled), self.width).max(axis=1, initial=0.0)
+        more = self.similarity - covered
         with one_thread():
-            return np.maximum(more, 0.0, out=more) @ (doubt * self.rarity)
+            return np.maximum(more, 0.0, out=more) @ (loss * self.weight)
 
 
 def herding(view: View) -> Vector:
     """Asks for rows that stand for many others in doubt, later for those most in doubt themselves.
 
-    Each row without a label counts by its doubt, the square of Brier's expected score, and by how
-    few are like it. It is covered as far as a row with a label is like it, where likeness reaches
-    the nearest rows even in many columns; what a candidate adds to that is what it stands for. Its
-    own doubt is the margin of its probabilities times the possibility 1 - N of a rival. After n
-    answers the utility is the logarithm of what it stands for, and n / 10 times that of its own
-    doubt. Before the tenth, when little is known of doubt, that of the rows it stands for counts
-    to the power n / 10. Labels on their way cover as labels do, so that a batch is greedy.
+    Greedy kernel coverage, as MaxHerding and its generalised coverage (Bae, Noh & Sutherland 2024),
+    which soften ProbCover (Yehuda et al. 2022) and resemble kernel herding (Chen, Welling & Smola
+    2010). Ours differs in what is covered: each reference row counts by its expected loss, the
+    square of its expected Brier score, times an inverse-density weight; the kernel's width reaches
+    the nearest rows even in many columns.
 
-    Paper: none; coverage by a kernel weighted by doubt. App. E.4, Margin; Props. 2 to 4, N.
+    A candidate also has an ambiguity: one minus the margin of its probabilities, times the
+    possibility of a rival. After n labels the utility is the logarithm of the coverage gained plus
+    n / 10 times that of the ambiguity. Before the tenth, when little is known of losses, they count
+    to the power n / 10. Pending rows cover as labelled ones do, so that a batch is greedy.
+
+    Paper: none. App. E.4, Margin; Props. 2 to 4 for :func:`~.latents.rival_possibility`.
     """
-    source, coverage = view.joint_posterior, view.once(Coverage.of)
-    told = source.n_labels / TURN
-    doubt = _sharp(LatentMoments.of(source, coverage.reference)) ** min(told, 1.0)
-    gain = coverage.added(source.training_rows, doubt)
-    here = LatentMoments.of(source, view.candidates)
+    posterior, coverage = view.joint_posterior, view.once(Coverage.of)
+    progress = posterior.n_labels / TURN
+    loss = squared_brier(LatentMoments.of(posterior, coverage.reference)) ** min(progress, 1.0)
+    gain = coverage.gain(posterior.training_rows, loss)
+    here = LatentMoments.of(posterior, view.candidates)
     closest = np.sort(here.probability, axis=1)[:, -2:]
-    own = (1.0 - (closest[:, 1] - closest[:, 0])) * lookahead.doubted(here)
+    ambiguity = (1.0 - (closest[:, 1] - closest[:, 0])) * rival_possibility(here)
     # Rounded, so that rows alike tie: how a product rounds depends on where a row stands.
-    return np.round(np.log(gain + _TINY) + told * np.log(own + _TINY), 10)
+    return np.round(np.log(gain + _TINY) + progress * np.log(ambiguity + _TINY), 10)
 
 
 REWEIGHED_BY_PENDING = (herding,)
-"""Strategies that judge all candidates of a batch after every pick, those picked already too.
+"""Strategies that score all candidates of a batch after every pick, those picked already too.
 
-What a candidate is worth to them does not depend on the others, and a thousand cost little.
+The utility of a candidate does not depend on the others to them, and a thousand cost little.
 """
 
 
-# ---------------------------------------------------------------- one answer ahead
-def look_ahead(view: View) -> Vector:
-    """Asks for the label that is expected to leave least doubt about all rows.
-
-    The loss of a row is the square of Brier's expected score, so that rows in much doubt count
-    most; rows of a crowd count less each. The settings of the hyperparameters are told apart by
-    the answer.
-
-    Paper: none; one step of Laplace's method for each label, where U's supremum is attained.
-    """
-    reference = _drawn(view, REFERENCE)
-    weight = _rarity(cdist(reference, reference), near_duplicate_width(reference))
-    return lookahead.expected_loss_reduction(
-        view.joint_posterior, view.candidates, reference, _sharp, weight / weight.sum()
-    )
-
-
-def mocu(view: View) -> Vector:
-    """Asks for the label that is expected to leave the smallest expected error (MOCU).
-
-    Paper: none; expected error reduction, every row counting alike.
-    """
-    return lookahead.expected_loss_reduction(
-        view.joint_posterior, view.candidates, _drawn(view, REFERENCE), lookahead.expected_error
-    )
-
-
-def bemps(view: View) -> Vector:
-    """Asks for the label that is expected to leave the best Brier score (BEMPS, CoreMSE).
-
-    Paper: none; expected reduction of Brier's score, every row counting alike.
-    """
-    return lookahead.expected_loss_reduction(
-        view.joint_posterior, view.candidates, _drawn(view, REFERENCE), lookahead.expected_brier
-    )
-
-
-def epig(view: View) -> Vector:
-    """Asks for the label that tells most about the labels of others, in nats (EPIG).
-
-    Paper: none; the mutual information of two labels, averaged over the pool.
-    """
-    reference = _drawn(view, REFERENCE)
-    return lookahead.expected_information_gain(
-        view.joint_posterior, view.candidates, reference
-    ) / len(reference)
-
-
 # ---------------------------------------------------------------- what stands for the pool
-def _drawn(view: View, most: int) -> Matrix:
-    """Rows that stand for all without a label: those of the view, or some of them drawn."""
+def reference_sample(view: View, most: int) -> Matrix:
+    """The reference rows of a view, or a random subsample of so many."""
     rows = view.reference
     if len(rows) <= most:
         return rows
@@ -158,11 +106,6 @@ def _drawn(view: View, most: int) -> Matrix:
     return rows[rng.choice(len(rows), most, replace=False)]
 
 
-def _sharp(latents: LatentMoments) -> Array:
-    """The square of Brier's expected score."""
-    return lookahead.expected_brier(latents) ** 2
-
-
-def _rarity(among: Matrix, crowd: float) -> Vector:
-    """How much each row counts, by its distances from all: less where many are like it."""
-    return similarity(among, crowd).sum(axis=1) ** -CROWDING
+def density_weights(distances: Matrix, width: float) -> Vector:
+    """Inverse-density weights of rows, by a kernel density estimate over their distances."""
+    return similarity(distances, width).sum(axis=1) ** -CROWDING

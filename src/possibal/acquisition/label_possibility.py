@@ -1,4 +1,4 @@
-"""Which label may be the likeliest: the possibility of each, exactly."""
+"""Exact possibility of each label being the likeliest, under independent latents."""
 
 import numpy as np
 

@@ -1,10 +1,10 @@
-"""Where one more label would move the latents of a row: the maximiser in the supremum of U.
+"""One Laplace step for one more label, at the maximiser in the supremum of U.
 
-    probit_step(mean, variance)        softmax_step(mean, covariance)
+    probit_update(mean, variance)        softmax_update(mean, covariance)
 
 The credibility of a label is the supremum of its probability times the possibility of the latents.
-Where that is attained, the latents stand once the label is known: one step of Laplace's method. All
-that other rows need to know of it is how the label pulls there, and how it bends.
+Where that is attained is the new mode of the latents: one step of Laplace's method. Other rows
+follow by the gradient and the curvature of the log probability there.
 """
 
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ from possibal.acquisition.suprema import hazard, probit_argmax_offset
 from possibal.arrays import Array, Matrix, Vector
 
 MOST_STEPS = 40
-"""Newton's steps at most; where they are not enough, the last is good enough to rank by."""
+"""Newton steps at most; where they are not enough, the last is good enough to rank by."""
 _STILL = 1e-8
 """A step below this is the last."""
 
 
 @dataclass(frozen=True, eq=False)
 class LabelUpdate:
-    """What each label does to rows.
+    """Gradient and curvature of the log probability of each label at the new mode.
 
     Attributes:
-        pull: (L, m, P), the slope of the log probability where the latents come to rest: those of
-            another row move by their covariances with these times the pull.
+        pull: (L, m, P), the gradient: the latents of another row move by their covariances with
+            these times it.
         bend: (L, m, P, P), (W^-1 + Sigma)^-1: covariances of another row fall by its product with
             their covariances from both sides.
     """
@@ -37,7 +37,7 @@ class LabelUpdate:
 
 
 def probit_update(mean: Vector, variance: Vector) -> LabelUpdate:
-    """The step of an only latent, for the label that it speaks against and for the other.
+    """The step of a single latent, for the negative label and for the positive one.
 
     Paper: Sec. 4.2, where sup_theta Phi(theta) N(theta; mu, sigma2) is attained; App. C.1, W.
     """
@@ -55,7 +55,7 @@ def probit_update(mean: Vector, variance: Vector) -> LabelUpdate:
 
 
 def softmax_update(mean: Matrix, covariance: Array) -> LabelUpdate:
-    """The step of the latents of each class, for each label.
+    """The step of the latents of all classes, for each label.
 
     Paper: Sec. 4.2, where sup_theta p(l; theta) N(theta; mu, Sigma) is attained; App. C.2, W.
 
@@ -67,18 +67,18 @@ def softmax_update(mean: Matrix, covariance: Array) -> LabelUpdate:
     own = np.repeat(np.eye(C)[:, None], m, axis=1).reshape(-1, C)  # label by label
     mu, joint = np.tile(mean, (C, 1)), np.tile(covariance, (C, 1, 1))
     a = np.zeros_like(mu)  # the latents move by joint a
-    height, stride, live = _height(mu, joint, own, a), np.ones(len(mu)), np.arange(len(mu))
+    objective, stride, live = _objective(mu, joint, own, a), np.ones(len(mu)), np.arange(len(mu))
     taken = 0
     while live.size and taken < MOST_STEPS:
         taken += 1
         at = mu[live], joint[live], own[live]
         further = a[live] + stride[live, None] * (_newton(*at, a[live]) - a[live])
-        found = _height(*at, further)
-        is_higher = found >= height[live]
+        found = _objective(*at, further)
+        is_higher = found >= objective[live]
         stride[live] = np.where(is_higher, np.minimum(1.0, 2.0 * stride[live]), 0.5 * stride[live])
         is_still = is_higher & (np.abs(further - a[live]).max(axis=1) < _STILL)
         rose = live[is_higher]
-        a[rose], height[rose] = further[is_higher], found[is_higher]
+        a[rose], objective[rose] = further[is_higher], found[is_higher]
         live = live[~is_still]
     p = softmax(mu + _times(joint, a), axis=1)
     W = _curvature(p)
@@ -95,8 +95,8 @@ def _newton(mu: Matrix, joint: Array, own: Matrix, a: Matrix) -> Matrix:
     return _solved(np.eye(mu.shape[1]) + W @ joint, b[..., None])[..., 0]
 
 
-def _height(mu: Matrix, joint: Array, own: Matrix, a: Matrix) -> Vector:
-    """The logarithm of what is to be maximised, the label's probability times the possibility."""
+def _objective(mu: Matrix, joint: Array, own: Matrix, a: Matrix) -> Vector:
+    """The objective: the log of the label's probability times the possibility."""
     move = _times(joint, a)
     log_p = (own * log_softmax(mu + move, axis=1)).sum(axis=1)
     return log_p - 0.5 * (a * move).sum(axis=1)

@@ -1,11 +1,11 @@
-"""Scores: what is there to gain from asking for the label of a row?
+"""Pointwise scores: the utility of a row by the moments of its own latents.
 
 A score reads a :class:`~possibal.belief.Belief` and nothing else, so it serves any Gaussian
 process. It is called with plain latent moments, with a Belief, or with anything that carries one:
 
     doubt(mean, variance)        # (m,) for two labels under a probit, (m, C) for a softmax
     doubt(belief)                # several hypotheses with their credibilities
-    doubt(view)                  # as a strategy, see STRATEGIES
+    doubt(view)                  # as a strategy, see registry.STRATEGIES
 
 **A score is to be maximised**: the row with the largest is the one to ask. Where several
 hypotheses are given, possibilistic scores take the largest credibility over them, and the
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr, ndtr, softmax, xlog1py
 
-from possibal.acquisition import coverage, expectations, suprema
+from possibal.acquisition import expectations, suprema
 from possibal.acquisition.scoring import (
     Monotonicity,
     by_variance,
@@ -25,7 +25,6 @@ from possibal.acquisition.scoring import (
     one_per_pair,
     score,
 )
-from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Array, Matrix, Vector, positive
 from possibal.belief import Belief, HasBelief
 
@@ -124,8 +123,10 @@ def _probability_at_mode(belief: Belief) -> Array:
 def bald(belief: Belief) -> Vector:
     """Asks where label and latent share most information (BALD).
 
-    Paper: App. E.4, BALD. The information about the hypothesis is included: it is the divergence
-    of each hypothesis' probabilities from their average.
+    Bayesian active learning by disagreement (Houlsby et al. 2011). The information about the
+    hypothesis is included: it is the divergence of each one's probabilities from their average.
+
+    Paper: App. E.4, BALD.
     """
     weight = belief.weight
     if belief.is_binary:
@@ -154,8 +155,10 @@ def _divergence(p: Array, average: Matrix) -> Array:
 def bald_houlsby(belief: Belief) -> Vector:
     """Asks where BALD is largest, by the closed approximation of Houlsby et al. (two labels).
 
-    Paper: App. E.4, BALD; the entropy of Phi(theta) is replaced by
-    log 2 exp(-theta^2 / (pi log 2)). The error is up to 0.002 nats, and small values vanish.
+    The entropy of Phi(theta) is replaced by log 2 exp(-theta^2 / (pi log 2)), as in Houlsby et al.
+    (2011). The error is up to 0.002 nats, and small values vanish.
+
+    Paper: App. E.4, BALD.
     """
     _refuse_softmax(belief, "bald_houlsby", "Use bald.")
     mu, scale = belief.mean, belief.variance + 0.5 * np.pi * np.log(2.0)
@@ -169,6 +172,8 @@ def bald_houlsby(belief: Belief) -> Vector:
 def entropy(belief: Belief) -> Vector:
     """Asks where the predicted label is most random (entropy).
 
+    Shannon entropy of the predictive probabilities (Settles 2009, Sec. 3.1).
+
     Paper: App. E.4, Entropy of the predicted labels.
     """
     if belief.is_binary:
@@ -179,6 +184,8 @@ def entropy(belief: Belief) -> Vector:
 @score(size=one_per_latent, monotonicity=of_one_latent)
 def margin(belief: Belief) -> Vector:
     """Asks where the two leading labels are closest: one minus the gap between them.
+
+    Margin sampling (Scheffer, Decomain & Wrobel 2001).
 
     Paper: App. E.4, Margin, turned round so that the largest is asked.
     """
@@ -192,6 +199,8 @@ def margin(belief: Belief) -> Vector:
 @score(size=one_per_latent, monotonicity=of_one_latent)
 def least_confidence(belief: Belief) -> Vector:
     """Asks where the leading label is least probable (least confidence).
+
+    Uncertainty sampling (Lewis & Gale 1994).
 
     Paper: App. E.4, Least Confidence, 1 - max p; "Standard" for two labels.
     """
@@ -315,44 +324,3 @@ def _refuse_softmax(belief: Belief, name: str, cure: str) -> None:
         raise ValueError(
             f"mean must have shape (m,) for {name}; got {belief.labels} columns. {cure}"
         )
-
-
-# ---------------------------------------------------------------- strategies
-
-
-def random(
-    view: View | Belief | HasBelief | ArrayLike,
-    variance: ArrayLike | None = None,
-    *,
-    rng: np.random.Generator | None = None,
-) -> Vector:
-    """Asks at random: the baseline to beat.
-
-    Paper: App. E.4, Random.
-    """
-    generator = rng if rng is not None else getattr(view, "rng", None)
-    if not isinstance(generator, np.random.Generator):
-        raise TypeError(
-            f"rng must be a numpy Generator; got {type(generator).__name__}. "
-            "Pass rng=np.random.default_rng(seed)."
-        )
-    m = len(view.candidates) if isinstance(view, View) else len(Belief.of(view, variance))
-    return generator.random(m)
-
-
-STRATEGIES: dict[str, Strategy] = {
-    "herding": coverage.herding,
-    "look_ahead": coverage.look_ahead,
-    "necessity": doubt,
-    "uncertainty": uncertainty,
-    "bald": bald,
-    "entropy": entropy,
-    "margin": margin,
-    "least_confidence": least_confidence,
-    "latent_entropy": latent_entropy,
-    "mocu": coverage.mocu,
-    "bemps": coverage.bemps,
-    "epig": coverage.epig,
-    "random": random,
-}
-"""Name to strategy; the command line, the documentation and the contract tests read it."""

@@ -1,10 +1,50 @@
-"""What strategies say of candidates, checked, whoever wrote them."""
+"""The registry of strategies, and utilities as any strategy gives them, checked."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition import coverage, lookahead, pointwise
 from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Vector
+from possibal.belief import Belief, HasBelief
+
+
+def random(
+    view: View | Belief | HasBelief | ArrayLike,
+    variance: ArrayLike | None = None,
+    *,
+    rng: np.random.Generator | None = None,
+) -> Vector:
+    """Asks at random: the baseline to beat.
+
+    Paper: App. E.4, Random.
+    """
+    generator = rng if rng is not None else getattr(view, "rng", None)
+    if not isinstance(generator, np.random.Generator):
+        raise TypeError(
+            f"rng must be a numpy Generator; got {type(generator).__name__}. "
+            "Pass rng=np.random.default_rng(seed)."
+        )
+    m = len(view.candidates) if isinstance(view, View) else len(Belief.of(view, variance))
+    return generator.random(m)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "herding": coverage.herding,
+    "look_ahead": lookahead.look_ahead,
+    "necessity": pointwise.doubt,
+    "uncertainty": pointwise.uncertainty,
+    "bald": pointwise.bald,
+    "entropy": pointwise.entropy,
+    "margin": pointwise.margin,
+    "least_confidence": pointwise.least_confidence,
+    "latent_entropy": pointwise.latent_entropy,
+    "mocu": lookahead.mocu,
+    "bemps": lookahead.bemps,
+    "epig": lookahead.epig,
+    "random": random,
+}
+"""Name to strategy; the command line, the documentation and the contract tests read it."""
 
 
 def pick(view: View, strategy: Strategy) -> int:

@@ -1,4 +1,4 @@
-"""What makes a function of a belief a score: three ways to call it, and chunks for large pools."""
+"""The decorator of scores: three ways to call one, chunks for large pools, and monotonicity."""
 
 import functools
 from collections.abc import Callable
@@ -17,7 +17,7 @@ allocator instead of being mapped anew: measured up to twice as fast as larger o
 
 
 class Monotonicity(IntEnum):
-    """What is known of a score before it is worked out.
+    """How a score depends on the moments of a row, by which it is bounded.
 
     ``BY_VARIANCE``: larger variances never lower it. ``BY_BOTH``: nor do means closer to zero.
     ``BY_LABELS``: it is U of one probit latent, the sum less one of the credibilities of labels.
@@ -46,7 +46,7 @@ class Score(Protocol):
 
 
 def no_monotonicity(_hypotheses: int, _latents: int) -> Monotonicity:
-    """A score of which nothing is known."""
+    """A score that no bound is known of."""
     return Monotonicity.UNKNOWN
 
 
@@ -86,7 +86,7 @@ def score(
 
 
 def is_local(strategy: object) -> TypeGuard[Score]:
-    """Whether a strategy reads a belief row by row, so that rows of many pools may be joined."""
+    """Whether a strategy scores each row by its own belief alone; a joint one does not."""
     return hasattr(strategy, "monotonicity")
 
 

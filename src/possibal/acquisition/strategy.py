@@ -1,4 +1,4 @@
-"""What a strategy may look at before it says which row to ask."""
+"""The interface of acquisition strategies: a view of the candidates in, utilities out."""
 
 import functools
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Kept = TypeVar("Kept")
 
 
 class MarginalPosterior(Protocol):
-    """Anything that can tell its belief about rows."""
+    """A posterior that gives marginal moments of rows: all that a local score reads."""
 
     def at(self, X: Matrix, /) -> Belief:
         """The belief about each row."""
@@ -25,26 +25,26 @@ class MarginalPosterior(Protocol):
 
 @runtime_checkable
 class JointPosterior(MarginalPosterior, Protocol):
-    """A posterior that tells how rows hang together: what pool-wide strategies read."""
+    """A posterior that gives covariances between rows: what joint strategies read."""
 
     @property
     def scale(self) -> float:
-        """What turns its latents into those of a belief."""
+        """The factor from its latents to those of a belief."""
         ...
 
     @property
     def tempering(self) -> float:
-        """The power with which an answer counts for a setting."""
+        """Tempering exponent with which an answer counts for a setting."""
         ...
 
     @property
     def training_rows(self) -> Matrix:
-        """The rows that have labels, or will have them before the next."""
+        """The rows that have labels, and the pending ones."""
         ...
 
     @property
     def n_labels(self) -> int:
-        """How many of them have labels."""
+        """How many of them have labels, pending ones left out."""
         ...
 
     def covariance(self, X: Matrix, /) -> Array:
@@ -58,15 +58,15 @@ class JointPosterior(MarginalPosterior, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What a strategy may look at. A local score touches only ``belief``.
+    """The context of a strategy. A local score reads only ``belief``.
 
     Attributes:
-        posterior: what the labels so far have taught; a pool-wide strategy may ask it more.
-        candidates: (m, d), the rows that may be asked.
+        posterior: given the labels so far, and given pending rows within a batch.
+        candidates: (m, d), the rows that are scored.
         rng: for strategies that draw.
-        reference: (r, d), rows that stand for all without a label; the candidates if left out.
-        known: the belief about the candidates, where it was worked out before.
-        kept: what strategies have worked out of the rows alone, shared by the views of a batch.
+        reference: (r, d), rows that stand for the pool; the candidates if left out.
+        known: the belief about the candidates, where it was computed before.
+        kept: results that depend on the rows alone, shared by the views of a batch.
     """
 
     posterior: MarginalPosterior
@@ -83,7 +83,7 @@ class View:
 
     @property
     def belief(self) -> Belief:
-        """The posterior's belief about the candidates, worked out when first read."""
+        """The posterior's belief about the candidates, computed when first read."""
         return self._belief
 
     @functools.cached_property
@@ -91,18 +91,18 @@ class View:
         return self.posterior.at(self.candidates) if self.known is None else self.known
 
     def after(self, posterior: MarginalPosterior) -> "View":
-        """The same rows for the next question of a batch, of which this is foreseen."""
+        """The same rows under a posterior that has one more pending row."""
         return replace(self, posterior=posterior, known=None)
 
     def once(self, make: Callable[["View"], Kept]) -> Kept:
-        """What depends on the rows alone, worked out for the first question of a batch."""
+        """A result that depends on the rows alone, computed once for a batch."""
         if make not in self.kept:
             self.kept[make] = make(self)
         return self.kept[make]
 
     @property
     def joint_posterior(self) -> JointPosterior:
-        """The posterior of a strategy that reads how rows hang together."""
+        """The posterior, if it gives the covariances that a joint strategy needs."""
         if isinstance(self.posterior, JointPosterior):
             return self.posterior
         raise TypeError(

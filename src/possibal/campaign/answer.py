@@ -1,4 +1,4 @@
-"""What somebody said about a row: the one thing that campaigns, journals and experiments share."""
+"""An answer, a label for a row, and its checks: what campaigns, journals and experiments share."""
 
 from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from possibal.errors import AlreadyAnsweredError
 
 @dataclass(frozen=True)
 class Answer:
-    """What somebody said about a row.
+    """The label that somebody gave a row.
 
     Attributes:
         row: its id.

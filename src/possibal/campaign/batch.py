@@ -1,60 +1,97 @@
-"""The next row of a batch."""
+"""Greedy batches: each row after the first is chosen as if those before it had been answered."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
 import numpy as np
 
 from possibal.acquisition.coverage import REWEIGHED_BY_PENDING
-from possibal.acquisition.pointwise import STRATEGIES
-from possibal.acquisition.registry import utilities
+from possibal.acquisition.registry import STRATEGIES, utilities
 from possibal.acquisition.scoring import is_local
 from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Mask, Vector
 from possibal.gp.pending import PendingPosterior
+from possibal.pool.candidates import Candidates
 
 
-def next_in_batch(foreseen: PendingPosterior, view: View, free: Mask, strategy: Strategy) -> int:
-    """The place of the best candidate that is free, given those that are picked already.
+def greedy_batch(
+    n: int,
+    candidates: Candidates,
+    first: Vector,
+    strategy: Strategy,
+    others: Callable[[list[int]], Candidates],
+) -> list[int]:
+    """Where the n best rows stand, each chosen given that those before it are pending.
 
-    It is one that the picks tell little about: at most half-way from the row they tell least
-    about to one whose own label would tell no more. At random, any will do.
+    Args:
+        n: how many are wanted.
+        candidates: to choose from.
+        first: their utilities before any is picked.
+        strategy: that gives them.
+        others: candidates beside those picked, where all of the first are picked.
     """
-    X, told = view.candidates, np.zeros(len(view.candidates))
+    at = int(first.argmax())
+    picked, view = [int(candidates.places[at])], candidates.view
+    if n == 1:
+        return picked
+    pending = tracking(cast("PendingPosterior", view.posterior), view, strategy)
+    while len(picked) < n:
+        pending = pending.with_pending(view.candidates[at])
+        if not (free := ~np.isin(candidates.places, picked)).any():
+            candidates = others(picked)
+            view, free = candidates.view, np.ones(len(candidates.places), dtype=bool)
+            pending = tracking(pending, view, strategy)
+        at = next_in_batch(pending, view, free, strategy)
+        picked.append(int(candidates.places[at]))
+    return picked
+
+
+def next_in_batch(pending: PendingPosterior, view: View, free: Mask, strategy: Strategy) -> int:
+    """The candidate with the largest utility among those that are free, by its place in the view.
+
+    Only rows compete that the pending labels explain little of: at most half-way from the least
+    explained row to one that they explain as much of as its own label would. At random, any will
+    do.
+    """
+    X, explained = view.candidates, np.zeros(len(view.candidates))
     if strategy is not STRATEGIES["random"]:
-        copy = np.any([(x == X).all(axis=1) for x in foreseen.picked], axis=0)
-        told = np.where(copy, np.inf, foreseen.foretold_share(X))
-        least = told[free].min()
-        free = free & (told <= max(least, 0.5 + 0.5 * least))
-    worth, places = candidate_utilities(view.after(foreseen), free, strategy), np.flatnonzero(free)
-    best = places[worth == worth.max()]
-    return int(best[told[best].argmin()])
+        is_copy = np.any([(x == X).all(axis=1) for x in pending.picked], axis=0)
+        explained = np.where(is_copy, np.inf, pending.explained_share(X))
+        least = explained[free].min()
+        free = free & (explained <= max(least, 0.5 + 0.5 * least))
+    utility, places = free_utilities(view.after(pending), free, strategy), np.flatnonzero(free)
+    best = places[utility == utility.max()]
+    return int(best[explained[best].argmin()])
 
 
-def candidate_utilities(view: View, free: Mask, strategy: Strategy) -> Vector:
-    """What the strategy says of the candidates that are free."""
-    if _judges_whole(strategy) or free.all():
+def free_utilities(view: View, free: Mask, strategy: Strategy) -> Vector:
+    """The utilities of the candidates that are free."""
+    if _scores_all(strategy) or free.all():
         return utilities(view, strategy)[free]
     known = view.belief.part(np.flatnonzero(free)) if is_local(strategy) else None
-    shown = replace(view, candidates=view.candidates[free], known=known, kept={})
-    return utilities(shown, strategy)
+    part = replace(view, candidates=view.candidates[free], known=known, kept={})
+    return utilities(part, strategy)
 
 
-def tracking(foreseen: PendingPosterior, view: View, strategy: Strategy) -> PendingPosterior:
-    """The same, with an eye on the rows that are read after every pick."""
+def tracking(pending: PendingPosterior, view: View, strategy: Strategy) -> PendingPosterior:
+    """The same posterior, with what it says of the rows read after every pick kept up to date."""
     if strategy is STRATEGIES["random"]:
-        return foreseen
-    covered = [view.reference] if _judges_whole(strategy) else []
-    return foreseen.tracking(view.candidates, *covered)
+        return pending
+    covered = [view.reference] if _scores_all(strategy) else []
+    return pending.tracking(view.candidates, *covered)
 
 
 def representativeness(view: View) -> Vector:
-    """Asks for the rows that speak for most others, while no score can tell rows apart."""
+    """Integrated variance reduction over the reference rows, while no score can tell rows apart.
+
+    ALC (Cohn 1996; Cohn, Ghahramani & Jordan 1996), which needs no label.
+    """
     return cast("PendingPosterior", view.posterior).variance_reduction(
         view.candidates, view.reference
     )
 
 
-def _judges_whole(strategy: Strategy) -> bool:
-    """Whether all candidates of a batch are judged after every pick."""
+def _scores_all(strategy: Strategy) -> bool:
+    """Whether all candidates of a batch are scored after every pick."""
     return any(strategy is one for one in REWEIGHED_BY_PENDING)

@@ -9,7 +9,6 @@ question follow from them. So answers read from a journal make the very campaign
 """
 
 import functools
-import os
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import cast
@@ -17,31 +16,31 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from possibal.acquisition.pointwise import STRATEGIES, doubt
-from possibal.acquisition.scoring import Score, is_local
+from possibal.acquisition.pointwise import doubt
+from possibal.acquisition.registry import STRATEGIES
+from possibal.acquisition.scoring import is_local
 from possibal.acquisition.strategy import Strategy, View
 from possibal.arguments import DEFAULT_STRATEGY, as_python, choice, whole
-from possibal.arrays import Matrix, Places, Vector
+from possibal.arrays import Places, Vector
 from possibal.belief import Belief
 from possibal.campaign.answer import Answer, check_label, check_row
-from possibal.campaign.batch import candidate_utilities, next_in_batch, representativeness, tracking
+from possibal.campaign.batch import greedy_batch, representativeness
+from possibal.campaign.pool import InMemoryScan, Pool, checked_pool
 from possibal.campaign.stopping import Advice, AdviceState, advise, lookback
 from possibal.estimators import validation
-from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
 from possibal.gp.pending import PendingPosterior
 from possibal.gp.posterior import Posterior
 from possibal.pool.cache import BUDGET
-from possibal.pool.pruning import PrunedScorer
-from possibal.pool.ranking import Pool, checked_pool, unfitted
-from possibal.pool.sampling import HashedSampler, QuestionSample, half_size, sample_size
-from possibal.pool.top_k import TopK
+from possibal.pool.candidates import Candidates, choose_candidates
+from possibal.pool.sampling import HashedSampler
 
 ADVICE_SAMPLE = 10_000
-"""Rows of a large pool that are asked whether to go on."""
+"""Rows of a large pool that advice rests on."""
 BATCH_CANDIDATES = 1000
-"""Rows of a large pool among which several questions are picked."""
+"""Candidates for a batch of a local strategy in a large pool."""
 PLACEHOLDER_CLASSES = (0, 1)
-"""What classes are called while fewer than two are known."""
+"""Classes of the model while fewer than two are known."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Campaign:
         strategy: what is asked first.
         model: the classifier before any answer.
         seed: of what is drawn.
-        answers: in the order they were told.
+        answers: in the order they were given.
         aside: rows that are never asked about.
     """
 
@@ -84,10 +83,10 @@ class Campaign:
             classes: all labels there may be, in place of those of the classifier; None means that
                 they are learnt from the answers.
             strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or one of your own.
-            classifier: not fitted, and not changed; as it comes if left out. Length-scales follow
-                the usual distance of two rows of the pool.
+            classifier: not fitted, and not changed; one with default settings if left out.
+                Length-scales follow the usual distance of two rows of the pool.
             seed: the same seed asks the same questions.
-            memory: bytes that may be kept of a large pool from one question to the next.
+            memory: bytes of the cache that a large pool keeps from one question to the next.
         """
         chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
         model = unfitted(PossibilisticGPClassifier() if classifier is None else classifier)
@@ -105,66 +104,68 @@ class Campaign:
     def ask(self, n: int = 1) -> tuple[Hashable, ...]:
         """The rows to label next, the best first.
 
-        Each row after the first is the best once those before it will have been answered, among
-        rows that they tell little about: at most half-way from the row they tell least about to
-        one whose own label would tell no more. A copy of a row is asked with it only where
-        nothing else is left. Of several best rows it is the least told, then the first in the
-        pool. At random, any rows will do. In a large pool, the rows after the first are picked
-        among the thousand, or thrice as many as asked for, that are worth most by themselves.
+        Each row after the first has the largest utility once those before it will have been
+        answered, among rows that they explain little of: at most half-way from the least explained
+        row to one whose own label would explain no more. A copy of a row is asked with it only
+        where nothing else is available. Of several best rows it is the least explained, then the
+        first in the pool. At random, any rows will do.
 
-        A strategy that looks at rows together is shown up to a thousand rows, or thrice as many
-        as asked for: all that are left, or of 5000 that are drawn, or of so many, half by lot and
-        half for being most in doubt.
+        All available rows are candidates, with three exceptions. Until two classes are known, they
+        are a random subsample. In a large pool, a local strategy has the thousand rows of largest
+        utility for a batch, or thrice as many as asked for. A joint strategy has at most so many
+        in any pool: of 5000 rows that are sampled, half at random and half by the largest doubt.
         """
-        left = self._places_left
-        if not len(left):
+        available = self._available
+        if not len(available):
             raise ValueError("ask must find rows left; got answers for all of them. Stop here.")
-        if whole("n", n, 1) > len(left):
+        if whole("n", n, 1) > len(available):
             raise ValueError(
-                f"n must be at most {len(left)}, the rows left; got {n}. Ask for fewer."
+                f"n must be at most {len(available)}, the rows left; got {n}. Ask for fewer."
             )
-        rng = self._rng()
-        weighed = self._weighed(n, left, rng, several=n > 1)
-        return tuple(self.pool.ids[place] for place in self._picked(n, left, weighed, rng))
+        posterior = self._fitted_posterior
+        candidates = self._candidates(posterior, n, several=n > 1)
+        utilities = candidates.utilities(self._rule)
+        return self._ids(self._batch(n, candidates, utilities))
 
     def ranked(self, n: int = 1) -> tuple[Hashable, ...]:
-        """All rows left, the best first: n as :meth:`ask` gives them, then each on its own merit.
+        """All rows left, the best first: n as :meth:`ask` gives them, then by their utilities.
 
         For people who take rows faster than answers can be learnt from. Of a large pool, only
-        the rows that were judged.
+        the candidates.
         """
-        left = self._places_left
-        if not len(left):
+        available = self._available
+        if not len(available):
             return ()
-        n, rng = min(whole("n", n, 1), len(left)), self._rng()
-        judged, _, worth = weighed = self._weighed(n, left, rng, several=True)
-        first = self._picked(n, left, weighed, rng)
-        others = judged[np.argsort(-worth, kind="stable")]
-        rest = [] if self.pool.is_large else self._rng().permutation(np.setdiff1d(left, judged))
-        places = dict.fromkeys([*first, *others, *rest])
-        return tuple(self.pool.ids[place] for place in places)
+        n = min(whole("n", n, 1), len(available))
+        candidates = self._candidates(self._fitted_posterior, n, several=True)
+        utilities = candidates.utilities(self._rule)
+        first = self._batch(n, candidates, utilities)
+        others = candidates.places[np.argsort(-utilities, kind="stable")]
+        rest = np.setdiff1d(available, candidates.places)
+        rest = [] if self.pool.is_large else self._rng().permutation(rest)
+        return self._ids(dict.fromkeys([*first, *others, *rest]))
 
     def tell(self, row: Hashable, label: Hashable) -> "Campaign":
         """The campaign with one more answer; this one stays as it is."""
         return self.replay([Answer(row, label)])
 
     def replay(self, answers: Iterable[Answer]) -> "Campaign":
-        """The campaign with more answers, told one after the other."""
-        told, labels = list(self.answers), dict(self._answered)
+        """The campaign with more answers, one after the other."""
+        answered, labels = list(self.answers), dict(self._answered)
         for answer in answers:
             row, label = as_python(answer.row), as_python(answer.label)
             check_row(row, self.pool.places, labels)
-            check_label(label, self._known, told[0].label if told else None)
-            told.append(Answer(row, label))
+            check_label(label, self._known, answered[0].label if answered else None)
+            answered.append(Answer(row, label))
             labels[row] = label
-        return replace(self, answers=tuple(told))
+        return replace(self, answers=tuple(answered))
 
     def without(self, rows: Iterable[Hashable]) -> "Campaign":
         """The campaign that never asks about these rows; their answers are welcome all the same."""
-        aside = frozenset(as_python(row) for row in rows)
-        for row in aside:
+        excluded = frozenset(as_python(row) for row in rows)
+        for row in excluded:
             check_row(row, self.pool.places, {})
-        return replace(self, aside=self.aside | aside)
+        return replace(self, aside=self.aside | excluded)
 
     # ------------------------------------------------------------ what follows
 
@@ -175,7 +176,7 @@ class Campaign:
     @property
     def left(self) -> tuple[Hashable, ...]:
         """The rows without an answer that may be asked about, in the order of the pool."""
-        return tuple(self.pool.ids[place] for place in self._places_left)
+        return self._ids(self._available)
 
     @functools.cached_property
     def classifier(self) -> PossibilisticGPClassifier:
@@ -189,29 +190,31 @@ class Campaign:
 
     @functools.cached_property
     def belief(self) -> Belief:
-        """What is believed of every row of the pool; of made-up classes before two are known."""
-        return self._posterior.at(self.pool.X)
+        """The belief about every row of the pool; of placeholder classes before two are known."""
+        return self._fitted_posterior.at(self.pool.X)
 
     def belief_of(self, places: Places) -> Belief:
-        """What is believed of some rows, by their places; of a large pool only they are read."""
-        is_large, X = self.pool.is_large, self.pool.X
-        return self._posterior.at(X[places]) if is_large else self.belief.part(places)
+        """The belief about some rows, by their places; of a large pool only they are read."""
+        if self.pool.is_large:
+            return self._fitted_posterior.at(self.pool.X[places])
+        return self.belief.part(places)
 
     @functools.cached_property
     def advice(self) -> Advice:
         """Whether to go on asking."""
-        left, before = self._places_left, None
-        if self.pool.is_large:
-            left = self._rng().permutation(left)[:ADVICE_SAMPLE]
+        is_sample, sample, before = self.pool.is_large, self._available, None
+        if is_sample:
+            sample = self._rng().permutation(sample)[:ADVICE_SAMPLE]
         earlier = replace(self, answers=self.answers[: -lookback(len(self))])
         if earlier._labels == self._labels and not self._is_cold:  # noqa: SLF001 - our own
-            before = earlier._posterior.at(self.pool.X[left])  # noqa: SLF001 - our own
-        advice = advise(self.belief_of(left), before, len(self), is_sample=self.pool.is_large)
-        if self._is_cold and len(left):
+            before = earlier._fitted_posterior.at(self.pool.X[sample])  # noqa: SLF001 - our own
+        advice = advise(self.belief_of(sample), before, len(self), is_sample=is_sample)
+        if self._is_cold and len(sample):
             reason = "The answers so far name fewer than two classes."
             return replace(advice, state=AdviceState.GO_ON, reason=reason)
-        if self.pool.is_large and advice.state is AdviceState.DONE and len(left):
-            now = self.belief_of(np.append(left, self._sifted(doubt, 1)[0]))
+        if is_sample and advice.state is AdviceState.DONE and len(sample):
+            most_doubtful = self._scanned(doubt, self._fitted_posterior, 1).places
+            now = self.belief_of(np.append(sample, most_doubtful))
             return advise(now, None, len(self), is_sample=True)
         return advice
 
@@ -244,7 +247,7 @@ class Campaign:
 
     @property
     def _rule(self) -> Strategy:
-        """What rows are asked by: the strategy, or how many others each speaks for."""
+        """What scores rows: the strategy, or at the cold start how well each represents others."""
         return representativeness if self._is_cold and not self._is_random else self.strategy
 
     @functools.cached_property
@@ -252,26 +255,35 @@ class Campaign:
         """Where the answered rows stand, in the order of the answers."""
         return np.array([self.pool.places[a.row] for a in self.answers], dtype=np.intp)
 
-    @property
-    def _places_taken(self) -> Places:
-        """Where the rows that may not be asked about stand, in order."""
+    @functools.cached_property
+    def _excluded(self) -> Places:
+        """Where the rows stand that may not be asked about, in order."""
         aside = [self.pool.places[row] for row in self.aside]
         return np.array(sorted({*self._places.tolist(), *aside}), dtype=np.intp)
 
     @property
-    def _places_left(self) -> Places:
-        """Where the rows that may be asked about stand, in order."""
-        is_left = np.ones(len(self.pool.X), dtype=bool)
-        is_left[self._places_taken] = False
-        return np.flatnonzero(is_left)
+    def _available(self) -> Places:
+        """Where the rows stand that may be asked about, in order."""
+        return self.pool.available(self._excluded)
+
+    def _ids(self, places: Iterable[int]) -> tuple[Hashable, ...]:
+        """What the user calls rows, by their places."""
+        return tuple(self.pool.ids[place] for place in places)
+
+    @property
+    def _sampler(self) -> HashedSampler:
+        """Draws the sample of a question."""
+        return HashedSampler(self.seed, len(self))
 
     def _rng(self) -> np.random.Generator:
         """What a question draws from: the same whenever it is asked."""
-        return np.random.default_rng([self.seed, len(self.answers)])
+        return self._sampler.rng()
+
+    # ------------------------------------------------------------ fit, candidates, batch
 
     @functools.cached_property
-    def _posterior(self) -> Posterior:
-        """What the answers taught; of made-up classes while their names are not known."""
+    def _fitted_posterior(self) -> Posterior:
+        """The posterior given the answers; of placeholder classes until two are known."""
         if self.model.classes is None and self._is_cold:
             model = unfitted(self.model)
             model.set_params(classes=PLACEHOLDER_CLASSES)
@@ -281,111 +293,52 @@ class Campaign:
     def _fitted(
         self, model: PossibilisticGPClassifier, labels: list[Hashable]
     ) -> PossibilisticGPClassifier:
-        """A classifier that has seen labels of the answered rows."""
+        """A classifier fitted to labels of the answered rows."""
         fitted = unfitted(model).fit(self.pool.X[self._places], cast("ArrayLike", labels))
         if self.pool.columns is not None:
             vars(fitted)["feature_names_in_"] = self.pool.columns
         return fitted
 
-    def _weighed(
-        self, n: int, left: Places, rng: np.random.Generator, *, several: bool
-    ) -> tuple[Places, View, Vector]:
-        """The rows that are judged and their merits; of a large pool the best one, or several."""
-        if self.is_large:
-            places, worth = self._shortlist(
-                min(max(BATCH_CANDIDATES, 3 * n), len(left)) if several else 1
-            )
-            return places, self._view(places, rng), worth
-        places = self._judged(left, n)
-        view = self._view(places, rng)
-        if is_local(self._rule):
-            view = replace(view, known=self.belief.part(places))
-        return places, view, candidate_utilities(view, np.ones(len(places), dtype=bool), self._rule)
+    def _candidates(self, posterior: Posterior, n: int, *, several: bool) -> Candidates:
+        """The rows that are scored where n are wanted.
 
-    def _picked(
-        self, n: int, left: Places, weighed: tuple[Places, View, Vector], rng: np.random.Generator
-    ) -> list[int]:
-        """Where the n best rows stand, each chosen as if those before it had been answered."""
-        judged, view, worth = weighed
-        asked = [int(judged[worth.argmax()])]
-        left = left if self._is_cold else judged
-        foreseen = tracking(PendingPosterior(self._posterior), view, self._rule)
-        while len(asked) < n:
-            foreseen = foreseen.with_pending(self.pool.X[asked[-1]])
-            if not (free := ~np.isin(judged, asked)).any():  # no deputy of the pool is left
-                judged = np.setdiff1d(left, asked)
-                view, free = self._view(judged, rng), np.ones(len(judged), dtype=bool)
-                foreseen = tracking(foreseen, view, self._rule)
-            asked.append(int(judged[next_in_batch(foreseen, view, free, self._rule)]))
-        return asked
-
-    @property
-    def is_large(self) -> bool:
-        """Whether the pool is so large that most of its rows are to be passed over."""
-        return self.pool.is_large and is_local(self.strategy) and not self._is_cold
-
-    def _shortlist(self, top: int) -> tuple[Places, Vector]:
-        """The rows that are worth most to a local strategy, and what they are worth."""
-        if top not in self._shortlists:
-            self._shortlists[top] = self._sifted(cast("Score", self.strategy), top)
-        return self._shortlists[top]
-
-    def _sifted(self, score: Score, top: int) -> tuple[Places, Vector]:
-        """The rows that may be asked about of which a score makes most, in order, and its worth."""
-        judge, cores = PrunedScorer.of(self._posterior, score), os.cpu_count() or 1
-        sieve = TopK(top, judge.slack)
-        self.pool.cache.scan(self._posterior, judge, sieve, self._places_taken, cores)
-        (best,) = sieve.best(judge.worth)
-        order = np.argsort(best.places)
-        return best.places[order], best.utilities[order]
-
-    @functools.cached_property
-    def _shortlists(self) -> dict[int, tuple[Places, Vector]]:
-        """Those made so far, by their lengths."""
-        return {}
-
-    def _judged(self, left: Places, n: int) -> Places:
-        """The rows that are judged, n of which are wanted, in order.
-
-        All, or the pool's deputies while no score can tell rows apart, or those of many that a
-        strategy looks at together.
+        Args:
+            posterior: given the answers.
+            n: how many are wanted.
+            several: whether more than the best are needed of a large pool, for a batch.
         """
-        if self._is_random:
-            return left
+        available = self._available
+        if self._is_random or (is_local(self._rule) and not self.pool.is_large):
+            known = None if self._is_random else self.belief.part(available)
+            view = View(PendingPosterior(posterior), self.pool.X[available], self._rng())
+            return Candidates(available, replace(view, known=known))
         if self._is_cold:
-            deputies = left[np.isin(left, self.pool.representatives)]
-            return deputies if len(deputies) else left
-        if is_local(self.strategy) or len(left) <= 2 * half_size(n):
-            return left
-        drawn = self._drawn(n)
-        belief = self._posterior.at(self.pool.X[drawn.places])
-        return drawn.places[drawn.shown(belief, n)]
+            representatives = available[np.isin(available, self.pool.representatives)]
+            return self._cold_candidates(representatives if len(representatives) else available)
+        if is_local(self.strategy):
+            n = min(max(BATCH_CANDIDATES, 3 * n), len(available)) if several else 1
+        return self._scanned(self.strategy, posterior, n)
 
-    def _drawn(self, n: int) -> QuestionSample:
-        """The rows that are drawn of those left where n are wanted."""
-        if (count := sample_size(n)) not in self._draws:
-            self._draws[count] = HashedSampler(self.seed, len(self)).drawn(self._places_left, count)
-        return self._draws[count]
+    def _cold_candidates(self, places: Places) -> Candidates:
+        """Candidates while no score can tell rows apart; the representatives are the reference."""
+        pending = PendingPosterior(self._fitted_posterior)
+        return Candidates(
+            places, View(pending, self.pool.X[places], self._rng(), self.pool.reference)
+        )
 
-    @functools.cached_property
-    def _draws(self) -> dict[int, QuestionSample]:
-        """Those made so far, by their sizes."""
-        return {}
+    def _scanned(self, strategy: Strategy, posterior: Posterior, wanted: int) -> Candidates:
+        """Candidates as :func:`possibal.pool.rank` chooses them."""
+        scan = InMemoryScan(self.pool, posterior, self._excluded)
+        return choose_candidates(strategy, posterior, scan, self._sampler, wanted)
 
-    def _view(self, places: Places, rng: np.random.Generator) -> View:
-        """Rows before any is picked, and those that stand for all left where they are read."""
-        X, posterior = self.pool.X[places], PendingPosterior(self._posterior)
-        if self._is_random:
-            return View(posterior, X, rng)
-        if self._is_cold:
-            return View(posterior, X, rng, self.pool.reference)
-        return View(posterior, X, rng, X if is_local(self.strategy) else self._reference)
+    def _batch(self, n: int, candidates: Candidates, utilities: Vector) -> list[int]:
+        """Where the n rows of a greedy batch stand."""
 
-    @functools.cached_property
-    def _reference(self) -> Matrix:
-        """Rows that stand for those left."""
-        drawn = self._drawn(1)
-        return self.pool.X[drawn.places[drawn.reference]]
+        def others(picked: list[int]) -> Candidates:
+            """All other rows, where a cold start has asked about every representative."""
+            return self._cold_candidates(np.setdiff1d(self._available, picked))
+
+        return greedy_batch(n, candidates, utilities, self._rule, others)
 
 
 def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:

@@ -1,4 +1,4 @@
-"""When to stop asking: what the rows left and the last answers say.
+"""Stopping rule: from the necessity of the predictions and how many the last answers changed.
 
 advise(now, before, answers) -> Advice
 """
@@ -11,7 +11,7 @@ import numpy as np
 from possibal.belief import Belief, leading_labels
 
 CERTAIN = 0.9
-"""A row whose label is at least this necessary is not worth a question."""
+"""A row whose label has at least this necessity needs no question."""
 DOUBTFUL = 0.2
 """A row whose label is less necessary than this is in doubt."""
 FEWEST_ANSWERS = 10
@@ -58,9 +58,9 @@ def lookback(answers: int) -> int:
 def advise(now: Belief, before: Belief | None, answers: int, *, is_sample: bool = False) -> Advice:
     """Whether to go on asking.
 
-    Stop where the label of every row left is at least `SURE`. One may stop after `FEWEST`
-    answers where fewer than `CALM` of the predictions changed over the last ones and at most
-    `MOST_IN_DOUBT` of the rows are in doubt.
+    Stop where the label of every row left has at least necessity `CERTAIN`. One may stop after
+    `FEWEST_ANSWERS` where fewer than `FEW_CHANGES` of the predictions changed over the last ones
+    and at most `MOST_IN_DOUBT` of the rows are in doubt.
 
     Measured on the two moons and the paper's eleven sets, six runs each that had no part in the
     choice of these numbers, asking by doubt: every run came to where one may stop, after 44
@@ -78,8 +78,9 @@ def advise(now: Belief, before: Belief | None, answers: int, *, is_sample: bool 
     # Late, for SciPy takes half a second to import and what people read needs none of it.
     from possibal.acquisition.pointwise import necessity
 
-    sure = necessity(now)
-    least, in_doubt = float(sure.min(initial=1.0)), int(np.count_nonzero(sure < DOUBTFUL))
+    certainty = necessity(now)
+    least = float(certainty.min(initial=1.0))
+    in_doubt = int(np.count_nonzero(certainty < DOUBTFUL))
     moved = None
     if before is not None:
         moved = int(np.count_nonzero(leading_labels(now) != leading_labels(before)))
@@ -89,7 +90,7 @@ def advise(now: Belief, before: Belief | None, answers: int, *, is_sample: bool 
 
 @dataclass(frozen=True)
 class _StoppingEvidence:
-    """What advice rests on: rows looked at, how sure they are, and what the answers changed."""
+    """The evidence: rows, the necessity of their labels, and what the last answers changed."""
 
     rows: int
     is_sample: bool

@@ -8,7 +8,7 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.cli.console import bar, console, mistakes
 from possibal.experiments import demo as demonstration
 from possibal.experiments.demo import DATA, Outcome, Run, Settings

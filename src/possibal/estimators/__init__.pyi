@@ -1,4 +1,5 @@
-from .classifier import PossibilisticGPClassifier, PossibilisticGPRegressor
+from .classifier import PossibilisticGPClassifier
+from .regressor import PossibilisticGPRegressor
 
 __all__ = [
     "PossibilisticGPClassifier",

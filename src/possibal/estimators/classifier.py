@@ -1,14 +1,13 @@
-"""scikit-learn estimators over the Gaussian processes of gp.py."""
+"""Possibilistic Gaussian-process classifier with the interface of scikit-learn."""
 
 import warnings
 from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, Literal, Self
+from numbers import Integral
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,57 +18,22 @@ from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
 from possibal.errors import FlatScoresWarning
 from possibal.estimators import validation
+from possibal.estimators.gp_estimator import GPEstimator
 from possibal.estimators.subset import MAX_LABELS, subset_of_data
 from possibal.gp.hyperparameters import COMMON, INFERENCES, DefaultKernel, problem
 from possibal.gp.kernels import Kernel
-from possibal.gp.likelihoods import IDENTITY, LINKS, SOFTMAX, Link, Softmax
+from possibal.gp.likelihoods import LINKS, SOFTMAX, Link, Softmax
 from possibal.gp.posterior import Posterior, TrainingData
-from possibal.theory.families import GaussianNoise
-from possibal.theory.gaussian import GaussianPossibility
-from possibal.theory.outer_measure import OuterMeasure
 
 _BLOCK = 1000
 """Rows whose latents are drawn together."""
 _SAMPLE = 1000
-"""Rows looked at to see whether scores tell them apart."""
+"""Rows scored to see whether scores tell them apart."""
 _FEW = 10
 """Of so few rows it is no wonder if scores tell few apart."""
 
 
-class _GPEstimator(BaseEstimator):
-    """What both estimators do with a posterior: keep it, and hand it out with checked rows."""
-
-    posterior_: Posterior
-
-    def _keep(self, posterior: Posterior) -> None:
-        """Keep what a fit learned, the most credible setting first; warn where it is doubtful."""
-        if len(posterior.prior) > 1:
-            posterior = posterior.part(np.argsort(-posterior.credibility, kind="stable"))
-        self.posterior_ = posterior
-        self.log_evidence_ = float(posterior.log_evidence[0])
-        self.jitter_ = float(posterior.mode.information.jitter.max())
-        if not posterior.mode.settled.all():
-            warnings.warn(
-                f"The climb to the mode failed after {posterior.mode.steps.max()} steps; the best "
-                f"place found is kept. Make the amplitude of {posterior.prior.name} smaller.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    @property
-    def kernels_(self) -> list[tuple[list[Kernel], float]]:
-        """The credible settings, the most credible first, each with its credibility."""
-        check_is_fitted(self, "posterior_")
-        credibility = self.posterior_.credibility.tolist()
-        return list(zip(self.posterior_.prior.settings(), credibility, strict=True))
-
-    def _ready(self, X: ArrayLike) -> tuple[Posterior, Matrix]:
-        """The posterior, and rows it can be asked about."""
-        check_is_fitted(self, "posterior_")
-        return self.posterior_, validation.rows(self, X, reset=False)
-
-
-class PossibilisticGPClassifier(ClassifierMixin, _GPEstimator):
+class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
     """A Gaussian-process classifier that knows what it does not know.
 
     Two labels have one latent function and a probit or logistic link; more have one latent each
@@ -87,8 +51,8 @@ class PossibilisticGPClassifier(ClassifierMixin, _GPEstimator):
         classes: all labels there may be; None means those in y.
         usual_distance: of two rows, which length-scales are believed near a share of; None means
             that of the rows seen. A campaign takes that of its pool.
-        most_labels: so many are learnt from exactly; of more, half are drawn by lot and half are
-            those that a fit to the others doubts most.
+        most_labels: so many are fitted exactly; of more, half are a random sample and half are
+            those of largest doubt under a fit to the others.
         random_state: for :meth:`sample_proba`.
 
     Attributes:
@@ -257,140 +221,26 @@ class PossibilisticGPClassifier(ClassifierMixin, _GPEstimator):
         return belief
 
 
-class PossibilisticGPRegressor(RegressorMixin, _GPEstimator):
-    """Gaussian-process regression where the error is random, or systematic.
-
-    Both have the same posterior of the latent function; they differ in what is said of y.
-
-    Paper: Prop. 6.
-
-    Args:
-        kernel: a scikit-learn kernel; None means a constant times an RBF whose length-scale
-            follows the distances between the rows seen.
-        noise: "random" (each y is drawn anew) or "systematic" (the error is unknown but fixed).
-        noise_variance: variance of the error in units of y; None means a tenth of that of y.
-            Where hyperparameters are not fixed, it is where the search starts.
-        hyperparameters: "evidence", "envelope" or "fixed", as for the classifier.
-        normalize_y: whether the prior is that of y less its mean, in units of its spread.
-
-    Attributes:
-        posterior_: see :mod:`possibal.gp`; in units of y as normalised.
-        noise_variance_: of the most credible setting, in units of y.
-        log_evidence_: log marginal likelihood of the most credible setting, of y as normalised.
-        kernels_: the credible settings, the most credible first, each with its credibility.
-        jitter_: the largest share of a diagonal that had to be added to a matrix; mostly zero.
-    """
-
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        *,
-        noise: Literal["random", "systematic"] = "random",
-        noise_variance: float | None = None,
-        hyperparameters: str = "evidence",
-        normalize_y: bool = True,
-    ) -> None:
-        """Keep the choices; fit checks them."""
-        self.kernel = kernel
-        self.noise = noise
-        self.noise_variance = noise_variance
-        self.hyperparameters = hyperparameters
-        self.normalize_y = normalize_y
-
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Condition on rows whose outcome was seen.
-
-        Args:
-            X: (n, d).
-            y: (n,), numbers.
-            sample_weight: (n,), how many times each row counts: a weight of two is a row given
-                twice, so weights are not to be scaled to a sum of one.
-        """
-        way = choice("hyperparameters", self.hyperparameters, INFERENCES)
-        choice("noise", self.noise, _READINGS)
-        rows = validation.rows(self, X, reset=True)
-        weight = validation.weights(sample_weight, rows)
-        outcomes = validation.numbers(y)
-        validation.same_length(rows, outcomes)
-        rows, outcomes, weight = validation.merged(rows, outcomes, weight)
-        self.centre_, self.unit_ = 0.0, 1.0
-        if self.normalize_y:
-            self.centre_ = float(np.average(outcomes, weights=weight))
-            spread = float(np.sqrt(np.average((outcomes - self.centre_) ** 2, weights=weight)))
-            rounding = max(1e-12 * float(np.abs(outcomes).max()), 1e-150)
-            self.unit_ = spread if spread > rounding else 1.0
-        seen = (outcomes - self.centre_) / self.unit_
-        data = TrainingData(rows, seen[None], weight[None], IDENTITY)
-        amplitude = float(np.average(seen * seen, weights=weight)) or 1.0
-        noise = self._starting_noise(amplitude)
-        kernels = validation.kernels(self.kernel, 1, rows.shape[1])
-        self._keep(way(problem(kernels, data, noise=noise, own=DefaultKernel(amplitude))))
-        precision = self.posterior_.data.weight[0, 0] / weight[0]
-        self.noise_variance_ = float(self.unit_**2 / precision)
-        return self
-
-    def predict(self, X: ArrayLike, *, return_std: bool = False) -> Vector | tuple[Vector, Vector]:
-        """The most credible value of the latent function, and its standard deviation if wanted.
-
-        Paper: Prop. 6, mu_t and the diagonal of Sigma_t.
-        """
-        belief = self.belief(X)
-        mean, variance = belief.mean[belief.leading], belief.variance[belief.leading]
-        return (mean, np.sqrt(variance)) if return_std else mean
-
-    def belief(self, X: ArrayLike) -> Belief:
-        """The latent moments of each row under every credible setting, in units of y.
-
-        Paper: Prop. 6.
-        """
-        posterior, rows = self._ready(X)
-        mean, variance = posterior.moments(rows)
-        return Belief(
-            self.centre_ + self.unit_ * mean[:, 0],
-            self.unit_ * self.unit_ * variance[:, 0],
-            posterior.credibility,
+def fitted_posterior(model: object) -> Posterior:
+    """The posterior of a fitted classifier, or one sentence on what is not one."""
+    if not isinstance(model, PossibilisticGPClassifier):
+        raise TypeError(
+            f"model must be a PossibilisticGPClassifier; got {type(model).__name__}. Fit one first."
         )
-
-    def credible_interval(self, X: ArrayLike, level: float = 0.95) -> Matrix:
-        """The smallest interval whose necessity is the level, for the latent of each row, (m, 2).
-
-        What lies outside has a possibility of at most one minus the level. For one Gaussian that
-        is the mean plus or minus sqrt(-2 log(1 - level)) standard deviations: 2.45 for 0.95.
-
-        Paper: Sec. 4.3, N(E) = 1 - P(E^c).
-        """
-        if not isinstance(level, Real) or not 0 < level < 1:
-            raise ValueError(f"level must lie between 0 and 1; got {level}. Use 0.95 for one.")
-        belief = self.belief(X)
-        with np.errstate(divide="ignore"):
-            allowed = 2.0 * (np.log(belief.credibility) - np.log1p(-level))
-        in_play = np.flatnonzero(allowed >= 0)
-        half = np.sqrt(allowed[in_play, None] * belief.variance[in_play])
-        mean = belief.mean[in_play]
-        return np.column_stack([(mean - half).min(axis=0), (mean + half).max(axis=0)])
-
-    def outcome(self, X: ArrayLike) -> list[OuterMeasure] | list[GaussianPossibility]:
-        """What is said of y at each row, under the most credible setting.
-
-        A random error gives an outer measure: a normal probability whose mean is possibilistic. A
-        systematic error gives a possibility function: nothing is random.
-
-        Paper: Prop. 6 (i) and (ii); Eq. (1).
-        """
-        mean, latent_sd = self.predict(X, return_std=True)
-        moments = zip(mean.tolist(), (latent_sd**2).tolist(), strict=True)
-        if self.noise == "systematic":
-            return [GaussianPossibility(mu, s2 + self.noise_variance_) for mu, s2 in moments]
-        error = GaussianNoise(self.noise_variance_)
-        return [OuterMeasure(GaussianPossibility(mu, s2), error) for mu, s2 in moments]
-
-    def _starting_noise(self, amplitude: float) -> float:
-        """The noise variance most credible before any outcome, in units of y as normalised."""
-        if self.noise_variance is None:
-            return 0.1 * amplitude
-        cure = "Use a small one such as 1e-6 for almost exact outcomes."
-        variance = validation.positive_number(self.noise_variance, "noise_variance", cure)
-        return variance / self.unit_**2
+    check_is_fitted(model, "posterior_")
+    return model.posterior_
 
 
-_READINGS = {"random": "y is drawn anew", "systematic": "the error is unknown but fixed"}
+def unfitted(model: object) -> PossibilisticGPClassifier:
+    """A clone of a classifier, without its fit."""
+    if not isinstance(model, PossibilisticGPClassifier):
+        raise TypeError(
+            "classifier must be a PossibilisticGPClassifier; "
+            f"got {type(model).__name__}. Leave it out for the usual one."
+        )
+    return cast("PossibilisticGPClassifier", clone(model))
+
+
+def count_labels(model: PossibilisticGPClassifier) -> int:
+    """How many labels a classifier was given; of rows alike, each counts."""
+    return round(float(model.posterior_.data.weight[0].sum())) + model.left_out_

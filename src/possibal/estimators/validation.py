@@ -1,4 +1,4 @@
-"""What users hand to an estimator, checked once: rows, labels, weights and kernels."""
+"""Input validation of the estimators: rows, labels, weights and kernels, checked once."""
 
 import datetime as dt
 import re

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from possibal.acquisition.pointwise import STRATEGIES, necessity
+from possibal.acquisition.pointwise import necessity
+from possibal.acquisition.registry import STRATEGIES
 from possibal.arguments import DEFAULT_STRATEGY, at_least, choice
 from possibal.arrays import Array, Matrix, Vector
 from possibal.experiments.streams import random_stream

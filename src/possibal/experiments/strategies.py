@@ -6,7 +6,7 @@ from inspect import getsourcefile, unwrap
 from pathlib import Path
 from typing import Any, cast
 
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import Strategy
 from possibal.arguments import choice
 

@@ -1,10 +1,10 @@
-"""A posterior after rows were picked but not answered: what will be known once they are.
+"""Posterior conditioned on pending points: rows that are picked but not answered yet.
 
-    foreseen = Foreseen(posterior).with_pending(x)        foreseen.at(X) -> Belief
+    pending = PendingPosterior(posterior).with_pending(x)        pending.at(X) -> Belief
 
-A label that is not there yet cannot move a mean, nor make a setting more credible: both stay. How
-much it will tell is foreseeable, for the curvature of a link hardly depends on the label. So the
-variances become those after a label of the curvature expected at the current mean of the row.
+Means and credibilities stay fixed: a label that is not there yet moves neither. Variances are
+downdated by the expected Fisher information of each pending label at the current mean of its row,
+one column of a triangular factor per point: the curvature of a link hardly depends on the label.
 """
 
 import functools
@@ -21,21 +21,21 @@ from possibal.numerics.linalg import one_thread
 _FLOOR = 1e-13
 """A variance below this share of the one before any pick is rounding."""
 _ROUNDING = 1e-10
-"""A pick tells nothing where less than this share of a variance is left."""
+"""A pending label explains nothing where less than this share of a variance is left."""
 _TINY = 1e-300
-"""Where a row's own label would tell nothing."""
+"""Where a row's own label would explain nothing."""
 _CHUNK = 2_000_000
-"""Covariances held at once where rows are weighed against others."""
+"""Covariances held at once where variance reductions are summed."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrackedRows:
-    """Rows, and what a posterior says of them, worked out when first read.
+    """Rows whose moments are kept while points are added, computed when first read.
 
-    Paper: none; it keeps what :class:`possibal.gp.Posterior` says.
+    Paper: none; it keeps what :class:`possibal.gp.Posterior` gives.
 
     Attributes:
-        posterior: what the labels so far have taught.
+        posterior: given the labels so far.
         X: (m, d).
     """
 
@@ -60,58 +60,58 @@ class TrackedRows:
 
 @dataclass(frozen=True, eq=False)
 class PendingPosterior:
-    """A posterior, and rows whose labels are on their way.
+    """A posterior that is also conditioned on rows whose labels are pending.
 
-    With picks x_1, x_2, ... and their expected weights W_j, the variance of a row falls by the
-    sum of squares of u_j(x) = (cov(x, x_j) - sum_{i<j} u_i(x) u_i(x_j)) / sqrt(v(x_j) + 1/W_j),
-    where v(x_j) is the variance after the picks before it. For numbers that is exact. Under a
-    softmax each class is taken by itself.
+    With pending rows x_1, x_2, ... and expected weights W_j, the variance of a row falls by the sum
+    of squares of u_j(x) = (cov(x, x_j) - sum_{i<j} u_i(x) u_i(x_j)) / sqrt(v(x_j) + 1/W_j),
+    where v(x_j) is the variance after the points before it. For regression that is exact. Under
+    a softmax each class is taken by itself.
 
     Paper: none; the variances of Props. 6 to 8, one row after the other.
 
     Attributes:
-        posterior: what the labels so far have taught.
-        picked: the rows, in the order they were picked.
-        lines: for each pick (S, P, its number), so that u_j(x) is its product with the
-            covariances of x with the picks up to j: the lines of a triangular matrix.
-        watched: rows that are asked about after every pick, and what the picks tell about them.
+        posterior: given the labels so far.
+        picked: the pending rows, in the order they were picked.
+        lines: for each of them (S, P, its number), so that u_j(x) is its product with the
+            covariances of x with those up to j: the lines of a triangular matrix.
+        tracked: rows that are read after every point, and their projections u_j.
     """
 
     posterior: Posterior
     picked: tuple[Vector, ...] = ()
     lines: tuple[Array, ...] = ()
-    watched: tuple[tuple[TrackedRows, Array], ...] = ()
+    tracked: tuple[tuple[TrackedRows, Array], ...] = ()
 
     def tracking(self, *arrays: Matrix) -> "PendingPosterior":
-        """The same, to which each pick tells once what it tells about these very arrays.
+        """The same, with projections of these very arrays, which each new point extends.
 
         Paper: none.
         """
-        watched = tuple((TrackedRows(self.posterior, X), self._told(X)) for X in arrays)
-        return replace(self, watched=watched)
+        tracked = tuple((TrackedRows(self.posterior, X), self._projection(X)) for X in arrays)
+        return replace(self, tracked=tracked)
 
     def with_pending(self, x: Vector) -> "PendingPosterior":
-        """The same with one more row whose label is on its way.
+        """The same with one more pending row.
 
         Paper: none; a label of weight W divides its own row's variance by 1 + W v.
         """
         row = x[None]
-        (g, v), told = self.posterior.moments(row), self._told(row)
-        W, left = _weight(self.posterior.data, g), _less(v, _squares(told))
-        # One over sqrt(v + 1/W), written so that a weight of zero tells nothing; where next to
-        # nothing is left of a variance, what another label would tell is rounding.
+        (g, v), projection = self.posterior.moments(row), self._projection(row)
+        W, left = _weight(self.posterior.data, g), _less(v, _squares(projection))
+        # One over sqrt(v + 1/W), written so that a weight of zero explains nothing; where next to
+        # nothing is left of a variance, what another label would explain is rounding.
         gain = np.sqrt(W / (1.0 + W * left)) * (left > _ROUNDING * v)
-        line = np.concatenate([-gain * _through(told[:, :, 0], self._triangle), gain], axis=2)
+        line = np.concatenate([-gain * _through(projection[:, :, 0], self._triangle), gain], axis=2)
 
         def more(rows: TrackedRows, by: Array) -> tuple[TrackedRows, Array]:
-            column = gain[..., None] * self._left(rows.X, row, by, told)
+            column = gain[..., None] * self._left(rows.X, row, by, projection)
             return rows, np.concatenate([by, column], axis=3)
 
-        watched = tuple(more(rows, by) for rows, by in self.watched)
-        return PendingPosterior(self.posterior, (*self.picked, x), (*self.lines, line), watched)
+        tracked = tuple(more(rows, by) for rows, by in self.tracked)
+        return PendingPosterior(self.posterior, (*self.picked, x), (*self.lines, line), tracked)
 
     def at(self, X: Matrix) -> Belief:
-        """The belief about rows once the picks are answered.
+        """The belief about rows given the pending labels.
 
         Paper: none; as :meth:`possibal.gp.Posterior.at`, a logistic latent on the probit's scale.
         """
@@ -119,20 +119,20 @@ class PendingPosterior:
         if not self.picked:
             return belief
         scale = self.posterior.data.link.scale
-        fall = scale * scale * _squares(self._told(X))
+        fall = scale * scale * _squares(self._projection(X))
         fall = np.swapaxes(fall, 1, 2) if belief.mean.ndim > 2 else fall[:, 0]  # noqa: PLR2004 - (H, m, C)
         return Belief(belief.mean, _less(belief.variance, fall), belief.credibility)
 
     def cross(self, X: Matrix, Z: Matrix) -> Array:
-        """Covariances between rows and others once the picks are answered, (S, P, m, k).
+        """Covariances between rows and others given the pending labels, (S, P, m, k).
 
         Paper: none; as :meth:`possibal.gp.Posterior.cross`.
         """
-        return self._left(X, Z, self._told(X), self._told(Z))
+        return self._left(X, Z, self._projection(X), self._projection(Z))
 
     @property
     def scale(self) -> float:
-        """What turns latents into those of a belief.
+        """The factor from latents to those of a belief.
 
         Paper: Sec. 4.2, the scale of the probit.
         """
@@ -140,7 +140,7 @@ class PendingPosterior:
 
     @property
     def tempering(self) -> float:
-        """The power with which an answer counts for a setting.
+        """Tempering exponent with which an answer counts for a setting.
 
         Paper: none; as :attr:`possibal.gp.Posterior.tempering`.
         """
@@ -148,7 +148,7 @@ class PendingPosterior:
 
     @property
     def training_rows(self) -> Matrix:
-        """The rows that have labels or will have them, (n, d).
+        """The rows that have labels, and the pending ones, (n, d).
 
         Paper: Props. 7 and 8, x_1 to x_t.
         """
@@ -156,82 +156,82 @@ class PendingPosterior:
 
     @property
     def n_labels(self) -> int:
-        """How many rows have labels; those on their way have taught nothing yet.
+        """How many rows have labels, pending ones left out.
 
         Paper: Props. 7 and 8, t.
         """
         return self.posterior.n_labels
 
     def covariance(self, X: Matrix) -> Array:
-        """Covariances between the latents of each row once the picks are answered, (S, m, P, P).
+        """Covariances between the latents of each row given the pending labels, (S, m, P, P).
 
         Paper: none; as :meth:`possibal.gp.Posterior.covariance`.
         """
-        return _lowered(self._rows(X).covariance, _squares(self._told(X)))
+        return _lowered(self._rows(X).covariance, _squares(self._projection(X)))
 
     def between(self, X: Matrix, Z: Matrix) -> Array:
         """Covariances between all latents of rows and others, (S, m, k, P, P), as those.
 
         Paper: none; as :meth:`possibal.gp.Posterior.between`.
         """
-        both = self._told(X) @ np.swapaxes(self._told(Z), 2, 3)
+        both = self._projection(X) @ np.swapaxes(self._projection(Z), 2, 3)
         return _lowered(self.posterior.between(X, Z), both)
 
-    def foretold_share(self, X: Matrix) -> Vector:
-        """What the picks tell about each row, as a share of what its own label would tell.
+    def explained_share(self, X: Matrix) -> Vector:
+        """Variance of each row that pending labels explain, as a share of what its own label would.
 
-        Nothing is zero, and the first copy of a row makes it one.
+        It is zero without any, and the first copy of a row makes it one.
 
         Paper: none; falls of variance, averaged over the settings.
         """
         g, v = self._rows(X).moments
         W = _weight(self.posterior.data, g)
-        told = self._average(_squares(self._told(X)).sum(axis=1))
+        projection = self._average(_squares(self._projection(X)).sum(axis=1))
         own = self._average((W * v * v / (1.0 + W * v)).sum(axis=1))
-        return told / np.maximum(own, _TINY)
+        return projection / np.maximum(own, _TINY)
 
     def variance_reduction(self, X: Matrix, reference: Matrix) -> Vector:
-        """By how much the label of each row would lower the variances of reference rows.
+        """Integrated variance reduction over the reference rows by the label of each row (ALC).
 
         The sum of cov(x, z)^2 / (v(x) + 1/W(x)) over reference rows z and classes, averaged over
-        the settings. It needs no label: it asks about the row that speaks for most others.
+        the settings. It needs no label, so that it serves the cold start.
 
-        Paper: none; Cohn's rule for Gaussian processes.
+        Paper: none; Cohn (1996), for Gaussian processes.
         """
         W, variance = expected_weight(self.posterior, X), self._variance(X)
         gain = W / (1.0 + W * variance)
         rows = max(1, _CHUNK // max(1, gain[..., 0].size * len(reference)))
-        worth = np.empty(len(X))
+        reduction = np.empty(len(X))
         for start in range(0, len(X), rows):
             part = slice(start, start + rows)
             fall = gain[..., part] * _squares(self.cross(X[part], reference))
-            worth[part] = self._average(fall.sum(axis=1))
-        return worth
+            reduction[part] = self._average(fall.sum(axis=1))
+        return reduction
 
     def _average(self, each: Matrix) -> Vector:
         """The average over the settings, (m,), weighted by credibility."""
         return self.posterior.credibility @ each / self.posterior.credibility.sum()
 
     def _variance(self, X: Matrix) -> Array:
-        """Latent variances once the picks are answered, (S, P, m)."""
+        """Latent variances given the pending labels, (S, P, m)."""
         _, variance = self._rows(X).moments
-        return _less(variance, _squares(self._told(X)))
+        return _less(variance, _squares(self._projection(X)))
 
-    def _left(self, X: Matrix, Z: Matrix, told: Array, other: Array) -> Array:
-        """Covariances between rows and others, less what the picks tell about both."""
+    def _left(self, X: Matrix, Z: Matrix, projection: Array, other: Array) -> Array:
+        """Covariances between rows and others, less what pending labels explain of both."""
         with one_thread():
-            return self.posterior.cross(X, Z) - told @ np.swapaxes(other, 2, 3)
+            return self.posterior.cross(X, Z) - projection @ np.swapaxes(other, 2, 3)
 
     def _rows(self, X: Matrix) -> TrackedRows:
-        """Rows that are watched, or others."""
-        known = (rows for rows, _ in self.watched if rows.X is X)
+        """Rows that are tracked, or others."""
+        known = (rows for rows, _ in self.tracked if rows.X is X)
         return next(known, None) or TrackedRows(self.posterior, X)
 
-    def _told(self, X: Matrix) -> Array:
-        """What the picks tell about rows, u_j(x): (S, P, m, picks)."""
-        for rows, told in self.watched:
+    def _projection(self, X: Matrix) -> Array:
+        """Projections u_j(x) of rows on the pending labels, (S, P, m, picks)."""
+        for rows, projection in self.tracked:
             if rows.X is X:
-                return told
+                return projection
         if not self.picked:
             return np.zeros((*self.posterior.mode.a.shape[:2], len(X), 0))
         with one_thread():
@@ -270,22 +270,22 @@ def _weight(data: TrainingData, g: Array) -> Array:
 
 
 def _less(variance: Array, fall: Array) -> Array:
-    """Variances less what is told, above zero."""
+    """Variances less what is explained, above zero."""
     return np.maximum(variance - fall, _FLOOR * variance)
 
 
-def _squares(told: Array) -> Array:
+def _squares(projection: Array) -> Array:
     """Sums of squares over the last axis."""
-    return np.einsum("...j,...j->...", told, told)
+    return np.einsum("...j,...j->...", projection, projection)
 
 
-def _through(told: Array, triangle: Array) -> Array:
+def _through(projection: Array, triangle: Array) -> Array:
     """The product of a line and a triangle, setting by setting and process by process."""
-    return np.einsum("spj,spjk->spk", told, triangle)
+    return np.einsum("spj,spjk->spk", projection, triangle)
 
 
 def _lowered(blocks: Array, fall: Array) -> Array:
-    """Covariances between latents, (S, ..., P, P), less what is told of each, (S, P, ...)."""
+    """Covariances between latents, (S, ..., P, P), less what is explained of each, (S, P, ...)."""
     blocks = blocks.copy()
     for p in range(fall.shape[1]):
         blocks[..., p, p] -= fall[:, p]

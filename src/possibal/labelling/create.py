@@ -41,7 +41,7 @@ class Options:
     def __post_init__(self) -> None:
         """Check what can be known before any file is read."""
         if self.strategy != DEFAULT_STRATEGY:  # SciPy takes half a second to import
-            from possibal.acquisition.pointwise import STRATEGIES
+            from possibal.acquisition.registry import STRATEGIES
 
             choice("strategy", self.strategy, STRATEGIES)
         at_least("seed", self.seed, 0)

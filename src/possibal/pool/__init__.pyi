@@ -1,7 +1,6 @@
-from .ranking import Pool, Shortlist, best, rank
+from .ranking import Shortlist, best, rank
 
 __all__ = [
-    "Pool",
     "Shortlist",
     "best",
     "rank",

@@ -1,11 +1,11 @@
-"""What is kept of a pool from one question to the next, so that a question costs one pass over it.
+"""Cache of correlations with labelled rows, so that a question costs one pass over the pool.
 
-    memory = Memory(X, budget)        memory.sift(posterior, judge, sieve, ...)
+    cache = PoolCache(X, budget)        cache.scan(posterior, scorer, top_k, excluded, threads)
 
 From one question to the next the labels gain a row, and their weights drift a little. So the
 correlations of every row with the labels are kept in single precision: a new label adds a line, and
-all means are one product with what is kept. Variances are kept as bounds (anchors.py). The few rows
-that cannot be told from the best are worked out in full, so that the answer is that of a full scan.
+all means are one product with the cache. Variances are kept as upper bounds (variance_bounds.py).
+The few rows that bounds cannot prune are computed in full: the result is that of a full scan.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,15 +30,15 @@ from possibal.pool.top_k import TopK
 from possibal.pool.variance_bounds import WeightAnchor
 
 BLOCK = 131_072
-"""Rows that are worked through together at most."""
+"""Rows of a block at most."""
 BUDGET = 1e9
-"""Bytes that are kept at most, if nobody says otherwise."""
+"""Default size of the cache in bytes."""
 SLAB = 64
-"""Lines that memory is taken for at a time."""
+"""Lines that are allocated at a time."""
 STRIP, MOST = 65_536, 4_000_000
 """Rows whose products are held at once, and how many numbers they may be."""
 SEEDS = 16
-"""Rows of a block that look best, which are worked out first and raise the bar for the others."""
+"""Rows of a block with the largest bounds, computed first to raise the bar for the others."""
 SOME = 0.001
 """Where anchored variances leave a larger share of the rows, they are tightened."""
 FEW = 0.02
@@ -50,9 +50,9 @@ FEW_LINES = 3
 _ROUNDINGS = 16
 """Roundings of a correlation beside those of its distance."""
 _FARTHEST = 1e12
-"""Of pools that reach further, nothing is kept."""
+"""Of pools that reach further, nothing is cached."""
 _UNIT = 2.0**-24
-"""A rounding in single precision."""
+"""Unit roundoff of single precision."""
 _FLOOR = 1e-13
 """A variance below this share of the prior's is rounding."""
 
@@ -113,7 +113,7 @@ class CachedCorrelations:
 
 @dataclass(frozen=True, eq=False)
 class HypothesisState:
-    """What one setting of the hyperparameters asks of every row at one question.
+    """How one setting of the hyperparameters reads the cache at one question.
 
     Attributes:
         amplitude: its covariances are this times the correlations and what is in common.
@@ -137,7 +137,7 @@ class HypothesisState:
         return self.amplitude * (1.0 + self.common)
 
     def moments(self, products: Matrix, error: Vector, was: Vector) -> tuple[Vector, ...]:
-        """Means, how far off they may be, and variances that are not exceeded.
+        """Means, bounds on their errors, and upper bounds on variances.
 
         Args:
             products: (1 + c, rows), of correlations; they are used up.
@@ -148,44 +148,44 @@ class HypothesisState:
         products *= self.amplitude
         if self.common:
             products += (self.amplitude * self.common * self.left.sum(axis=1))[:, None]
-        mean, told = products[0], products[1:]
+        mean, change = products[0], products[1:]
         if not len(self.shares):
             return mean, off[0], was
-        np.abs(told, out=told)
-        told -= np.copysign(off[1:], self.shares[:, None])
-        np.maximum(told, 0.0, out=told)
-        now = was - np.einsum("c,cr,cr->r", self.shares, told, told)
+        np.abs(change, out=change)
+        change -= np.copysign(off[1:], self.shares[:, None])
+        np.maximum(change, 0.0, out=change)
+        now = was - np.einsum("c,cr,cr->r", self.shares, change, change)
         return mean, off[0], np.clip(now, _FLOOR * self.prior, self.prior)
 
 
 @dataclass(frozen=True, eq=False)
 class CacheQuery:
-    """What is asked of every row.
+    """One scan of the cached pool.
 
     Attributes:
         settings: of the hyperparameters; none where nothing is known of earlier questions.
         fresh: for each length-scale, the labels that are new, (k, d).
-        judge: works out rows in full.
-        sieve: takes the best.
-        aside: places that are passed over, in order.
+        scorer: computes rows in full.
+        top_k: keeps the best.
+        excluded: places, in order.
     """
 
     settings: Sequence[HypothesisState]
     fresh: Mapping[bytes, Matrix]
-    judge: PrunedScorer
-    sieve: TopK
-    aside: Places
+    scorer: PrunedScorer
+    top_k: TopK
+    excluded: Places
 
 
 class PoolCache:
-    """The pool of a campaign, and what is known of its rows from earlier questions."""
+    """The pool of a campaign, and correlations of its rows kept from earlier questions."""
 
     def __init__(self, X: Matrix, budget: float = BUDGET) -> None:
-        """Nothing is known yet.
+        """An empty cache.
 
         Args:
             X: (m, d), the pool.
-            budget: bytes that may be kept; rows that do not fit are looked at anew each time.
+            budget: bytes that may be kept; rows that do not fit are computed anew each time.
         """
         self._X, self._budget, self._turn = X, budget, Lock()
         self._size = min(BLOCK, max(1024, -(-len(X) // 8)))  # all cores have some of a small pool
@@ -216,27 +216,32 @@ class PoolCache:
         return sum(one.nbytes for one in held)
 
     def scan(
-        self, posterior: Posterior, judge: PrunedScorer, sieve: TopK, aside: Places, threads: int
+        self,
+        posterior: Posterior,
+        scorer: PrunedScorer,
+        top_k: TopK,
+        excluded: Places,
+        threads: int,
     ) -> int:
-        """Offer the rows of the pool that may be among the best; how many were worked out.
+        """Offer the rows of the pool that may be among the best; how many were computed.
 
         Args:
-            posterior: what the labels taught.
-            judge: by the same posterior.
-            sieve: takes the best.
-            aside: places that are passed over, in order.
+            posterior: given the labels.
+            scorer: by the same posterior.
+            top_k: keeps the best.
+            excluded: places, in order.
             threads: at most so many blocks at a time.
         """
         with self._turn, one_thread():
             try:
-                question = CacheQuery(*self._asks(posterior, judge), judge, sieve, aside)
+                question = CacheQuery(*self._asks(posterior, scorer), scorer, top_k, excluded)
                 work = partial(self._work, question)
                 with ThreadPoolExecutor(threads) as workers:
                     done = list(workers.map(work, range(0, len(self._X), self._size)))
                 left = sum(left for left, _ in done) / len(self._X)
                 self._is_loose = left > SOME
                 if left > FEW:
-                    self._many.add(judge.looks[-1].score)
+                    self._many.add(scorer.bounds[-1].score)
                 return sum(judged for _, judged in done)
             except BaseException:
                 self.forget()  # some rows may know more than others
@@ -245,14 +250,14 @@ class PoolCache:
     # ------------------------------------------------------------ labels
 
     def _asks(
-        self, posterior: Posterior, judge: PrunedScorer
+        self, posterior: Posterior, scorer: PrunedScorer
     ) -> tuple[list[HypothesisState], dict[bytes, Matrix]]:
-        """What each setting asks of every row, and the labels that are new; or nothing.
+        """How each setting reads the cache, and the labels that are new; or nothing.
 
         Nothing is kept of a length-scale before it was asked for twice in a row.
         """
         prior, X = posterior.prior, posterior.data.X
-        if not isinstance(prior, RBFPrior) or judge.looks[-1].monotonicity < Monotonicity.BY_BOTH:
+        if not isinstance(prior, RBFPrior) or scorer.bounds[-1].monotonicity < Monotonicity.BY_BOTH:
             return [], {}
         scales = [length.tobytes() for length in prior.length_scale]
         before, self._asked = self._asked, set(scales)
@@ -272,13 +277,13 @@ class PoolCache:
         settings = list[HypothesisState]()
         for s in range(len(scales)):
             one = self._setting(posterior, prior.part(np.array([s])), s)
-            is_hard = judge.looks[-1].score in self._many
+            is_hard = scorer.bounds[-1].score in self._many
             settings.append(self._anchored(one, posterior, s) if is_hard else one)
         self._make_room(set(scales), len(settings))
         return settings, fresh
 
     def _setting(self, posterior: Posterior, prior: RBFPrior, s: int) -> HypothesisState:
-        """What one setting asks of every row, with the prior's variances."""
+        """How one setting reads the cache, with the prior's variances."""
         scale, a = prior.length_scale[0].tobytes(), posterior.mode.a[s]
         rows = [x.tobytes() for x in posterior.data.X]
         left, amplitude = self._left(scale, rows, a), float(prior.amplitude[0])
@@ -334,24 +339,25 @@ class PoolCache:
     # ------------------------------------------------------------ rows
 
     def _work(self, question: CacheQuery, block: int) -> tuple[int, int]:
-        """Offer the best rows of a block; how many bounds left, and how many were worked out."""
+        """Offer the best rows of a block; how many bounds left, and how many were computed."""
         chunk = Chunk(block, self._X[block : block + self._size], None)
-        ends = np.searchsorted(question.aside, [block, block + len(chunk.X)])
-        passed, judge, sieve = question.aside[slice(*ends)], question.judge, question.sieve
+        ends = np.searchsorted(question.excluded, [block, block + len(chunk.X)])
+        excluded = question.excluded[slice(*ends)]
+        scorer, top_k = question.scorer, question.top_k
         if not question.settings or block >= self._room:
-            return 0, judge.sift(chunk, sieve, passed)
+            return 0, scorer.offer(chunk, top_k, excluded)
         for scale, labels in question.fresh.items():
             self._kept[scale].add(block, self._rows(block), labels)
         bound = self._bound(question, block)
-        bound[passed - block] = -np.inf
+        bound[excluded - block] = -np.inf
         first = np.argpartition(-bound, min(SEEDS, len(bound)) - 1)[:SEEDS]
         first = first[bound[first] > -np.inf]
-        judged = judge.settle(chunk, first, sieve)
+        judged = scorer.offer_exact(chunk, first, top_k)
         bound[first] = -np.inf
-        live = np.flatnonzero(bound >= sieve.bar)
+        live = np.flatnonzero(bound >= top_k.bar)
         if len(live) > FEW * len(bound):
-            return len(live), judge.sift(chunk, sieve, np.union1d(passed, block + first))
-        return len(live), judged + judge.settle(chunk, live, sieve)
+            return len(live), scorer.offer(chunk, top_k, np.union1d(excluded, block + first))
+        return len(live), judged + scorer.offer_exact(chunk, live, top_k)
 
     def _rows(self, block: int) -> Single:
         """The rows of a block in single precision, about the middle of the pool."""
@@ -362,8 +368,8 @@ class PoolCache:
         return self._cut[block]
 
     def _bound(self, question: CacheQuery, block: int) -> Vector:
-        """What no row of a block is worth more than."""
-        size, look = len(self._X[block : block + self._size]), question.judge.looks[-1]
+        """An upper bound on the score of each row of a block."""
+        size, last = len(self._X[block : block + self._size]), question.scorer.bounds[-1]
         bound = np.empty(size)
         kept = [self._kept[one.scale] for one in question.settings]
         lefts = [one.left.astype(np.float32) for one in question.settings]
@@ -380,7 +386,7 @@ class PoolCache:
                 found.append(one.moments(products, error, variance[rows]))
                 variance[rows] = found[-1][-1]
             moments = (np.array(each)[:, None] for each in zip(*found, strict=True))
-            bound[rows] = look.bound(*moments)
+            bound[rows] = last.bound(*moments)
         for one, variance in zip(question.settings, now, strict=True):
             if one.variance is not None:
                 one.variance[block] = variance

@@ -27,7 +27,7 @@ from possibal.arrays import Places
 from possibal.errors import MissingPackageError
 from possibal.pool.pruning import TopKQuery
 from possibal.pool.reader import CHUNK, Part, RowFormat, row_source
-from possibal.pool.top_k import Candidates, Done, ScanCounts
+from possibal.pool.top_k import Done, ScanCounts, ScoredRows
 
 Dask: TypeAlias = Any
 """What belongs to Dask, which need not be there."""
@@ -52,7 +52,7 @@ WAIT = 30.0
 class WorkerResult:
     """What a worker found in some rows: the best of them, and how many there were."""
 
-    best: list[Candidates]
+    best: list[ScoredRows]
     done: Done
 
 
@@ -74,11 +74,11 @@ class WorkerTask:
     def run(self, parts: Iterable[Part], bar: float = -np.inf) -> WorkerResult:
         """The best rows of some parts; none below a bar is wanted."""
         self.aim.bar = max(self.aim.bar, bar)
-        seen = ScanCounts(self.aim.sieve())
+        seen = ScanCounts(self.aim.new_top_k())
         for part in parts:
-            seen.add(self.aim.sift(part, seen.sieve, self.aside))
-        best = seen.sieve.candidates()
-        self.aim.bar = max(self.aim.bar, seen.sieve.bar)
+            seen.add(self.aim.scan(part, seen.top_k, self.aside))
+        best = seen.top_k.candidates()
+        self.aim.bar = max(self.aim.bar, seen.top_k.bar)
         return WorkerResult(best, (seen.rows, seen.judged, seen.read))
 
 
@@ -128,22 +128,22 @@ def scan_pool(
         X: what :func:`possibal.pool.reader.rows` takes, or a Dask array or data frame.
         progress: told how many rows were read, and how many there are if that is known.
     """
-    tally = ScanCounts(errand.aim.sieve())
+    tally = ScanCounts(errand.aim.new_top_k())
     with _flight(client) as flight, _flight(client) as kept:
         kept.append(_sent(client, errand))
         if is_lazy(X):
             pool = _Blocks.of(X, errand.expected)
-            if len(errand.aside) or errand.aim.judge.by_place:
+            if len(errand.aside) or errand.aim.row_filter.by_place:
                 pool = pool.counted(client)
             flight.extend(pool.sent(client, kept[0]))
             size, parts, moved = pool.size, iter(()), pool.starts is None
         else:
             source = row_source(X, errand.expected, chunk=_chunk(X, errand.expected))
             size, parts, moved = source.size, source.parts(), False
-        calls = (partial(client.submit, of_part, kept[0], part, tally.sieve.bar) for part in parts)
+        calls = (partial(client.submit, of_part, kept[0], part, tally.top_k.bar) for part in parts)
         for found in _in_order(client, flight, calls):
             for one in found.best:
-                tally.sieve.offer(replace(one, places=one.places + moved * tally.read))
+                tally.top_k.offer(replace(one, places=one.places + moved * tally.read))
             tally.add(found.done)
             if progress is not None:
                 progress(tally.read, size)

@@ -1,9 +1,9 @@
-"""A pool ranked from files: labelled rows in, the rows most worth a label out.
+"""Ranking of a pool in files by a classifier that is fitted to labelled rows of another file.
 
-    screened(Wanted("pool/*.parquet", Path("labels.csv")), progress) -> Found
+    rank_files(RankRequest("pool/*.parquet", Path("labels.csv")), progress) -> RankedRows
 
-Columns are brought to one scale, and length-scales follow the usual distance, by rows from all over
-the pool; the pool itself is read once.
+Columns are standardised, and length-scales follow the usual distance, by a sample of rows from all
+over the pool; the pool itself is scanned once.
 """
 
 import time
@@ -17,7 +17,8 @@ from reprlib import repr as brief
 
 import numpy as np
 
-from possibal.acquisition.pointwise import STRATEGIES, necessity
+from possibal.acquisition.pointwise import necessity
+from possibal.acquisition.registry import STRATEGIES
 from possibal.arguments import DEFAULT_STRATEGY, at_least, choice
 from possibal.arrays import Matrix, Vector
 from possibal.belief import leading_labels
@@ -46,7 +47,7 @@ class RankRequest:
         label: its column of labels.
         id: the column that names rows, in both.
         columns: to learn from; empty for all of the labelled rows but those.
-        strategy: what is worth a label.
+        strategy: by which rows are ranked.
         top: how many rows are wanted.
     """
 
@@ -66,11 +67,11 @@ class RankRequest:
 
 @dataclass(frozen=True, eq=False)
 class RankedRows:
-    """Rows worth a label, the best first.
+    """Ranked rows, the best first.
 
     Attributes:
         shortlist: their places, names and utilities.
-        left_out: how many labels were too many to learn from exactly.
+        left_out: how many labels were beyond the subset that is fitted.
         label: the likeliest label of each.
         probability: of that label.
         necessity: of that label.
@@ -88,13 +89,13 @@ class RankedRows:
     def summary(self) -> str:
         """One sentence on how it was found."""
         found = self.shortlist
-        told = (
+        sentence = (
             f"Ranked {found.rows} rows in {self.seconds:.1f} s; {found.pruned:.1%} of them could "
             "be passed over without working out their variance."
         )
         if not self.left_out:
-            return told
-        return f"{told} {self.left_out} labels that seemed to tell least were left out."
+            return sentence
+        return f"{sentence} {self.left_out} labels that seemed to tell least were left out."
 
 
 def rank_files(
@@ -104,7 +105,7 @@ def rank_files(
     jobs: int | None = None,
     client: str | None = None,
 ) -> RankedRows:
-    """The rows of a pool that are most worth a label, by what labelled rows taught.
+    """The rows of a pool with the largest utilities, by a fit to labelled rows.
 
     Args:
         wanted: what is to be ranked.
@@ -138,7 +139,7 @@ def rank_files(
     seconds = time.perf_counter() - began
     if names is not None:
         shortlist = replace(shortlist, ids=tuple(names[at] for at in shortlist.places))
-    return _told(model, _open(shortlist, known, wanted.top), seconds)
+    return _predicted(model, _open(shortlist, known, wanted.top), seconds)
 
 
 def columns(found: RankedRows) -> list[SheetColumn]:
@@ -269,12 +270,12 @@ def _scaled(load: Load, centre: Vector, spread: Vector, part: Part) -> Block:
     return (X - centre) / spread, names
 
 
-# ---------------------------------------------------------------- what is told
+# ---------------------------------------------------------------- results
 def _open(shortlist: Shortlist, known: LabelledRows, top: int) -> Shortlist:
     """The first rows that have no label."""
     names = schema.text_cells(shortlist.ids)
     free = [at for at, name in enumerate(names) if not _is_known(name, known.ids)]
-    # As many more were asked for as there are labels, or else all rows: see `screened`.
+    # As many more were asked for as there are labels, or else all rows: see `rank_files`.
     if len(free) < top and len(names) < shortlist.rows:
         often = Counter(name for name in names if name is not None).most_common(1)[0][0]
         raise ValueError(
@@ -295,8 +296,10 @@ def _is_known(name: str | None, ids: frozenset[str]) -> bool:
     return len(name) < MANY_DIGITS and is_number(name) and cell_text(float(name)) in ids
 
 
-def _told(model: PossibilisticGPClassifier, shortlist: Shortlist, seconds: float) -> RankedRows:
-    """What the model thinks of the rows."""
+def _predicted(
+    model: PossibilisticGPClassifier, shortlist: Shortlist, seconds: float
+) -> RankedRows:
+    """Predictions for the ranked rows."""
     belief = model.posterior_.at(shortlist.X)
     leading = leading_labels(belief)
     label = [str(model.classes_[at]) for at in leading]

@@ -1,6 +1,6 @@
-"""A pool of any size, read once, on this machine or on a cluster.
+"""One scan of a pool of any size, by threads of this machine or by the workers of a cluster.
 
-Reading(X, ...).through(Aim(judge, top)) -> Tally
+PoolScan(X, ...).run(TopKQuery(row_filter, top)) -> ScanCounts
 """
 
 from collections import deque
@@ -19,42 +19,42 @@ from possibal.pool.top_k import Done, ScanCounts
 
 @dataclass(frozen=True, eq=False)
 class PoolScan:
-    """How a pool is read; see :func:`possibal.pool.rank`."""
+    """A pool and how it is scanned; see :func:`possibal.pool.rank`."""
 
     X: object
     expected: RowFormat
-    aside: Places
+    excluded: Places
     threads: int
     progress: Callable[[int, int | None], None] | None = None
     client: Any = None
 
-    def run(self, aim: TopKQuery) -> ScanCounts:
-        """All rows past a judge, into a sieve."""
+    def run(self, query: TopKQuery) -> ScanCounts:
+        """All available rows offered to a top-k."""
         X = self.X
         if self.client is not None or hasattr(X, "__dask_graph__"):
             from possibal.pool.dask_backend import WorkerTask, blocks, scan_on_cluster
 
-            errand = WorkerTask(aim, self.aside, self.expected)
-            if (seen := scan_on_cluster(self.client, errand, X, self.progress)) is not None:
-                return seen
+            task = WorkerTask(query, self.excluded, self.expected)
+            if (counts := scan_on_cluster(self.client, task, X, self.progress)) is not None:
+                return counts
             X = blocks(X)
-        return self._here(X, aim)
+        return self._here(X, query)
 
-    def _here(self, X: object, aim: TopKQuery) -> ScanCounts:
+    def _here(self, X: object, query: TopKQuery) -> ScanCounts:
         """The same on this machine, by threads."""
-        source, seen = rows_of(X, self.expected), ScanCounts(aim.sieve())
+        source, counts = rows_of(X, self.expected), ScanCounts(query.new_top_k())
 
         def count(done: Done) -> None:
-            """Count a part, and tell."""
-            seen.add(done)
+            """Count a part, and report progress."""
+            counts.add(done)
             if self.progress is not None:
-                self.progress(seen.read, source.size)
+                self.progress(counts.read, source.size)
 
         with one_thread(), ThreadPoolExecutor(self.threads) as workers:
             running = deque[Future[Done]]()
             try:
                 for part in source.parts():
-                    running.append(workers.submit(aim.sift, part, seen.sieve, self.aside))
+                    running.append(workers.submit(query.scan, part, counts.top_k, self.excluded))
                     if len(running) > 2 * self.threads:
                         count(running.popleft().result())
                 while running:
@@ -62,4 +62,4 @@ class PoolScan:
             finally:
                 for one in running:
                     one.cancel()
-        return seen
+        return counts

@@ -1,6 +1,6 @@
-"""The best rows of a pool that is read in parts, in any order.
+"""Streaming top-k: the best rows of a pool that is read in parts, in any order.
 
-sieve.offer(candidates)        sieve.best(worth) -> Candidates
+top_k.offer(rows)        top_k.best(utility) -> ScoredRows
 """
 
 from collections.abc import Callable, Hashable
@@ -13,21 +13,21 @@ import numpy as np
 from possibal.arrays import Matrix, Places, Vector
 
 Done: TypeAlias = tuple[int, int, int]
-"""Rows that were ranked, worked out in full, and read."""
+"""Rows that were ranked, computed in full, and read."""
 
 SLACK = 1e-7
-"""Utilities that differ by less, relatively, may come in any order: they are worked out anew."""
+"""Utilities that differ by less, relatively, may come in any order: they are computed anew."""
 BUFFER = 256
 """Rows kept beyond twice those wanted, before the worst are dropped."""
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
-    """Rows that may be among the best.
+class ScoredRows:
+    """Rows with their utilities, or with the keys of a sample.
 
     Attributes:
         places: where they stand in the pool.
-        utilities: what they are worth.
+        utilities: one number each, the largest first wanted.
         X: (r, d), their numbers.
         names: what the user calls them; None where they have no names.
     """
@@ -41,13 +41,13 @@ class Candidates:
         """How many there are."""
         return len(self.places)
 
-    def part(self, some: Places) -> "Candidates":
+    def part(self, some: Places) -> "ScoredRows":
         """Some of them."""
         names = None if self.names is None else [self.names[at] for at in some.tolist()]
-        return Candidates(self.places[some], self.utilities[some], self.X[some], names)
+        return ScoredRows(self.places[some], self.utilities[some], self.X[some], names)
 
     @classmethod
-    def joined(cls, parts: list["Candidates"]) -> "Candidates":
+    def joined(cls, parts: list["ScoredRows"]) -> "ScoredRows":
         """All of several."""
         if len(parts) == 1:
             return parts[0]
@@ -61,21 +61,24 @@ class Candidates:
 
 
 class TopK:
-    """Keeps the best rows of those offered; threads may share it."""
+    """Thread-safe streaming top-k that keeps every row within `slack` of the k-th best.
+
+    Those are then rescored exactly, by :meth:`best`.
+    """
 
     def __init__(self, top: int, slack: float = SLACK) -> None:
         """Nothing was offered yet.
 
         Args:
             top: how many rows are wanted.
-            slack: by what share utilities may be off; of one where some are negative, for those
-                come close to zero by taking away.
+            slack: relative error of utilities; absolute where some are negative, since those
+                come close to zero by cancellation.
         """
         self.top, self.slack, self.bar = top, slack, -np.inf
-        self._kept, self._lock, self._is_signed = list[Candidates](), Lock(), False
+        self._kept, self._lock, self._is_signed = list[ScoredRows](), Lock(), False
 
-    def offer(self, found: Candidates) -> None:
-        """Look at more rows; those that cannot be among the best are dropped now and then."""
+    def offer(self, found: ScoredRows) -> None:
+        """Take more rows; those that cannot be among the best are dropped now and then."""
         if not len(found):
             return
         with self._lock:
@@ -85,31 +88,31 @@ class TopK:
             if count >= self.top and (np.isneginf(self.bar) or count > 2 * self.top + BUFFER):
                 self._drop()
 
-    def candidates(self) -> list[Candidates]:
+    def candidates(self) -> list[ScoredRows]:
         """All that may be among the best; in one piece where they are more than wanted."""
         with self._lock:
             if sum(len(one) for one in self._kept) > self.top:
                 self._drop()
             return self._kept
 
-    def best(self, worth: Callable[[Matrix], Vector]) -> list[Candidates]:
+    def best(self, utility: Callable[[Matrix], Vector]) -> list[ScoredRows]:
         """The best rows in order, the lowest place first of several alike.
 
         Args:
-            worth: what each row is worth, whatever rows it is asked together with.
+            utility: of each row, whatever rows it is given together with.
         """
         kept = self.candidates()
         if not kept:
             return []
-        all_of_them = Candidates.joined(kept)
-        utilities = worth(all_of_them.X)
+        all_of_them = ScoredRows.joined(kept)
+        utilities = utility(all_of_them.X)
         order = np.lexsort((all_of_them.places, -utilities))[: self.top]
-        exact = Candidates(all_of_them.places, utilities, all_of_them.X, all_of_them.names)
+        exact = ScoredRows(all_of_them.places, utilities, all_of_them.X, all_of_them.names)
         return [exact.part(order)]
 
     def _drop(self) -> None:
         """Raise the bar to the last that is wanted, and drop what lies below it."""
-        joined = Candidates.joined(self._kept)
+        joined = ScoredRows.joined(self._kept)
         last = float(np.partition(joined.utilities, -self.top)[-self.top])
         size = max(abs(last), 1.0) if self._is_signed else abs(last)
         self.bar = max(self.bar, last - self.slack * size)
@@ -118,9 +121,9 @@ class TopK:
 
 @dataclass
 class ScanCounts:
-    """What came of reading a pool: a sieve, and rows ranked, worked out in full, and read."""
+    """The result of a scan: its top-k, and how many rows were ranked, computed and read."""
 
-    sieve: TopK
+    top_k: TopK
     rows: int = 0
     judged: int = 0
     read: int = 0

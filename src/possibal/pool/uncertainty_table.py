@@ -1,6 +1,6 @@
-"""Bounds of U, which is slow to work out, from a table of how credible a label is.
+"""Lookup-table bound of the epistemic uncertainty U, which is slow to compute.
 
-    labels = Labels.of(largest)        labels.bound(mean, off, variance, credibility) >= U
+    table = UncertaintyTable.of(largest)        table.bound(mean, off, variance, credibility) >= U
 
 The credibility of a label grows with the variance of the latent, and as its mean moves the label's
 way. So its value at one corner of a cell of means and deviations is not exceeded anywhere in the
@@ -27,7 +27,7 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class UncertaintyTable:
-    """How credible the label is that a latent speaks for, where that is most in each cell.
+    """The largest credibility in each cell of the label that a positive latent favours.
 
     Attributes:
         values: means first, then deviations, in one line.
@@ -44,14 +44,14 @@ class UncertaintyTable:
         return _made(largest)
 
     def bound(self, mean: Matrix, off: Matrix, variance: Matrix, credibility: Vector) -> Vector:
-        """What no row's U exceeds, for one probit latent.
+        """An upper bound on the U of each row, for one probit latent.
 
         Paper: Sec. 4.2, U^L_bin.
 
         Args:
             mean: (H, m).
-            off: (H, m), how far off the means may be.
-            variance: (H, m), not exceeded.
+            off: (H, m), bounds on the errors of the means.
+            variance: (H, m), upper bounds.
             credibility: (H,), of each hypothesis.
         """
         most = np.zeros((2, mean.shape[1]), dtype=np.float32)
@@ -60,11 +60,11 @@ class UncertaintyTable:
             deviation *= self.per_deviation
             cell = np.minimum(deviation, DEVIATIONS - 1.0, out=deviation).astype(np.int32)
             for label, sign in enumerate((1.0, -1.0)):
-                way = sign * mu
-                way += error
-                way *= self.per_mean
-                way += 0.5 * MEANS
-                line = np.clip(way, 0.0, MEANS - 1.0, out=way).astype(np.int32)
+                towards = sign * mu
+                towards += error
+                towards *= self.per_mean
+                towards += 0.5 * MEANS
+                line = np.clip(towards, 0.0, MEANS - 1.0, out=towards).astype(np.int32)
                 line *= DEVIATIONS
                 line += cell
                 np.maximum(most[label], np.float32(c) * self.values.take(line), out=most[label])

@@ -1,4 +1,4 @@
-"""Variances that are not exceeded, kept up to date while labels come in and their weights drift.
+"""Upper bounds on posterior variances, by low-rank updates (Woodbury) as Laplace weights change.
 
     change = anchor.moved(K, labels, W)        variance -= change.shares @ (change.lines @ k)^2
 
@@ -22,7 +22,7 @@ LOOSE, TIGHT = 0.6, 0.8
 
 @dataclass(frozen=True, eq=False)
 class WeightChange:
-    """What labels that are weighed anew do to the variance of a row with covariances k.
+    """Low-rank change of the variance of a row with covariances k, by labels of changed weight.
 
     Attributes:
         lines: (c, n).
@@ -35,17 +35,18 @@ class WeightChange:
 
 @dataclass
 class WeightAnchor:
-    """The weight of each label that variances stand for."""
+    """The weight of each label at which the bounds are anchored."""
 
     weights: dict[bytes, float] = field(default_factory=dict[bytes, float])
 
     def moved(
         self, K: Matrix, labels: Sequence[bytes], W: Vector, *, tighten: bool = True
     ) -> WeightChange:
-        """Weigh labels anew where an anchor is above the weight, or loose if that is to be mended.
+        """Move anchors that are above their weight, and loose ones if they are to be tightened.
 
-        With P the information of the old weights and G = I - P K, weights that change by D make
-        it P + G (D^-1 + K G)^-1 G', where each matrix is cut to the labels that change.
+        By Woodbury's identity, with P the curvature of the old weights and G = I - P K, weights
+        that change by D make it P + G (D^-1 + K G)^-1 G', where each matrix is cut to the labels
+        that change.
 
         Paper: none; Prop. 7's [K + W^-1]^-1 for weights that differ in a few places.
 
@@ -53,7 +54,7 @@ class WeightAnchor:
             K: (n, n), covariances of the labels.
             labels: their names; all that have an anchor are among them.
             W: (n,), their weights; zero for a label that is gone.
-            tighten: whether labels that are new, or whose anchor is loose, are weighed anew too;
+            tighten: whether labels that are new, or whose anchor is loose, are moved too;
                 until then they explain less than they could.
         """
         was = np.array([self.weights.get(label, 0.0) for label in labels])

@@ -12,7 +12,7 @@ import pytest
 from support.tasks import prepared
 from system.kills import kill
 
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.errors import MissingPackageError, StrategyError
 from possibal.experiments.datasets import load
 from possibal.experiments.engine import runner

@@ -6,7 +6,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from support.tasks import prepared
 
-from possibal.acquisition.pointwise import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.scoring import one_per_latent, score
 from possibal.campaign.campaign import Answer, Campaign
 from possibal.errors import StrategyError

@@ -16,8 +16,7 @@ from typing import TypeAlias, TypeGuard
 
 import numpy as np
 
-from possibal.acquisition.pointwise import STRATEGIES, random
-from possibal.acquisition.registry import pick
+from possibal.acquisition.registry import STRATEGIES, pick, random
 from possibal.acquisition.scoring import Score, is_local
 from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Matrix, Places

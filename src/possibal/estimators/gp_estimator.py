@@ -1,0 +1,47 @@
+"""Posterior of a fitted estimator: what the classifier and the regressor share."""
+
+import warnings
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from possibal.arrays import Matrix
+from possibal.estimators import validation
+from possibal.gp.kernels import Kernel
+from possibal.gp.posterior import Posterior
+
+
+class GPEstimator(BaseEstimator):
+    """A scikit-learn estimator that keeps a Gaussian-process posterior and checks rows for it."""
+
+    posterior_: Posterior
+
+    def _keep(self, posterior: Posterior) -> None:
+        """Keep what a fit learned, the most credible setting first; warn where it is doubtful."""
+        if len(posterior.prior) > 1:
+            posterior = posterior.part(np.argsort(-posterior.credibility, kind="stable"))
+        self.posterior_ = posterior
+        self.log_evidence_ = float(posterior.log_evidence[0])
+        self.jitter_ = float(posterior.mode.information.jitter.max())
+        if not posterior.mode.settled.all():
+            warnings.warn(
+                f"The climb to the mode failed after {posterior.mode.steps.max()} steps; the best "
+                f"place found is kept. Make the amplitude of {posterior.prior.name} smaller.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    @property
+    def kernels_(self) -> list[tuple[list[Kernel], float]]:
+        """The credible settings, the most credible first, each with its credibility."""
+        check_is_fitted(self, "posterior_")
+        credibility = self.posterior_.credibility.tolist()
+        return list(zip(self.posterior_.prior.settings(), credibility, strict=True))
+
+    def _ready(self, X: ArrayLike) -> tuple[Posterior, Matrix]:
+        """The posterior, and rows it can be asked about."""
+        check_is_fitted(self, "posterior_")
+        return self.posterior_, validation.rows(self, X, reset=False)

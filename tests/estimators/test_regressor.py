@@ -1,0 +1,192 @@
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, DotProduct, WhiteKernel
+from sklearn.model_selection import cross_val_score
+from support.estimators import KERNEL, each_way, measured, regressor, rows
+
+from possibal import GaussianPossibility, Interval, OuterMeasure
+from possibal.estimators.regressor import PossibilisticGPRegressor
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("noise", [1.0, 0.01])
+def test_a_regressor_agrees_with_scikit_learn(normalize, noise):
+    X, y = measured()
+    unit = y.std() if normalize else 1.0
+    model = GaussianProcessRegressor(
+        KERNEL, alpha=noise / unit**2, optimizer=None, normalize_y=normalize
+    ).fit(X, y)
+    ours = PossibilisticGPRegressor(
+        KERNEL, hyperparameters="fixed", noise_variance=noise, normalize_y=normalize
+    ).fit(X, y)
+    mean, sd = model.predict(rows(1), return_std=True)
+    mu, latent_sd = ours.predict(rows(1), return_std=True)
+    np.testing.assert_allclose(mu, mean, rtol=1e-8)
+    np.testing.assert_allclose(latent_sd, sd, rtol=1e-8)
+    np.testing.assert_array_equal(ours.predict(rows(1)), mu)
+    assert ours.noise_variance_ == pytest.approx(noise, rel=1e-12)
+    assert ours.log_evidence_ == pytest.approx(model.log_marginal_likelihood_value_, rel=1e-8)
+
+
+@each_way
+@pytest.mark.parametrize("level", [0.05, 0.5, 0.95, 0.999])
+def test_the_necessity_of_a_credible_interval_is_its_level(level, way):
+    model = regressor(hyperparameters=way)
+    belief = model.belief(rows(1))
+    interval = model.credible_interval(rows(1), level)
+    assert interval.shape == (20, 2)
+    for row, (low, high) in enumerate(interval):
+        members = zip(belief.mean[:, row], belief.variance[:, row], belief.credibility, strict=True)
+        outside = max(
+            c * (1.0 - GaussianPossibility(mu, s2).necessity(Interval(low, high)))
+            for mu, s2, c in members
+        )
+        assert 1.0 - outside == pytest.approx(level, abs=1e-9)
+
+
+@each_way
+def test_credible_intervals_are_nested(way):
+    model = regressor(hyperparameters=way)
+    narrow, wide = (model.credible_interval(rows(1), level) for level in (0.5, 0.95))
+    assert (wide[:, 0] < narrow[:, 0]).all()
+    assert (wide[:, 1] > narrow[:, 1]).all()
+    mean = model.predict(rows(1))
+    assert ((narrow[:, 0] < mean) & (mean < narrow[:, 1])).all()
+
+
+def test_the_usual_interval_reaches_two_and_a_half_standard_deviations():
+    mean, sd = regressor().predict(rows(1), return_std=True)
+    half = np.sqrt(-2 * np.log(0.05)) * sd
+    expected = np.column_stack([mean - half, mean + half])
+    np.testing.assert_allclose(regressor().credible_interval(rows(1)), expected, rtol=1e-12)
+
+
+def test_a_random_error_makes_an_outer_measure():
+    model = regressor()
+    mean, sd = model.predict(rows(1), return_std=True)
+    for row, said in enumerate(model.outcome(rows(1))):
+        assert isinstance(said, OuterMeasure)
+        assert isinstance(said.possibility, GaussianPossibility)
+        assert said.possibility.mean[0] == pytest.approx(mean[row])
+        assert said.possibility.covariance[0, 0] == pytest.approx(sd[row] ** 2)
+        assert said.family.variance == model.noise_variance_
+
+
+def test_a_systematic_error_makes_a_possibility_of_latent_and_noise():
+    model = regressor(noise="systematic")
+    mean, sd = model.predict(rows(1), return_std=True)
+    for row, said in enumerate(model.outcome(rows(1))):
+        assert isinstance(said, GaussianPossibility)
+        assert said.mean[0] == pytest.approx(mean[row])
+        assert said.covariance[0, 0] == pytest.approx(sd[row] ** 2 + model.noise_variance_)
+
+
+@each_way
+def test_both_readings_of_the_error_have_the_same_latent(way):
+    one, other = (regressor(noise=noise, hyperparameters=way) for noise in ("random", "systematic"))
+    np.testing.assert_array_equal(one.predict(rows(1)), other.predict(rows(1)))
+
+
+@each_way
+def test_units_of_the_outcome_do_not_matter(way):
+    X, y = measured()
+    one = PossibilisticGPRegressor(hyperparameters=way).fit(X, y)
+    other = PossibilisticGPRegressor(hyperparameters=way).fit(X, 1e6 * y - 3e4)
+    np.testing.assert_allclose(
+        other.credible_interval(rows(1)),
+        1e6 * one.credible_interval(rows(1)) - 3e4,
+        rtol=1e-4,
+    )
+    assert other.noise_variance_ == pytest.approx(1e12 * one.noise_variance_, rel=1e-3)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("value", [0.0, 7.0, 0.1])
+def test_an_outcome_that_never_varies_is_predicted(value, normalize):
+    model = PossibilisticGPRegressor(normalize_y=normalize).fit(rows(0), np.full(20, value))
+    np.testing.assert_allclose(model.predict(rows(0)), value, atol=0.5)
+    assert model.unit_ > 1e-9  # and not what rounding leaves of the spread
+
+
+@each_way
+@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e100, 1e150])
+def test_outcomes_of_any_scale_are_predicted(scale, way):
+    X, y = measured()
+    model = PossibilisticGPRegressor(hyperparameters=way).fit(X, (y - 50) * scale)
+    plain = PossibilisticGPRegressor(hyperparameters=way).fit(X, y - 50)
+    found, expected = (one.credible_interval(rows(1)) for one in (model, plain))
+    np.testing.assert_allclose(found / scale, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_outcomes_whose_squares_are_no_numbers_are_refused(normalize):
+    X, y = measured()
+    with pytest.raises(ValueError, match=r"^y must .*; .*\.$"):
+        PossibilisticGPRegressor(normalize_y=normalize).fit(X, (y - 50) * 1e300)
+
+
+@pytest.mark.parametrize(("way", "noise"), [("fixed", 1e-12), ("evidence", 1e-10)])
+def test_outcomes_with_hardly_any_noise_are_followed(way, noise):
+    X = rows(0)
+    model = PossibilisticGPRegressor(noise_variance=noise, hyperparameters=way).fit(X, X[:, 0])
+    np.testing.assert_allclose(model.predict(X), X[:, 0], atol=0.01)
+
+
+def test_noise_is_learned():
+    X = np.linspace(0, 10, 150)[:, None]
+    y = 5 * np.sin(X[:, 0]) + rows(0, 150)[:, 0]
+    model = PossibilisticGPRegressor(noise_variance=5.0).fit(X, y)
+    assert model.noise_variance_ == pytest.approx(1.0, rel=0.3)
+
+
+def test_weights_of_a_regression_count_rows():
+    X, y = measured()
+    k = np.arange(20) % 3
+    one = PossibilisticGPRegressor(KERNEL, hyperparameters="fixed", noise_variance=0.2)
+    other = clone(one).fit(np.repeat(X, k, axis=0), np.repeat(y, k))
+    one.fit(X, y, sample_weight=k)
+    np.testing.assert_allclose(one.predict(rows(1)), other.predict(rows(1)), rtol=1e-8)
+    assert one.noise_variance_ == pytest.approx(0.2, rel=1e-12)
+
+
+def test_the_leading_setting_of_an_envelope_predicts():
+    model = regressor(hyperparameters="envelope")
+    belief = model.belief(rows(1))
+    assert len(belief.credibility) == len(model.kernels_) > 1
+    np.testing.assert_array_equal(model.predict(rows(1)), belief.mean[0])
+
+
+def test_any_kernel_of_scikit_learn_will_do():
+    model = regressor(kernel=DotProduct() + RBF() + WhiteKernel(0.1))
+    assert model.score(*measured()) > 0.8
+
+
+def test_a_regressor_is_cross_validated():
+    scores = cross_val_score(PossibilisticGPRegressor(), *measured(n=60), cv=3, error_score="raise")
+    assert scores.mean() > 0.7
+
+
+def test_the_centre_and_spread_of_outcomes_are_weighted():
+    X, y, weight = np.arange(4.0)[:, None], np.array([0.0, 1.0, 5.0, 9.0]), [1, 1, 1, 7]
+    model = PossibilisticGPRegressor(hyperparameters="fixed").fit(X, y, weight)
+    repeated = np.repeat(y, weight)
+    assert model.centre_ == pytest.approx(repeated.mean())
+    assert model.unit_ == pytest.approx(repeated.std())
+
+
+def test_the_amplitude_of_outcomes_that_are_not_normalised_is_their_size():
+    X = np.arange(6.0)[:, None]
+    choices = {"hyperparameters": "fixed", "normalize_y": False}
+    model = PossibilisticGPRegressor(**choices).fit(X, 100.0 + X[:, 0])
+    assert model.posterior_.prior.amplitude[0] == pytest.approx(np.mean((100 + X) ** 2))
+
+
+def test_the_log_evidence_of_outcomes_given_twice_is_that_of_scikit_learn():
+    X, y = measured()
+    X, y = np.concatenate([X, X[:5]]), np.concatenate([y, y[:5]])
+    choices = {"hyperparameters": "fixed", "normalize_y": False, "noise_variance": 0.1}
+    ours = PossibilisticGPRegressor(1.0 * RBF(1.0), **choices).fit(X, y)
+    peer = GaussianProcessRegressor(1.0 * RBF(1.0), alpha=0.1, optimizer=None).fit(X, y)
+    assert ours.log_evidence_ == pytest.approx(peer.log_marginal_likelihood_value_, rel=1e-9)
