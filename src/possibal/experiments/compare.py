@@ -1,4 +1,8 @@
-"""Strategies side by side on any labelled set: accuracies, and labels saved against random."""
+"""Paired comparison of strategies by common random numbers: accuracies, labels saved.
+
+The one rule for labels saved in experiments is :func:`saving`. A live campaign knows no random
+twin of itself: `labelling.evaluation` asks how many rows drawn at random a model would need.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,8 +28,8 @@ from possibal.experiments.spec import (
     Experiment,
     Sizes,
 )
+from possibal.experiments.splits import random_stream
 from possibal.experiments.strategies import resolve_strategy, strategy_source
-from possibal.experiments.streams import random_stream
 
 RANDOM = "random"
 MOST_POOL, MOST_TEST, MOST_ROWS = 300, 1000, 20_000
@@ -118,7 +122,7 @@ class LabelSaving:
 
 
 def saving(results: Results, name: str) -> LabelSaving:
-    """The labels saved by one strategy, with a bootstrap interval over paired runs.
+    """The labels saved by one strategy, with a bootstrap percentile interval over paired runs.
 
     A curve has reached an accuracy where its mean comes to stay at or above it. One that never
     does counts as needing one label more than it was given, so that its loss is understated.
@@ -127,13 +131,13 @@ def saving(results: Results, name: str) -> LabelSaving:
     interval = None
     if len(ours) >= FEWEST:
         interval = ends(np.array([_gap(ours[draw], theirs[draw]) for draw in draws(results)]))
-    at = int(reached(ours.mean(axis=0), _goal(theirs)))
+    at = int(reached(ours.mean(axis=0), target_accuracy(theirs)))
     needed = results.start + at if at < ours.shape[1] else None
     return LabelSaving(needed, _gap(ours, theirs), interval)
 
 
 def draws(results: Results, place: int = 0) -> Places:
-    """Runs drawn with replacement, again and again, the same for all strategies.
+    """Bootstrap resamples: runs drawn with replacement, the same for all strategies.
 
     Args:
         results: whose runs.
@@ -144,12 +148,12 @@ def draws(results: Results, place: int = 0) -> Places:
 
 
 def ends(many: Vector) -> tuple[float, float]:
-    """The 95% interval of what was worked out from each draw."""
+    """The 95% bootstrap percentile interval of what was worked out from each resample."""
     low, high = np.quantile(many, ENDS)
     return float(low), float(high)
 
 
-def _goal(theirs: Matrix) -> float:
+def target_accuracy(theirs: Matrix) -> float:
     """The accuracy to reach: where random has gained most of what it gains in all.
 
     Where random loses in all, it is what random ends with, so that random gets there anyway.
@@ -160,7 +164,7 @@ def _goal(theirs: Matrix) -> float:
 
 def _gap(ours: Matrix, theirs: Matrix) -> int:
     """Labels that random needs, less labels that a strategy needs."""
-    goal = _goal(theirs)
+    goal = target_accuracy(theirs)
     return int(reached(theirs.mean(axis=0), goal) - reached(ours.mean(axis=0), goal))
 
 
@@ -179,7 +183,7 @@ def table(results: Results, judged: Mapping[str, Results] = NOBODY) -> TextTable
 
     Args:
         results: by our own model.
-        judged: the same trails by referees, by name.
+        judged: the same runs by referees, by name.
     """
     columns = (
         TableColumn("strategy"),
@@ -215,7 +219,7 @@ def _row(results: Results, judged: Mapping[str, Results], name: str) -> tuple[Ce
     over = [cell for one in (results, *judged.values()) for cell in _over(one, name)]
     if name == RANDOM:
         curve = results.accuracy[name].mean(axis=0)
-        needed = results.start + int(reached(curve, _goal(results.accuracy[name])))
+        needed = results.start + int(reached(curve, target_accuracy(results.accuracy[name])))
         return Cell(name), *over, final, Cell(str(needed)), Cell()
     saved = saving(results, name)
     return (
@@ -231,12 +235,12 @@ def _over(results: Results, name: str) -> tuple[Cell, Cell]:
     """Accuracy over all answers, and by how much it is ahead of random's."""
     over = 100 * results.area[name]
     gap = over - 100 * results.area[RANDOM]
-    lead = "" if name == RANDOM else f"{gap.mean():+.1f}{in_words(_interval(gap, results), 1)}"
+    lead = "" if name == RANDOM else f"{gap.mean():+.1f}{in_words(mean_interval(gap, results), 1)}"
     return Cell(f"{over.mean():.1f}"), Cell(lead)
 
 
-def _interval(values: Vector, results: Results) -> tuple[float, float] | None:
-    """The 95% bootstrap interval of a mean; None where runs are too few."""
+def mean_interval(values: Vector, results: Results) -> tuple[float, float] | None:
+    """The 95% bootstrap percentile interval of a mean over runs; None where runs are too few."""
     if len(values) < FEWEST:
         return None
     return ends(values[draws(results)].mean(axis=1))
@@ -256,8 +260,10 @@ def verdict(results: Results) -> str:
     if not sure:
         return "No strategy saved labels against random beyond what chance can do."
     best = max(sure, key=lambda name: sure[name].saved)
-    low, high = sure[best].interval or ENDS
+    one = sure[best]
+    low, high = one.interval or ENDS
+    counts = "" if one.needed is None else f": {one.needed} instead of {one.needed + one.saved}"
     return (
-        f"{best} saved {sure[best].saved} labels against random "
-        f"(95% interval {low:.0f} to {high:.0f})."
+        f"{best} saved {one.saved} labels against random "
+        f"(95% interval {low:.0f} to {high:.0f}){counts}."
     )

@@ -27,8 +27,7 @@ from possibal.experiments.engine.batched_gp import BatchedFit, PoolGeometry, Run
 from possibal.experiments.engine.batched_hyperparameters import WAYS, Way, fixed
 from possibal.experiments.results import Run
 from possibal.experiments.spec import PAPER, Experiment
-from possibal.experiments.splits import scaled, split
-from possibal.experiments.streams import random_stream
+from possibal.experiments.splits import random_stream, scaled, split
 from possibal.gp.hyperparameters import COMMON, evidence, problem
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
 from possibal.gp.posterior import TrainingData
