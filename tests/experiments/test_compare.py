@@ -148,7 +148,7 @@ def test_random_is_always_there_and_nothing_twice():
     assert (one.experiment.hyperparameters, one.experiment.seed) == (EVIDENCE, 3)
 
 
-def test_own_strategies_get_ledgers_of_their_own(tmp_path, monkeypatch):
+def test_own_strategies_get_results_files_of_their_own(tmp_path, monkeypatch):
     text = "def first(view): ...\ndef last(view): ...\n"
     (tmp_path / "mine_to_compare.py").write_text(text)
     monkeypatch.chdir(tmp_path)
@@ -330,7 +330,8 @@ def test_the_verdict_names_what_saves_most(result):
     low, high = one.interval
     assert 0 < low < high
     assert verdict(result) == (
-        f"faster saved {one.saved} labels against random (95% interval {low:.0f} to {high:.0f})."
+        f"faster saved {one.saved} labels against random (95% interval {low:.0f} to {high:.0f}): "
+        f"{one.needed} instead of {one.needed + one.saved}."
     )
 
 

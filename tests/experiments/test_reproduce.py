@@ -39,10 +39,10 @@ def drawn(dataset, runs=3):
 RESULTS = [drawn("wine"), drawn("fri"), drawn("iris")]
 
 
-def found(what, results=RESULTS, pace=None):
+def found(what, results=RESULTS, timing=None):
     """What there is to write of some results."""
     costs = COSTS if what in {"cost", "all"} else None
-    return Reproduction(ReproduceRequest(what), results, pace or {}, costs)
+    return Reproduction(ReproduceRequest(what), results, timing or {}, costs)
 
 
 # ---------------------------------------------------------------- settings
@@ -111,7 +111,7 @@ def test_the_seed_draws_the_sets_that_are_drawn():
     assert not np.array_equal(first, other)
 
 
-def test_other_strategies_get_ledgers_of_their_own_and_the_papers_are_not_run_twice():
+def test_other_strategies_get_results_files_of_their_own_and_the_papers_are_not_run_twice():
     usual, own = reproduction_jobs(
         ReproduceRequest("table1", ("wine",), own=("margin", "bald", "margin"))
     )
@@ -197,7 +197,7 @@ def test_only_a_full_report_is_summed_up():
 
 
 def test_the_report_says_what_was_run():
-    about = found("all", pace={"wine": 1.234}).about()
+    about = found("all", timing={"wine": 1.234}).about()
     assert about["Protocol"].startswith("paper: test rows are drawn")
     assert about["Hyperparameters"].startswith("paper: two labels: ")
     assert about["Runs"] == "wine 3, fri 3, iris 3"

@@ -155,5 +155,6 @@ def _draw_saving(axes: Panel, outcome: Demonstration) -> None:
     height = 100 * target_accuracy(outcome.results.accuracy[RANDOM])
     arrow = {"arrowstyle": "<->", "color": COLOURS[1], "lw": 2}
     axes.annotate("", xy=(ours, height), xytext=(theirs, height), arrowprops=arrow)
-    below = {"textcoords": "offset points", "ha": "left", "va": "top", "color": COLOURS[1]}
-    axes.annotate(f"{ours} labels instead of {theirs}", (ours, height), (6, -5), **below)
+    below = {"textcoords": "offset points", "ha": "left", "va": "top", "fontsize": 13}
+    text = f"{ours} labels instead of {theirs}"
+    axes.annotate(text, (ours, height), (6, -5), color=COLOURS[1], **below)
