@@ -318,6 +318,13 @@ def test_missing_matplotlib_is_told_before_anything_is_run(tmp_path, monkeypatch
     assert files(tmp_path) == {}
 
 
+def test_a_table_needs_no_matplotlib(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    asked = ReproduceRequest("table1", ("wine",), runs=2)
+    experiments_session.reproduce(asked, RunOptions(tmp_path, 1))
+    assert set(files(tmp_path)) == {"table1.csv", "table1.md"}
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs locks of POSIX")
 def test_rows_at_which_another_process_works_are_refused_and_left_alone(full, tmp_path):
     rows = tmp_path / "rows"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from possibal.acquisition.pointwise import STRATEGIES
+from possibal.experiments import reproduce
 from possibal.experiments.reporting.timing import SCORES, Cost
 from possibal.experiments.reproduce import (
     SETS,
@@ -210,3 +211,15 @@ def test_the_report_asks_for_nothing_from_outside(everything):
     page = everything["report.html"].decode()
     assert "all rows were there already" in page
     assert not re.search(r"<script|(src|href)=\"(?!#)|@import", page)
+
+
+def test_only_what_is_asked_is_worked_out_and_only_once(monkeypatch):
+    made = list[str]()
+    for name in ("table1", "table2", "table3"):
+        usual = getattr(reproduce, name)
+        monkeypatch.setattr(
+            reproduce, name, lambda *given, n=name, f=usual: made.append(n) or f(*given)
+        )
+    one = found("table1")
+    assert [*one.tables] == [*one.tables] == ["table1"]
+    assert made == ["table1"]

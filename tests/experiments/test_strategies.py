@@ -137,9 +137,9 @@ def test_a_strategy_decorated_by_us_is_known_by_its_own_file(folder):
     (folder / "mine_score.py").write_text(
         dedent("""
         # naïve, and not ours
-        from possibal.acquisition.scoring import reading, score
+        from possibal.acquisition.scoring import one_per_latent, score
 
-        @score(size=reading)
+        @score(size=one_per_latent)
         def spread(belief):
             return belief.variance[0]
         """),

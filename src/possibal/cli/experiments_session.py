@@ -20,6 +20,7 @@ from possibal.experiments.engine.runner import (
     run,
 )
 from possibal.experiments.engine.simulation import is_binary
+from possibal.experiments.reporting.comparison_table import comparison_table
 from possibal.experiments.reporting.figures import as_bytes, check_drawing, curves
 from possibal.experiments.reporting.paper_tables import TextTable
 from possibal.experiments.reporting.timing import measured as measure_cost
@@ -126,7 +127,7 @@ def compare(asked: CompareRequest, workplace: RunOptions) -> None:
     done = _run(jobs, workplace, asked.referees)
     (result,) = reproduction.merged(done.results)
     judged = {name: reproduction.merged(some)[0] for name, some in done.judged.items()}
-    shown, drawn = comparison.table(result, judged), curves([result])
+    shown, drawn = comparison_table(result, judged), curves([result])
     tables = {"comparison.md": shown.markdown().encode(), "comparison.csv": shown.csv().encode()}
     pictures = {f"curves.{kind}": as_bytes(drawn, kind) for kind in ("png", "svg")}
     files_written = _write(place, {**tables, **pictures})

@@ -28,6 +28,7 @@ from possibal.experiments.engine.runner import (
 )
 from possibal.experiments.engine.simulation import simulate
 from possibal.experiments.spec import EVIDENCE, HELD_OUT, PAPER, Experiment, Sizes
+from possibal.pool import dask_backend
 
 WINE, IRIS = load("wine"), load("iris")
 FEW = replace(WINE, name="few", X=WINE.X[40:90], y=WINE.y[40:90])
@@ -184,11 +185,11 @@ def test_an_address_without_a_port_is_refused_before_a_client_is_made(monkeypatc
 
 @pytest.mark.usefixtures("unreached")
 def test_a_scheduler_without_workers_is_refused_in_time(monkeypatch):
-    monkeypatch.setattr(runner, "PATIENCE", 1)
+    monkeypatch.setattr(dask_backend, "PATIENCE", 1)
     begun = perf_counter()
     with (
         distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=ANY_PORT) as there,
-        pytest.raises(ValueError, match=r"^dask must be .* with workers, .*0/1.*dask worker\.$"),
+        pytest.raises(ValueError, match=r"^dask must be .* with workers; .*0/1.*dask worker\.$"),
         cluster(there.scheduler_address),
     ):
         pass
