@@ -251,7 +251,7 @@ def verdict(judged: Mapping[str, Sets], ours: str, peers: Sequence[str]) -> list
     """Whether ours spends labels as well as it should, one sentence for each goal.
 
     Args:
-        judged: the same trails by each way to judge.
+        judged: the same runs by each model that measures them.
         ours: the strategy to be judged.
         peers: whom it is held against, random among them.
     """

@@ -57,8 +57,8 @@ def run(name: str, seed: int, way: str) -> float:
     make, posterior.TEMPERING = WAYS[way]
     data, rng = load(name, seed), np.random.default_rng([seed, crc32(name.encode())])
     pool, test = np.split(rng.permutation(len(data.y)), [POOLS[name]])
-    spread = data.X[pool].std(axis=0)
-    X = (data.X - data.X[pool].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    deviation = data.X[pool].std(axis=0)
+    X = (data.X - data.X[pool].mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
     known = [int(rng.choice(pool[data.y[pool] == label])) for label in (0, 1)]
     accuracies = []
     with threadpool_limits(1):

@@ -60,7 +60,7 @@ class Measured:
 
 
 def planned(settings: Namespace) -> list[ExperimentJob]:
-    """The experiments; each peer has a ledger of its own."""
+    """The experiments; each peer has a results file of its own."""
     names = (*settings.strategies, *(f"{PREFIX}{peer}" for peer in settings.peers))
     plan = list[ExperimentJob]()
     for name in settings.sets:
@@ -73,26 +73,26 @@ def planned(settings: Namespace) -> list[ExperimentJob]:
 def measured(plan: Sequence[ExperimentJob], settings: Namespace) -> Measured:
     """The results, with a bar while they come."""
     peers = [one for one in plan if one.source is not None]
-    total = 2 * sum(one.trails for one in plan) + sum(one.trails for one in peers)
+    total = 2 * sum(one.run_count for one in plan) + sum(one.run_count for one in peers)
     rows = folder(settings.out / "rows", "out")
     with ExitStack() as stack:
-        spread = stack.enter_context(cores(settings.jobs))
+        execute = stack.enter_context(cores(settings.jobs))
         stack.enter_context(alone(rows, "out"))
         stack.enter_context(threadpool_limits(1))  # small matrices lose by more threads
         show = stack.enter_context(bar(total))
 
         def watch(progress: RunProgress) -> None:
-            show(progress.experiment.dataset, progress.trails)
+            show(progress.experiment.dataset, progress.runs)
 
-        begun = begin(plan, rows, spread)
-        judged = referees.referee_jobs(SVM, referees.MODELS[SVM](), begun)
-        own = [mine for one in begun if one.wanted.source is not None for mine in by_own_model(one)]
-        return Measured(*(_named(run(some, spread, watch)) for some in (begun, judged, own)))
+        started = begin(plan, rows, execute)
+        judged = referees.referee_jobs(SVM, referees.MODELS[SVM](), started)
+        own = [mine for one in started if one.job.source is not None for mine in by_own_model(one)]
+        return Measured(*(_named(run(some, execute, watch)) for some in (started, judged, own)))
 
 
 def by_own_model(one: StartedJob) -> list[referees.RefereeJob]:
     """The experiment of a peer, as the model that it is used with will judge it."""
-    (name,) = one.wanted.strategies
+    (name,) = one.job.strategies
     return referees.referee_jobs("own", MODELS[name.removeprefix(PREFIX)](), [one])
 
 

@@ -68,11 +68,11 @@ def followed(name: str, run: int, variant: str) -> tuple[float, float]:
     """Mean accuracy over the answers: our own, and that of the referee."""
     data, sizes = dataset(name)
     experiment = Experiment(data.name, HELD_OUT, ENVELOPE, sizes)
-    (trail,) = simulate(
+    (found,) = simulate(
         SimulationTask(experiment, data, {variant: VARIANTS[variant]}), [(variant, run)]
     )
-    referee = referee_accuracies(experiment, data, trail, MODELS["svm"]())
-    return float(trail.accuracy[1:].mean()), float(referee[1:].mean())
+    referee = referee_accuracies(experiment, data, found, MODELS["svm"]())
+    return float(found.accuracy[1:].mean()), float(referee[1:].mean())
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 The theory of the paper is Laplace's method, its multiclass experiments are GPyTorch's variational
 softmax with 500 steps of Adam at a rate of 0.05 after every answer. Both go through the same runs
-here, a few of them: a trail of the former takes minutes.
+here, a few of them: a run of the former takes minutes.
 """
 
 import sys
@@ -65,11 +65,11 @@ def variational(X: Array, y: Array, X_t: Array, labels: int) -> tuple[Array, Arr
         return latent.mean.numpy().astype(float), latent.variance.numpy().astype(float)
 
 
-def trail(name: str, strategy: str, run: int, queries: int) -> tuple[list[float], float]:
-    """Accuracies of one trail of the variational model, and the seconds it took."""
+def run_of(name: str, strategy: str, run: int, queries: int) -> tuple[list[float], float]:
+    """Accuracies of one run of the variational model, and the seconds it took."""
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore", module="gpytorch|linear_operator")
-    data, plan, begun = load(name), experiment(name), perf_counter()
+    data, plan, started = load(name), experiment(name), perf_counter()
     share = split(plan, data, run)
     known, accuracy = list(share.start), []
     for step in range(queries + 1):
@@ -85,7 +85,7 @@ def trail(name: str, strategy: str, run: int, queries: int) -> tuple[list[float]
             score = STRATEGIES[strategy]
             merit = score(belief, rng=rng) if strategy == "random" else score(belief)
             known.append(int(left[merit.argmax()]))
-    return accuracy, perf_counter() - begun
+    return accuracy, perf_counter() - started
 
 
 def main() -> None:
@@ -102,18 +102,18 @@ def main() -> None:
     sys.stdout.write(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}\n")
     for name in asked.sets.split(","):
         jobs = [(name, one, run, asked.queries) for one in names for run in range(asked.runs)]
-        found = joblib.Parallel(n_jobs=asked.jobs)(joblib.delayed(trail)(*job) for job in jobs)
+        found = joblib.Parallel(n_jobs=asked.jobs)(joblib.delayed(run_of)(*job) for job in jobs)
         task = SimulationTask(experiment(name), load(name), {one: STRATEGIES[one] for one in names})
-        begun = perf_counter()
+        started = perf_counter()
         with threadpool_limits(1):
             ours = simulate(task, [(one, run) for _, one, run, _ in jobs])
-        pace = 1e3 * (perf_counter() - begun) / len(ours) / task.experiment.sizes.queries
+        timing = 1e3 * (perf_counter() - started) / len(ours) / task.experiment.sizes.queries
         for one in names:
             theirs = [f for job, f in zip(jobs, found, strict=True) if job[1] == one]
             last = np.mean([accuracy[-1] for accuracy, _ in theirs])
             seconds = np.mean([s for _, s in theirs]) / (asked.queries + 1)
             mine = np.mean([t.accuracy[asked.queries] for t in ours if t.strategy == one])
-            cells = (name, one, f"{last:.3f}", f"{mine:.3f}", f"{seconds:.1f}", f"{pace:.1f}")
+            cells = (name, one, f"{last:.3f}", f"{mine:.3f}", f"{seconds:.1f}", f"{timing:.1f}")
             sys.stdout.write(f"| {' | '.join(cells)} |\n")
             sys.stdout.flush()
 

@@ -44,8 +44,8 @@ SHARES = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0)
 
 def standard(X: Matrix, by: Matrix) -> Matrix:
     """Mean 0 and variance 1."""
-    spread = by.std(axis=0)
-    return (X - by.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    deviation = by.std(axis=0)
+    return (X - by.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
 
 
 def unit(X: Matrix, by: Matrix) -> Matrix:
@@ -111,9 +111,9 @@ def medians(
     names = settings.strategies.split(",")
     chosen = {one: OTHERS[one][0] if one in OTHERS else STRATEGIES[one] for one in names}
     task = SimulationTask(experiment(name).with_runs(settings.runs), load(name), chosen, theta)
-    trails = simulate(task, [(one, run) for run in range(settings.runs) for one in chosen])
+    runs = simulate(task, [(one, run) for run in range(settings.runs) for one in chosen])
     return {
-        one: float(np.median([t.accuracy[-1] for t in trails if t.strategy == one]))
+        one: float(np.median([run.accuracy[-1] for run in runs if run.strategy == one]))
         for one in chosen
     }
 
@@ -129,11 +129,11 @@ def margins(runs: int) -> None:
     chosen["largest"] = largest_margin
     sys.stdout.write(",".join(["set", *chosen]) + "\n")
     for name in MULTICLASS:
-        trails = simulate(
+        runs = simulate(
             SimulationTask(experiment(name), load(name), chosen),
             [(one, run) for run in range(runs) for one in chosen],
         )
-        last = {one: [t.accuracy[-1] for t in trails if t.strategy == one] for one in chosen}
+        last = {one: [run.accuracy[-1] for run in runs if run.strategy == one] for one in chosen}
         cells = [name, *(f"{np.median(some):.3f}" for some in last.values())]
         sys.stdout.write(",".join(cells) + "\n")
 

@@ -42,6 +42,7 @@ def test_a_person_sees_what_is_done_and_how_much(capsys, monkeypatch):
         show("iris", 4)
     shown, told = capsys.readouterr()
     assert not shown
+    assert "wine" in told  # however soon other words follow
     assert "iris" in told
     assert "75%" in told
 

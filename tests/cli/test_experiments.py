@@ -110,8 +110,8 @@ def test_an_own_strategy_stands_in_the_table_and_a_changed_one_is_refused(capsys
     table = Path("a/table1.csv").read_text()
     assert "\nwine,studies_own:best,1," in table
     assert "\nwine,margin,1," in table
-    ledgers = ["wine-paper-paper-margin.csv", "wine-paper-paper-studies_own-best.csv"]
-    assert names("a/rows") == [".lock", *ledgers, "wine-paper-paper.csv"]
+    results_files = ["wine-paper-paper-margin.csv", "wine-paper-paper-studies_own-best.csv"]
+    assert names("a/rows") == [".lock", *results_files, "wine-paper-paper.csv"]
     Path("studies_own.py").write_text(OWN.replace("0]", "1]"))
     before = {name: (Path("a/rows") / name).read_bytes() for name in names("a/rows")}
     told = refusal(capsys, *line)
@@ -214,5 +214,5 @@ def test_a_place_that_cannot_be_written_is_refused(command, out, capsys):
 
 def test_a_cluster_that_is_no_address_is_refused(capsys):
     told = refusal(capsys, "reproduce", "table1", *SMALL, "--dask", "there", "--out", "a")
-    assert "dask must be the address of a scheduler with workers, or local; got 'there' (" in told
+    assert "dask must be the address of a scheduler with workers; got 'there' (" in told
     assert names("a") == []

@@ -88,7 +88,7 @@ def test_everything_is_written_and_said_to_be(full):
         assert content.startswith({"png": PNG, "svg": SVG}.get(name[-3:], b""))
 
 
-def test_tables_are_printed_with_their_notes_and_the_pace(full):
+def test_tables_are_printed_with_their_notes_and_the_timing(full):
     shown = full[1]
     for part in ("Table 1. Accuracy", "What scores cost", "Time: a step is a fit", "wine"):
         assert part in shown
@@ -255,8 +255,8 @@ def test_own_strategies_are_compared_too(tmp_path, monkeypatch):
     for name in ("random", *names):
         assert f"│ {name} " in shown
     rows = files(tmp_path / "out" / "rows")
-    ledgers = {"wine-held-out-paper.csv", "wine-held-out-paper-lab_own-last.csv"}
-    assert set(rows) == {".lock", *ledgers}
+    results_files = {"wine-held-out-paper.csv", "wine-held-out-paper-lab_own-last.csv"}
+    assert set(rows) == {".lock", *results_files}
     assert b"lab_own" not in rows["wine-held-out-paper.csv"]
 
 
@@ -318,6 +318,13 @@ def test_missing_matplotlib_is_told_before_anything_is_run(tmp_path, monkeypatch
     assert files(tmp_path) == {}
 
 
+def test_a_table_needs_no_matplotlib(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    asked = ReproduceRequest("table1", ("wine",), runs=2)
+    experiments_session.reproduce(asked, RunOptions(tmp_path, 1))
+    assert set(files(tmp_path)) == {"table1.csv", "table1.md"}
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs locks of POSIX")
 def test_rows_at_which_another_process_works_are_refused_and_left_alone(full, tmp_path):
     rows = tmp_path / "rows"
@@ -373,13 +380,13 @@ def test_a_person_at_a_terminal_sees_how_far_it_is(tmp_path, monkeypatch, capsys
 
 
 # ---------------------------------------------------------------- values
-def test_the_pace_is_work_by_steps_and_rows_that_were_there_do_not_count():
-    pace, one = Timing(), experiment("wine")
-    for trails, seconds in ((100, 0.0), (4, 1.0), (6, 2.0)):
-        pace.tell(RunProgress(one, trails, seconds))
-    assert pace.steps == {"wine": 10 * 45}
-    assert pace.seconds == {"wine": 3.0}
-    assert pace.milliseconds == pytest.approx({"wine": 3000 / 450})
+def test_the_timing_is_work_by_steps_and_rows_that_were_there_do_not_count():
+    timing, one = Timing(), experiment("wine")
+    for runs, seconds in ((100, 0.0), (4, 1.0), (6, 2.0)):
+        timing.tell(RunProgress(one, runs, seconds))
+    assert timing.steps == {"wine": 10 * 45}
+    assert timing.seconds == {"wine": 3.0}
+    assert timing.milliseconds == pytest.approx({"wine": 3000 / 450})
 
 
 def test_every_set_is_listed_with_its_size_and_labels(monkeypatch):

@@ -71,6 +71,18 @@ def test_no_arguments_print_the_help(capsys):
     assert not bare.err
 
 
+def test_help_imports_nothing_that_is_slow():
+    line = (
+        "import sys\n"
+        "from possibal.cli.main import main\n"
+        "main(['--help'])\n"
+        "slow = {'scipy', 'sklearn', 'pandas', 'sqlalchemy', 'fastapi', 'matplotlib', 'joblib'}\n"
+        "sys.exit(str(slow & set(sys.modules)) if slow & set(sys.modules) else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", line], env=HERE, capture_output=True, text=True)  # noqa: S603, PLW1510 - our own code
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_help_lists_every_command(capsys):
     main.main(["--help"])
     shown = capsys.readouterr().out
@@ -152,7 +164,7 @@ def test_an_interrupt_in_a_command_exits_quietly(capsys, monkeypatch):
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(demo, "load", interrupt)
+    monkeypatch.setattr(demo, "demo_job", interrupt)
     assert main.main(["demo"]) == 130
     assert not capsys.readouterr().err.strip()
 

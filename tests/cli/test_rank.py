@@ -168,6 +168,13 @@ def test_a_mistake_is_told_in_one_line_and_nothing_is_written(capsys, line, word
     assert present() == {"pool.parquet", "labels.csv"}
 
 
+def test_an_address_that_is_none_is_told_by_the_name_of_its_option(capsys):
+    line = ["rank", "pool.csv", "--labels", "labels.csv", "--dask", "nowhere"]
+    assert main.main(line) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("possibal: dask must be the address of a scheduler with workers; got 'n")
+
+
 def test_labels_are_needed(capsys):
     assert main.main(["rank", "pool.parquet"]) == 2
     assert "Missing option '--labels'" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.outcomes import START, STEPS, learning, made_up
 
 from possibal.acquisition.registry import STRATEGIES
 from possibal.arguments import DEFAULT_STRATEGY
@@ -18,24 +19,21 @@ from possibal.experiments.compare import (
     reached,
     saving,
     sizes,
-    table,
     verdict,
 )
 from possibal.experiments.datasets import SOURCES, Dataset, load
-from possibal.experiments.results import Results
+from possibal.experiments.reporting.comparison_table import comparison_table
 from possibal.experiments.spec import (
     BINARY_STRATEGIES,
     ENVELOPE,
     EVIDENCE,
     HELD_OUT,
     MULTICLASS_STRATEGIES,
-    REFEREES,
     Experiment,
     Sizes,
 )
 
 WINE, IRIS = load("wine"), load("iris")
-STEPS, START = 30, 2
 THERE = 24
 """Where a curve of learning() has gained GAINED of all: exp(-2.4) < 1 - GAINED (1 - exp(-3))."""
 
@@ -43,21 +41,6 @@ THERE = 24
 def first(rows):
     """A set of the first rows of wine."""
     return replace(WINE, X=WINE.X[:rows], y=WINE.y[:rows])
-
-
-def made_up(**accuracy):
-    """Results of strategies with these accuracies, a line for each run."""
-    lines = {name: np.asarray(some, dtype=float) for name, some in accuracy.items()}
-    runs, points = next(iter(lines.values())).shape
-    experiment = Experiment("wine", HELD_OUT, ENVELOPE, Sizes(runs, points - 1, 89, 89))
-    return Results(experiment, START, lines)
-
-
-def learning(rng, runs, *, ahead=0, noise=0.0):
-    """Curves that grow with the labels, as if so many more were known."""
-    steps = np.arange(STEPS + 1) + ahead
-    run = rng.normal(size=(runs, 1)) + rng.normal(size=(runs, STEPS + 1))
-    return 1 - 0.5 * np.exp(-steps / 10) + noise * run
 
 
 # ---------------------------------------------------------------- how much is run
@@ -148,7 +131,7 @@ def test_random_is_always_there_and_nothing_twice():
     assert (one.experiment.hyperparameters, one.experiment.seed) == (EVIDENCE, 3)
 
 
-def test_own_strategies_get_ledgers_of_their_own(tmp_path, monkeypatch):
+def test_own_strategies_get_results_files_of_their_own(tmp_path, monkeypatch):
     text = "def first(view): ...\ndef last(view): ...\n"
     (tmp_path / "mine_to_compare.py").write_text(text)
     monkeypatch.chdir(tmp_path)
@@ -220,7 +203,7 @@ def test_an_interval_needs_some_runs(runs):
     results = made_up(random=slow, fast=fast)
     enough = runs == FEWEST
     assert (saving(results, "fast").interval is not None) == enough
-    shown = table(results)
+    shown = comparison_table(results)
     (row,) = (row for row in shown.rows if row[0].text == "fast")
     assert ["[" in cell.text for cell in row] == [False, False, enough, False, False, enough]
     assert shown.note.endswith(
@@ -237,7 +220,8 @@ def test_the_last_bit_of_what_random_gains_is_not_waited_for():
     assert GAINED == 0.95  # so that 0.69 is to be reached
     assert saving(results, "same") == saving(results, "near") == LabelSaving(START + 2, 0, None)
     assert saving(results, "short") == LabelSaving(None, -2, None)
-    assert "has gained 95% of what random gains in all, to stay there." in table(results).note
+    note = comparison_table(results).note
+    assert "has gained 95% of what random gains in all, to stay there." in note
 
 
 def test_random_gets_there_even_if_it_loses():
@@ -245,7 +229,7 @@ def test_random_gets_there_even_if_it_loses():
     results = made_up(random=slow, same=slow, ahead=slow + 0.01, behind=slow - 0.01)
     assert saving(results, "same") == saving(results, "ahead") == LabelSaving(START, 0, None)
     assert saving(results, "behind") == LabelSaving(None, -4, None)
-    cells = {row[0].text: row[4].text for row in table(results).rows}
+    cells = {row[0].text: row[4].text for row in comparison_table(results).rows}
     assert cells[RANDOM] == str(START)
 
 
@@ -276,61 +260,13 @@ def _result():
     return made_up(**{name: learning(rng, 10, ahead=k, noise=0.005) for name, k in curves.items()})
 
 
-def test_the_most_accurate_comes_first_and_every_cell_is_filled(result):
-    shown = table(result)
-    cells = {row[0].text: [cell.text for cell in row[1:]] for row in shown.rows}
-    assert list(cells) == ["faster", "fast", "random", "slow"]
-    assert all(cell for name in ("faster", "fast", "slow") for cell in cells[name])
-    assert shown.title == "Strategies on wine"
-    assert shown.note.startswith("10 runs of 30 questions, pools of 89 rows, 89 other rows")
-
-
-def test_figures_of_the_table_are_those_of_the_runs(result):
-    cells = {row[0].text: [cell.text for cell in row[1:]] for row in table(result).rows}
-    over, lead, end, needed, saved = cells["fast"]
-    area, one = result.area, saving(result, "fast")
-    gap = 100 * (area["fast"] - area[RANDOM])
-    assert over == f"{100 * area['fast'].mean():.1f}"
-    assert end == f"{100 * result.final['fast'].mean():.1f}"
-    assert needed == str(one.needed)
-    assert saved == f"{one.saved:+d} [{one.interval[0]:+.0f}, {one.interval[1]:+.0f}]"
-    middle, low, high = (float(part.strip("[],")) for part in lead.split())
-    assert middle == pytest.approx(gap.mean(), abs=0.05)
-    assert low < middle < high
-    # A normal interval is about as wide.
-    assert high - low == pytest.approx(2 * 1.96 * gap.std() / np.sqrt(10), abs=0.15)
-
-
-def test_referees_stand_beside_our_own_model(result):
-    rng = np.random.default_rng(2)
-    referee = made_up(**{name: learning(rng, 10, noise=0.01) for name in result.accuracy})
-    alone, both = table(result), table(result, {"svm": referee})
-    titles = [column.title for column in both.columns]
-    assert titles[3:5] == ["by svm, %", "ahead of random by svm, points [95 %]"]
-    assert titles[:3] + titles[5:] == [column.title for column in alone.columns]
-    expected = {row[0].text: row[1:3] for row in table(referee).rows}
-    for row, before in zip(both.rows, alone.rows, strict=True):
-        assert row[:3] + row[5:] == before
-        assert row[3:5] == expected[row[0].text]
-    assert both.note == f"{alone.note} By svm: {REFEREES['svm']} that learns from the same labels."
-
-
-def test_random_has_no_lead_over_itself_and_others_may_never_get_there(result):
-    cells = {row[0].text: [cell.text for cell in row[1:]] for row in table(result).rows}
-    over, lead, end, needed, saved = cells[RANDOM]
-    assert (lead, saved) == ("", "")
-    assert float(over) < float(end)
-    assert START < int(needed) <= START + STEPS
-    assert cells["slow"][3] == "not reached"
-    assert cells["slow"][4].startswith("-")
-
-
 def test_the_verdict_names_what_saves_most(result):
     one = saving(result, "faster")
     low, high = one.interval
     assert 0 < low < high
     assert verdict(result) == (
-        f"faster saved {one.saved} labels against random (95% interval {low:.0f} to {high:.0f})."
+        f"faster saved {one.saved} labels against random (95% interval {low:.0f} to {high:.0f}): "
+        f"{one.needed} instead of {one.needed + one.saved}."
     )
 
 

@@ -26,7 +26,7 @@ def experiment_on(data):
     return Experiment(data.name, HELD_OUT, ENVELOPE, SIZES, seed=3)
 
 
-def trail_on(data, run=1):
+def run_on(data, run=1):
     """What random asked for."""
     (one,) = simulate(prepared(experiment_on(data), data, OURS), [("random", run)])
     return one
@@ -40,28 +40,28 @@ def _without_commits():
         yield
 
 
-# ---------------------------------------------------------------- one trail
+# ---------------------------------------------------------------- one run
 def test_every_referee_that_is_named_has_its_model():
     assert list(MODELS) == list(REFEREES)
 
 
 @each_set
 def test_a_referee_learns_from_the_start_and_the_rows_asked_about(data):
-    one = trail_on(data)
-    share = split(experiment_on(data), data, one.run)
+    one = run_on(data)
+    rows = split(experiment_on(data), data, one.run)
     accuracy = referee_accuracies(experiment_on(data), data, one, KNeighborsClassifier(1))
     assert accuracy.shape == (SIZES.queries + 1,)
     for answers, found in enumerate(accuracy):
-        known = [*share.start, *one.rows[:answers]]
-        gaps = share.X[share.test][:, None] - share.X[known]
+        known = [*rows.start, *one.rows[:answers]]
+        gaps = rows.X[rows.test][:, None] - rows.X[known]
         nearest = np.array(known)[(gaps**2).sum(axis=2).argmin(axis=1)]
-        assert found == np.mean(data.y[nearest] == data.y[share.test])
+        assert found == np.mean(data.y[nearest] == data.y[rows.test])
 
 
 @each_set
 @pytest.mark.parametrize("name", MODELS)
-def test_every_referee_judges_a_trail_and_judges_it_the_same_again(name, data):
-    one, model = trail_on(data), MODELS[name]()
+def test_every_referee_measures_a_run_and_measures_it_the_same_again(name, data):
+    one, model = run_on(data), MODELS[name]()
     first, again = (referee_accuracies(experiment_on(data), data, one, model) for _ in range(2))
     assert (first > 0).all()
     assert (first <= 1).all()
@@ -70,51 +70,51 @@ def test_every_referee_judges_a_trail_and_judges_it_the_same_again(name, data):
 
 
 # ---------------------------------------------------------------- experiments
-@pytest.fixture(name="begun")
-def _begun(tmp_path):
-    """Two experiments, not run yet; one is a user's own, with a ledger of its own."""
+@pytest.fixture(name="started")
+def _started(tmp_path):
+    """Two experiments, not run yet; one is a user's own, with a results file of its own."""
     one = experiment_on(WINE)
     own = ExperimentJob(one, WINE, {"mine:own": STRATEGIES["bald"]}, "source")
-    with cores(1) as spread:
-        yield begin([ExperimentJob(one, WINE, OURS), own], tmp_path, spread), spread
+    with cores(1) as execute:
+        yield begin([ExperimentJob(one, WINE, OURS), own], tmp_path, execute), execute
 
 
-def test_the_trails_of_experiments_are_judged_run_by_run(begun):
-    experiments, spread = begun
+def test_the_runs_of_experiments_are_measured_again_one_by_one(started):
+    experiments, execute = started
     referees, seen = referee_jobs("svm", MODELS["svm"](), experiments), []
-    run(experiments, spread, lambda _: None)
-    results = run(referees, spread, seen.append)
+    run(experiments, execute, lambda _: None)
+    results = run(referees, execute, seen.append)
     assert [list(one.accuracy) for one in results] == [["random", "margin"], ["mine:own"]]
     for one, result in zip(experiments, results, strict=True):
         assert result.start == 2
-        for (name, number), trail in one.ledger.trails.items():
-            expected = referee_accuracies(result.experiment, WINE, trail, MODELS["svm"]())
+        for (name, number), asked in one.results_file.runs.items():
+            expected = referee_accuracies(result.experiment, WINE, asked, MODELS["svm"]())
             np.testing.assert_array_equal(result.accuracy[name][number], expected)
-    assert sum(progress.trails for progress in seen) == 6
+    assert sum(progress.runs for progress in seen) == 6
 
 
-def test_judgements_are_kept_beside_the_rows_and_taken_up(begun, tmp_path):
-    experiments, spread = begun
-    run(experiments, spread, lambda _: None)
-    first = run(referee_jobs("svm", MODELS["svm"](), experiments), spread, lambda _: None)
+def test_judgements_are_kept_beside_the_rows_and_taken_up(started, tmp_path):
+    experiments, execute = started
+    run(experiments, execute, lambda _: None)
+    first = run(referee_jobs("svm", MODELS["svm"](), experiments), execute, lambda _: None)
     files = sorted(path.name for path in tmp_path.iterdir())
     stem = "wine-held-out-envelope"
     both = (stem, f"{stem}-mine-own")
     assert files == sorted(f"{one}{end}.csv" for one in both for end in ("", "-by-svm"))
     again, seen = referee_jobs("svm", MODELS["svm"](), experiments), []
     assert [one.missing for one in again] == [[], []]
-    for one, other in zip(first, run(again, spread, seen.append), strict=True):
+    for one, other in zip(first, run(again, execute, seen.append), strict=True):
         for name, lines in one.accuracy.items():
             np.testing.assert_array_equal(lines, other.accuracy[name])
     assert all(progress.seconds == 0 for progress in seen)
 
 
-def test_judgements_of_another_model_or_strategy_are_not_taken_for_these(begun):
-    experiments, spread = begun
-    run(experiments, spread, lambda _: None)
-    run(referee_jobs("judge", MODELS["svm"](), experiments), spread, lambda _: None)
+def test_judgements_of_another_model_or_strategy_are_not_taken_for_these(started):
+    experiments, execute = started
+    run(experiments, execute, lambda _: None)
+    run(referee_jobs("judge", MODELS["svm"](), experiments), execute, lambda _: None)
     with pytest.raises(ValueError, match=r"^out must be new or hold rows of the same making; "):
         referee_jobs("judge", DummyClassifier(), experiments)
-    changed = replace(experiments[1], wanted=replace(experiments[1].wanted, source="other"))
+    changed = replace(experiments[1], job=replace(experiments[1].job, source="other"))
     with pytest.raises(ValueError, match=r"^out must be new or hold rows of the same making; "):
         referee_jobs("judge", MODELS["svm"](), [changed])

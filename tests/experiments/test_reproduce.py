@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from possibal.acquisition.registry import STRATEGIES
+from possibal.experiments import reproduce
 from possibal.experiments.reporting.timing import SCORES, Cost
 from possibal.experiments.reproduce import (
     SETS,
@@ -39,10 +40,10 @@ def drawn(dataset, runs=3):
 RESULTS = [drawn("wine"), drawn("fri"), drawn("iris")]
 
 
-def found(what, results=RESULTS, pace=None):
+def found(what, results=RESULTS, timing=None):
     """What there is to write of some results."""
     costs = COSTS if what in {"cost", "all"} else None
-    return Reproduction(ReproduceRequest(what), results, pace or {}, costs)
+    return Reproduction(ReproduceRequest(what), results, timing or {}, costs)
 
 
 # ---------------------------------------------------------------- settings
@@ -111,7 +112,7 @@ def test_the_seed_draws_the_sets_that_are_drawn():
     assert not np.array_equal(first, other)
 
 
-def test_other_strategies_get_ledgers_of_their_own_and_the_papers_are_not_run_twice():
+def test_other_strategies_get_results_files_of_their_own_and_the_papers_are_not_run_twice():
     usual, own = reproduction_jobs(
         ReproduceRequest("table1", ("wine",), own=("margin", "bald", "margin"))
     )
@@ -197,7 +198,7 @@ def test_only_a_full_report_is_summed_up():
 
 
 def test_the_report_says_what_was_run():
-    about = found("all", pace={"wine": 1.234}).about()
+    about = found("all", timing={"wine": 1.234}).about()
     assert about["Protocol"].startswith("paper: test rows are drawn")
     assert about["Hyperparameters"].startswith("paper: two labels: ")
     assert about["Runs"] == "wine 3, fri 3, iris 3"
@@ -210,3 +211,15 @@ def test_the_report_asks_for_nothing_from_outside(everything):
     page = everything["report.html"].decode()
     assert "all rows were there already" in page
     assert not re.search(r"<script|(src|href)=\"(?!#)|@import", page)
+
+
+def test_only_what_is_asked_is_worked_out_and_only_once(monkeypatch):
+    made = list[str]()
+    for name in ("table1", "table2", "table3"):
+        usual = getattr(reproduce, name)
+        monkeypatch.setattr(
+            reproduce, name, lambda *given, n=name, f=usual: made.append(n) or f(*given)
+        )
+    one = found("table1")
+    assert [*one.tables] == [*one.tables] == ["table1"]
+    assert made == ["table1"]

@@ -17,12 +17,12 @@ LINES = {
 }
 
 
-def trail(key):
+def run_of(key):
     return Run(*key, np.array([3, 4]), np.array(LINES[key]))
 
 
 def results(keys=tuple(LINES)):
-    return Results.of(EXPERIMENT, 2, (trail(key) for key in keys))
+    return Results.of(EXPERIMENT, 2, (run_of(key) for key in keys))
 
 
 def test_lines_of_every_strategy_are_in_order_of_their_runs():
@@ -61,6 +61,6 @@ def test_the_area_of_a_constant_accuracy_is_that_accuracy(level):
     np.testing.assert_allclose(flat.area["mine"], level, rtol=1e-14)
 
 
-def test_no_trails_make_no_lines():
+def test_no_runs_make_no_lines():
     assert results(()).accuracy == {}
     assert results(()).final == results(()).area == {}

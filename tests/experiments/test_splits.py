@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from possibal.experiments.datasets import SOURCES, Dataset, load
 from possibal.experiments.spec import PROTOCOLS, TABLE_3, Experiment, Sizes, experiment
-from possibal.experiments.splits import check, scaled, split
+from possibal.experiments.splits import check, random_stream, scaled, split
 
 each_set = pytest.mark.parametrize("name", TABLE_3)
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -244,3 +244,13 @@ def test_held_out_a_pool_of_all_rows_is_refused():
 def test_a_set_that_is_all_block_is_refused():
     with pytest.raises(ValueError, match=r"^pool must leave rows of mine to test on"):
         check(sized(3, 6), own(np.arange(12) % 2, block=range(12)))
+
+
+# ---------------------------------------------------------------- random streams
+def test_the_same_purpose_of_the_same_run_draws_the_same():
+    assert random_stream(1, 2, "pool").random() == random_stream(1, 2, "pool").random()
+
+
+def test_another_seed_run_or_purpose_draws_anew():
+    keys = [(1, 2, "pool"), (2, 2, "pool"), (1, 3, "pool"), (1, 2, "ask")]
+    assert len({random_stream(*key).random() for key in keys}) == 4

@@ -65,12 +65,11 @@ def assert_same(found, alone):
     assert found.rows == alone.rows
 
 
-def errand(judge=None):
-    """What workers are to do: the five rows in most doubt, or what another judge wants."""
-    aim = TopKQuery(
-        PrunedScorer.of(fitted_posterior(model()), doubt) if judge is None else judge, 5
-    )
-    return dask_backend.WorkerTask(aim, np.empty(0, dtype=np.intp), row_format(model(), None))
+def task(scorer=None):
+    """What workers are to do: the five rows in most doubt, or what another scorer wants."""
+    found = PrunedScorer.of(fitted_posterior(model()), doubt) if scorer is None else scorer
+    query = TopKQuery(found, 5)
+    return dask_backend.WorkerTask(query, np.empty(0, dtype=np.intp), row_format(model(), None))
 
 
 @pytest.fixture(scope="module")
@@ -300,7 +299,7 @@ NAMED = row_format(model(named=True), "name")
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_the_judge_is_sent_once_and_few_rows_come_back(client, monkeypatch):
+def test_the_task_is_sent_once_and_few_rows_come_back(client, monkeypatch):
     sent, found = [], []
     submit, offer = client.submit, TopK.offer
 
@@ -321,39 +320,39 @@ def test_the_judge_is_sent_once_and_few_rows_come_back(client, monkeypatch):
     assert max(found) <= 5
 
 
-@pytest.mark.parametrize("judge", [None, HashedSampler(0, 20)], ids=["doubt", "lot"])
-def test_a_worker_keeps_its_bar_for_the_next_part(judge):
-    X, work = np.random.default_rng(0).normal(size=(5000, 3)), errand(judge)
+@pytest.mark.parametrize("scorer", [None, HashedSampler(0, 20)], ids=["doubt", "lot"])
+def test_a_worker_keeps_its_bar_for_the_next_part(scorer):
+    X, work = np.random.default_rng(0).normal(size=(5000, 3)), task(scorer)
     (part,) = row_source(X, work.expected).parts()
     first, again = dask_backend.of_part(work, part), dask_backend.of_part(work, part)
     assert work.aim.bar > -np.inf
     assert first.best[0].places.tolist() == again.best[0].places.tolist()
-    assert again.done[1] < first.done[1] or judge is not None
+    assert again.done[1] < first.done[1] or scorer is not None
 
 
-@pytest.mark.parametrize("judge", [None, HashedSampler(0, 20)], ids=["doubt", "lot"])
-def test_a_worker_is_told_the_bar_of_what_others_read(judge):
+@pytest.mark.parametrize("scorer", [None, HashedSampler(0, 20)], ids=["doubt", "lot"])
+def test_a_worker_is_told_the_bar_of_what_others_read(scorer):
     X = np.random.default_rng(0).normal(size=(5000, 3))
-    (part,) = row_source(X, errand().expected).parts()
-    (alone,) = dask_backend.of_part(errand(judge), part).best
+    (part,) = row_source(X, task().expected).parts()
+    (alone,) = dask_backend.of_part(task(scorer), part).best
     bar = float(np.sort(alone.utilities)[-2])
-    (above,) = dask_backend.of_part(errand(judge), part, bar).best
+    (above,) = dask_backend.of_part(task(scorer), part, bar).best
     assert len(above) < len(alone)
     assert above.utilities.min() >= bar
     assert set(alone.places[alone.utilities >= bar]) == set(above.places)
-    late = errand(judge)
+    late = task(scorer)
     late.aim.bar = bar
     assert dask_backend.of_part(late, part, 0.0).best[0].places.tolist() == above.places.tolist()
 
 
 def test_places_of_a_block_are_counted_from_its_first_row():
     X = unlabelled()
-    nothing = dask_backend.of_block(errand(), X[:0], 7, "")
+    nothing = dask_backend.of_block(task(), X[:0], 7, "")
     assert (nothing.best, nothing.done) == ([], (0, 0, 0))
-    here, moved = (dask_backend.of_block(errand(), X, start, "") for start in (0, 100))
+    here, moved = (dask_backend.of_block(task(), X, start, "") for start in (0, 100))
     assert (here.best[0].places + 100).tolist() == moved.best[0].places.tolist()
     assert here.done[::2] == moved.done[::2] == (600, 600)
-    (drawn,) = dask_backend.of_block(errand(HashedSampler(0, 20)), X, 100, "").best
+    (drawn,) = dask_backend.of_block(task(HashedSampler(0, 20)), X, 100, "").best
     assert sorted(drawn.places.tolist()) == sorted(
         (100 + np.argsort(-HashedSampler(0, 20).keys(100, 600))[:5]).tolist()
     )
@@ -490,7 +489,7 @@ def test_a_part_of_a_file_is_named_with_it(client, tmp_path):
 
 @pytest.mark.parametrize("kind", ["npy", "parquet"])
 def test_a_file_that_workers_do_not_see_is_named(tmp_path, kind):
-    work, X = errand(), unlabelled()
+    work, X = task(), unlabelled()
     if kind == "npy":
         np.save(tmp_path / "0.npy", X)
         source = row_source(tmp_path / "0.npy", work.expected)

@@ -1,4 +1,4 @@
-"""Kill an experiment again and again, and see that its ledgers end with the same bytes.
+"""Kill an experiment again and again, and see that its results files end with the same bytes.
 
 PYTHONPATH=tests python -m system.kills [kills] [arguments of possibal reproduce]
 """
@@ -18,7 +18,7 @@ import possibal
 
 KILLS = 20
 WORK = ("table1", "--datasets", "wine,fri", "--runs", "22", "--jobs", "2")
-"""Three batches for each of two ledgers."""
+"""Three batches for each of two results files."""
 EARLIEST = 0.5
 """Of the time the experiment takes: before, it is still getting ready."""
 ENVIRONMENT = {
@@ -52,30 +52,30 @@ def ended(process: "subprocess.Popen[bytes]", seconds: float | None) -> bool:
     return True
 
 
-def ledgers(out: Path) -> dict[str, bytes]:
+def results_files(out: Path) -> dict[str, bytes]:
     """What an experiment has written so far, by name."""
     return {path.name: path.read_bytes() for path in sorted((out / "rows").glob("*.csv"))}
 
 
 def compared(out: Path, alone: dict[str, bytes]) -> str:
     """A line on two experiments that agree; an error if they do not."""
-    found = ledgers(out)
+    found = results_files(out)
     if found != alone:
         differ = [
             name for name in alone.keys() | found.keys() if alone.get(name) != found.get(name)
         ]
         raise RuntimeError(
-            f"ledgers must have the bytes of one left alone; got others in {differ}."
+            f"results files must have the bytes of one left alone; got others in {differ}."
         )
-    return f"finished: the same {sum(map(len, found.values()))} bytes in {len(found)} ledgers"
+    return f"finished: the same {sum(map(len, found.values()))} bytes in {len(found)} results files"
 
 
 def kill(place: Path, kills: int, work: tuple[str, ...] = WORK, seed: int = 0) -> Iterator[str]:
     """Lines on what was done; a new experiment begins whenever one got through."""
     begun = perf_counter()
     ended(started(place / "alone", work), None)
-    alone, usual = ledgers(place / "alone"), perf_counter() - begun
-    yield f"left alone: {len(alone)} ledgers in {usual:.1f} s"
+    alone, usual = results_files(place / "alone"), perf_counter() - begun
+    yield f"left alone: {len(alone)} results files in {usual:.1f} s"
     rng, done, experiment = np.random.default_rng(seed), 0, 0
     while done < kills:
         out, delay = place / str(experiment), usual * rng.uniform(EARLIEST, 1)
@@ -84,15 +84,15 @@ def kill(place: Path, kills: int, work: tuple[str, ...] = WORK, seed: int = 0) -
             yield compared(out, alone)
             continue
         done += 1
-        lines = {name: content.count(b"\n") for name, content in ledgers(out).items()}
+        lines = {name: content.count(b"\n") for name, content in results_files(out).items()}
         yield f"kill {done} after {delay:.2f} s: lines {lines}"
     ended(started(place / str(experiment), work), None)
     yield compared(place / str(experiment), alone)
 
 
 if __name__ == "__main__":
-    wanted, *given = sys.argv[1:] or [str(KILLS)]
+    kills, *given = sys.argv[1:] or [str(KILLS)]
     with TemporaryDirectory() as folder:
-        for told in kill(Path(folder), int(wanted), tuple(given) or WORK):
-            sys.stdout.write(f"{told}\n")
+        for sentence in kill(Path(folder), int(kills), tuple(given) or WORK):
+            sys.stdout.write(f"{sentence}\n")
             sys.stdout.flush()

@@ -38,7 +38,13 @@ def bar(total: float) -> Generator[Callable[[str, float], None]]:
         *columns, console=shown, transient=True, disable=not shown.is_terminal
     ) as progress:
         task = progress.add_task("", total=total)
-        yield lambda words, done: progress.update(task, description=words, advance=done)
+
+        def show(words: str, done: float) -> None:
+            """Let the bar grow; new words are seen at once, however soon others follow."""
+            is_new = words != progress.tasks[0].description
+            progress.update(task, description=words, advance=done, refresh=is_new)
+
+        yield show
 
 
 @contextmanager

@@ -1,35 +1,39 @@
-"""The commands that show what possibal does: demo and strategies."""
+"""The commands that show what possibal does: demo and strategies.
 
-from collections.abc import Iterator
+What they do is imported when they run, so that help comes at once.
+"""
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 from rich.table import Table
 
-from possibal.acquisition.registry import STRATEGIES
+from possibal.arguments import DEFAULT_STRATEGY, at_least
 from possibal.cli.console import bar, console, mistakes
-from possibal.experiments import demo as demonstration
-from possibal.experiments.demo import DATA, Outcome, Run, Settings
-from possibal.experiments.reporting import demo_figure as drawing
+from possibal.experiments.spec import DEMO_QUESTIONS, DEMO_SETS, RUNS
 from possibal.files import write
-from possibal.processes import interrupts_ignored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from possibal.experiments.demo import Demonstration
+    from possibal.experiments.results import Run
 
 SHOWN = 10
 """How many questions of the first run are printed."""
-USUAL = Settings()
 
 
 def demo(  # noqa: PLR0913 - one argument per option
     *,
-    data: Annotated[str, typer.Option(help=f"One of {', '.join(DATA)}.")] = USUAL.data,
+    data: Annotated[str, typer.Option(help=f"One of {', '.join(DEMO_SETS)}.")] = DEMO_SETS[0],
     strategy: Annotated[
-        str, typer.Option(help=f"What picks the next row: {', '.join(STRATEGIES)}.")
-    ] = USUAL.strategy,
-    questions: Annotated[int, typer.Option(help="Labels to ask for in a run.")] = USUAL.questions,
-    runs: Annotated[int, typer.Option(help="Runs to average over.")] = USUAL.runs,
-    seed: Annotated[int, typer.Option(help="Same seed, same results.")] = USUAL.seed,
+        str,
+        typer.Option(help="What picks the next row; possibal strategies shows what there is."),
+    ] = DEFAULT_STRATEGY,
+    questions: Annotated[int, typer.Option(help="Labels to ask for in a run.")] = DEMO_QUESTIONS,
+    runs: Annotated[int, typer.Option(help="Runs to average over.")] = RUNS,
+    seed: Annotated[int, typer.Option(help="Same seed, same results.")] = 0,
     jobs: Annotated[
         int | None, typer.Option(help="Runs at a time; one per core if left out.")
     ] = None,
@@ -38,23 +42,32 @@ def demo(  # noqa: PLR0913 - one argument per option
     ] = "possibal-demo.png",
 ) -> None:
     """Learn built-in data by asking for few labels, and compare with asking at random."""
+    from possibal.experiments import demo as demonstration
+    from possibal.experiments.compare import verdict
+    from possibal.experiments.engine.runner import cores
+    from possibal.experiments.reporting import demo_figure
+
     with mistakes():
-        plan = demonstration.load(Settings(data, strategy, questions, runs, seed))
+        request = demonstration.DemoRequest(data, strategy, questions, runs, seed)
+        job = demonstration.demo_job(request)
         path = _named(picture)
-        drawing.check_picture(path)
-        with interrupts_ignored():
-            played = demonstration.play_all(plan, jobs)
-    outcome = Outcome(plan, _watch(played, runs))
-    shown = console()
+        demo_figure.check_picture(path)
+        if jobs is not None:
+            at_least("jobs", jobs, 1)
+    with cores(jobs) as execute:
+        found = _watch(demonstration.simulated(job, execute), runs)
+    outcome, shown = demonstration.Demonstration(job, found), console()
     for part in (_questions_table(outcome), _accuracy_table(outcome)):
         shown.print(part, "")
-    shown.print(demonstration.verdict(outcome), soft_wrap=True)
-    write(path, drawing.picture(outcome))
+    shown.print(verdict(outcome.results), soft_wrap=True)
+    write(path, demo_figure.picture(outcome))
     shown.print(f"The picture is in {path}", soft_wrap=True)
 
 
 def strategies() -> None:
     """List the strategies that can pick the next row to label."""
+    from possibal.acquisition.registry import STRATEGIES
+
     table = Table("strategy", "what it does")
     for name, strategy in STRATEGIES.items():
         table.add_row(name, (strategy.__doc__ or "").partition("\n")[0])
@@ -62,11 +75,11 @@ def strategies() -> None:
 
 
 # ---------------------------------------------------------------- printing
-def _questions_table(outcome: Outcome) -> Table:
+def _questions_table(outcome: "Demonstration") -> Table:
     """What was asked in the first run."""
-    settings, questions = outcome.plan.settings, outcome.runs[0].chosen.questions[:SHOWN]
-    part = f"first {len(questions)} of {settings.questions} questions"
-    table = Table(title=f"What {settings.strategy} asked in run 1 ({part})")
+    questions, total = outcome.questions(SHOWN), outcome.job.experiment.sizes.queries
+    part = f"first {len(questions)} of {total} questions"
+    table = Table(title=f"What {outcome.strategy} asked in run 1 ({part})")
     for heading in ("question", "row", "it thought", "necessity", "usual", "answer", "accuracy"):
         table.add_column(
             heading, justify="left" if heading in {"it thought", "answer"} else "right"
@@ -79,31 +92,34 @@ def _questions_table(outcome: Outcome) -> Table:
     return table
 
 
-def _accuracy_table(outcome: Outcome) -> Table:
+def _accuracy_table(outcome: "Demonstration") -> Table:
     """Mean accuracy at a few label counts, with the paired difference."""
-    settings = outcome.plan.settings
-    table = Table(title=f"Accuracy on {settings.data}, mean of {settings.runs} runs")
-    for heading in ("labels", settings.strategy, "random", "difference in points [95% interval]"):
+    from possibal.experiments.compare import RANDOM, in_words, mean_interval
+
+    results, strategy = outcome.results, outcome.strategy
+    size = results.experiment.sizes
+    table = Table(title=f"Accuracy on {results.experiment.dataset}, mean of {size.runs} runs")
+    for heading in ("labels", strategy, "random", "difference in points [95% interval]"):
         table.add_column(heading, justify="right")
-    chosen, random = outcome.chosen, outcome.random
-    gap = demonstration.interval(100 * (chosen - random))
-    for at in np.unique(np.linspace(0, settings.questions, 7).round().astype(int)):
+    chosen, random = results.accuracy[strategy], results.accuracy[RANDOM]
+    for at in sorted({round(size.queries * part / 6) for part in range(7)}):
+        gap = 100 * (chosen[:, at] - random[:, at])
         table.add_row(
-            str(outcome.labels[at]),
+            str(results.start + at),
             f"{chosen[:, at].mean():.1%}",
             f"{random[:, at].mean():.1%}",
-            f"{gap.mean[at]:+.1f} [{gap.low[at]:+.1f}, {gap.high[at]:+.1f}]",
+            f"{gap.mean():+.1f}{in_words(mean_interval(gap, results), 1)}",
         )
     return table
 
 
-def _watch(played: Iterator[Run], total: int) -> tuple[Run, ...]:
+def _watch(played: "Iterator[list[Run]]", total: int) -> "tuple[Run, ...]":
     """Every run, with a bar that grows as they end if a person is watching."""
-    runs = list[Run]()
+    runs = list["Run"]()
     with bar(total) as show:
         show("Asking and answering", 0)
-        for run in played:
-            runs.append(run)
+        for some in played:
+            runs += some
             show("Asking and answering", 1)
     return tuple(runs)
 

@@ -1,6 +1,6 @@
 """The commands that run experiments: datasets, reproduce, compare.
 
-What they do is in laboratory.py, which takes seconds to import, so that help does not.
+What they do is in experiments_session.py, which takes seconds to import, so that help does not.
 """
 
 from collections.abc import Mapping
@@ -126,8 +126,8 @@ def compare(  # noqa: PLR0913 - one argument per option
     """Ask for labels of your own data by several strategies, and see which saves most."""
     from possibal.cli import experiments_session
 
-    own, judges = tuple(strategy or ()), tuple(dict.fromkeys(referee or ()))
+    own, referees = tuple(strategy or ()), tuple(dict.fromkeys(referee or ()))
     asked = experiments_session.CompareRequest(
-        data, label, own, runs, questions, hyperparameters, seed, encoding, judges
+        data, label, own, runs, questions, hyperparameters, seed, encoding, referees
     )
     experiments_session.compare(asked, experiments_session.RunOptions(out, jobs, dask))

@@ -1,4 +1,4 @@
-"""What the commands of studies.py do: run experiments with a bar, print tables, write files."""
+"""What the commands of experiments.py do: run experiments with a bar, print tables, write files."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -20,9 +20,10 @@ from possibal.experiments.engine.runner import (
     run,
 )
 from possibal.experiments.engine.simulation import is_binary
-from possibal.experiments.reporting import timing
+from possibal.experiments.reporting.comparison_table import comparison_table
 from possibal.experiments.reporting.figures import as_bytes, check_drawing, curves
 from possibal.experiments.reporting.paper_tables import TextTable
+from possibal.experiments.reporting.timing import measured as measure_cost
 from possibal.experiments.reproduce import ReproduceRequest, Reproduction
 from possibal.experiments.results import Results
 from possibal.files import alone, folder, write
@@ -65,16 +66,18 @@ def datasets() -> None:
 def reproduce(settings: ReproduceRequest, workplace: RunOptions) -> None:
     """Run the paper's experiments, print what was asked for and write it."""
     with mistakes():
-        wanted = reproduction.reproduction_jobs(settings)
+        jobs = reproduction.reproduction_jobs(settings)
+        if settings.figures:
+            check_drawing()
         place = _place(workplace)
-    done = _run(wanted, workplace)
-    costs = timing.measured() if settings.what in {"cost", "all"} else None
-    results, pace = reproduction.merged(done.results), done.pace.milliseconds
-    findings = Reproduction(settings, results, pace, costs)
+    done = _run(jobs, workplace)
+    costs = measure_cost() if settings.what in {"cost", "all"} else None
+    results = reproduction.merged(done.results)
+    findings = Reproduction(settings, results, done.timing.milliseconds, costs)
     files_written = _write(place, findings.files())
     for table in findings.tables.values():
         _print(table)
-    _print_pace(done.pace)
+    _print_timing(done.timing)
     for sentence in (*findings.summary, files_written):
         console().print(sentence, soft_wrap=True)
 
@@ -114,21 +117,22 @@ def compare(asked: CompareRequest, workplace: RunOptions) -> None:
             choice("referee", name, referees.MODELS)
         data, notes = _read(asked)
         size = comparison.sizes(data, asked.runs, asked.questions)
-        wanted = comparison.comparison_job(
+        jobs = comparison.comparison_job(
             data, asked.strategies, size, asked.hyperparameters, asked.seed
         )
+        check_drawing()
         place = _place(workplace)
     for note in notes:
         console().print(note, soft_wrap=True)
-    done = _run(wanted, workplace, asked.referees)
+    done = _run(jobs, workplace, asked.referees)
     (result,) = reproduction.merged(done.results)
     judged = {name: reproduction.merged(some)[0] for name, some in done.judged.items()}
-    shown, drawn = comparison.table(result, judged), curves([result])
+    shown, drawn = comparison_table(result, judged), curves([result])
     tables = {"comparison.md": shown.markdown().encode(), "comparison.csv": shown.csv().encode()}
     pictures = {f"curves.{kind}": as_bytes(drawn, kind) for kind in ("png", "svg")}
     files_written = _write(place, {**tables, **pictures})
     _print(shown)
-    _print_pace(done.pace)
+    _print_timing(done.timing)
     for sentence in (comparison.verdict(result), files_written):
         console().print(sentence, soft_wrap=True)
 
@@ -159,7 +163,7 @@ class Timing:
         """Count what was done just now."""
         name = progress.experiment.dataset
         if progress.seconds:
-            done = progress.trails * progress.experiment.sizes.queries
+            done = progress.runs * progress.experiment.sizes.queries
             self.seconds[name] = self.seconds.get(name, 0.0) + progress.seconds
             self.steps[name] = self.steps.get(name, 0) + done
 
@@ -182,62 +186,62 @@ class ExperimentResults:
 
     Attributes:
         results: by our own model.
-        pace: how fast they went.
-        judged: results of the same trails by referees, by name.
+        timing: how fast they went.
+        judged: results of the same runs by referees, by name.
     """
 
     results: list[Results]
-    pace: Timing
+    timing: Timing
     judged: Mapping[str, list[Results]]
 
 
 def _run(
-    wanted: Sequence[ExperimentJob], workplace: RunOptions, judges: Sequence[str] = ()
+    jobs: Sequence[ExperimentJob], workplace: RunOptions, names: Sequence[str] = ()
 ) -> ExperimentResults:
-    """The results of experiments, with a bar while they run and are judged."""
-    pace = Timing()
-    if not wanted:
-        return ExperimentResults([], pace, {})
-    effort = {one.experiment.name: _effort(one) for one in wanted}
+    """The results of experiments, with a bar while they run and referees measure them again."""
+    timing = Timing()
+    if not jobs:
+        return ExperimentResults([], timing, {})
+    effort = {job.experiment.name: _effort(job) for job in jobs}
     with ExitStack() as stack:
         with mistakes():
-            check_drawing()
-            jobs, dask = workplace.jobs, workplace.dask
-            spread = stack.enter_context(cluster(dask, jobs) if dask else cores(jobs))
+            workers, dask = workplace.jobs, workplace.dask
+            execute = stack.enter_context(cluster(dask, workers) if dask else cores(workers))
             rows = folder(workplace.out / "rows", "out")
             stack.enter_context(alone(rows, "out"))
-            show = stack.enter_context(bar(_total(wanted, len(judges))))
+            show = stack.enter_context(bar(_total(jobs, len(names))))
             show("hyperparameters in advance", 0.0)
-            begun = begin(wanted, rows, spread)
-            asked = {
-                name: referees.referee_jobs(name, referees.MODELS[name](), begun) for name in judges
+            started = begin(jobs, rows, execute)
+            again = {
+                name: referees.referee_jobs(name, referees.MODELS[name](), started)
+                for name in names
             }
 
         def watch(progress: RunProgress) -> None:
-            pace.tell(progress)
+            timing.tell(progress)
             name = progress.experiment.name
-            show(progress.experiment.dataset, effort[name] * progress.trails)
+            show(progress.experiment.dataset, effort[name] * progress.runs)
 
-        def look(progress: RunProgress) -> None:
+        def watch_referees(progress: RunProgress) -> None:
             queries = progress.experiment.sizes.queries
-            show(f"{progress.experiment.dataset}, by referees", queries * progress.trails)
+            show(f"{progress.experiment.dataset}, by referees", queries * progress.runs)
 
-        results = run(begun, spread, watch)
-        judged = {name: run(some, spread, look) for name, some in asked.items()}
-        return ExperimentResults(results, pace, judged)
+        results = run(started, execute, watch)
+        judged = {name: run(some, execute, watch_referees) for name, some in again.items()}
+        return ExperimentResults(results, timing, judged)
 
 
-def _total(wanted: Sequence[ExperimentJob], judges: int) -> float:
-    """What all trails take, and to have each judged by so many."""
+def _total(jobs: Sequence[ExperimentJob], times: int) -> float:
+    """What all runs take, and to have each measured by referees so many times."""
     return sum(
-        one.trails * (_effort(one) + judges * one.experiment.sizes.queries) for one in wanted
+        job.run_count * (_effort(job) + times * job.experiment.sizes.queries) for job in jobs
     )
 
 
-def _effort(one: ExperimentJob) -> float:
-    """What a trail takes, roughly, against others."""
-    each = 1.0 if one.leaks else 6.0
-    return one.experiment.sizes.queries * (each if is_binary(one.data) else 30.0)
+def _effort(job: ExperimentJob) -> float:
+    """What a run takes, roughly, against others."""
+    each = 1.0 if job.leaks else 6.0
+    return job.experiment.sizes.queries * (each if is_binary(job.data) else 30.0)
 
 
 def _print(table: TextTable) -> None:
@@ -251,13 +255,13 @@ def _print(table: TextTable) -> None:
     out.print()
 
 
-def _print_pace(pace: Timing) -> None:
+def _print_timing(timing: Timing) -> None:
     """Show how long steps took, if any were taken."""
-    if pace.seconds:
+    if timing.seconds:
         heads = [("set", False), ("steps", True), ("seconds of work", True), ("a step, ms", True)]
         rows = [
-            [name, str(pace.steps[name]), f"{pace.seconds[name]:.1f}", f"{each:.2f}"]
-            for name, each in pace.milliseconds.items()
+            [name, str(timing.steps[name]), f"{timing.seconds[name]:.1f}", f"{each:.2f}"]
+            for name, each in timing.milliseconds.items()
         ]
         console().print(grid("Time: a step is a fit, a test and a question", heads, rows), "")
 

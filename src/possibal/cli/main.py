@@ -6,13 +6,13 @@ goes wrong is a bug and shows its traceback.
 
 import os
 import sys
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Callable, Sequence
 from typing import Annotated, cast
 
 import typer
 
 import possibal
+from possibal.cli import campaign, demo, experiments, label, rank
 from possibal.errors import PossibalError
 
 MISTAKE, INTERRUPTED, CLOSED = 2, 130, 1
@@ -20,23 +20,23 @@ MISTAKE, INTERRUPTED, CLOSED = 2, 130, 1
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 """What typer raises for a line it cannot parse: click's class. Recent versions of typer carry it
 along under another name, so it is reached through a subclass that all of them export."""
-COMMANDS = {
-    "label": ("label.label", "possibal label reviews.csv --text review --classes good,bad"),
-    "export": ("campaign.export", "possibal export reviews.db --to labels.csv"),
-    "import": ("campaign.import_labels", "possibal import labels.csv reviews.db"),
-    "status": ("campaign.status", "possibal status reviews.db --json"),
-    "model": ("campaign.model", "possibal model reviews.db --to model"),
-    "predict": ("campaign.predict", "possibal predict model new.csv --to predictions.csv"),
-    "doctor": ("campaign.doctor", "possibal doctor reviews.db"),
-    "backup": ("campaign.backup", "possibal backup reviews.db --to safe.db"),
-    "rank": ("rank.rank", "possibal rank pool.parquet --labels labels.csv --id name --top 20"),
-    "datasets": ("experiments.datasets", "possibal datasets"),
-    "reproduce": ("experiments.reproduce", "possibal reproduce all --quick --out again"),
-    "compare": ("experiments.compare", "possibal compare patients.csv --label outcome"),
-    "demo": ("demo.demo", "possibal demo --data wine --questions 20 --picture wine.png"),
-    "strategies": ("demo.strategies", "possibal strategies"),
+COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
+    "label": (label.label, "possibal label reviews.csv --text review --classes good,bad"),
+    "export": (campaign.export, "possibal export reviews.db --to labels.csv"),
+    "import": (campaign.import_labels, "possibal import labels.csv reviews.db"),
+    "status": (campaign.status, "possibal status reviews.db --json"),
+    "model": (campaign.model, "possibal model reviews.db --to model"),
+    "predict": (campaign.predict, "possibal predict model new.csv --to predictions.csv"),
+    "doctor": (campaign.doctor, "possibal doctor reviews.db"),
+    "backup": (campaign.backup, "possibal backup reviews.db --to safe.db"),
+    "rank": (rank.rank, "possibal rank pool.parquet --labels labels.csv --id name --top 20"),
+    "datasets": (experiments.datasets, "possibal datasets"),
+    "reproduce": (experiments.reproduce, "possibal reproduce all --quick --out again"),
+    "compare": (experiments.compare, "possibal compare patients.csv --label outcome"),
+    "demo": (demo.demo, "possibal demo --data wine --questions 20 --picture wine.png"),
+    "strategies": (demo.strategies, "possibal strategies"),
 }
-"""Where each command is, with an example."""
+"""Each command, with an example. What is slow to import they import when they run."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,13 +78,11 @@ def _possibal(
 
 
 def _app(given: Sequence[str]) -> typer.Typer:
-    """The command that is asked for, or all of them: some take half a second to import."""
+    """The command that is asked for, or all of them, which take longer to set up."""
     app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
     app.callback(epilog=f"Example: {COMMANDS['label'][1]}")(_possibal)
     for name in given[:1] if given[0] in COMMANDS else COMMANDS:
-        home, example = COMMANDS[name]
-        module, _, function = home.partition(".")
-        command = getattr(import_module(f"possibal.cli.{module}"), function)
+        command, example = COMMANDS[name]
         app.command(name, epilog=f"Example: {example}")(command)
     return app
 

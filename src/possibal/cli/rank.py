@@ -1,5 +1,6 @@
-"""The command that ranks a pool; what it does is in screening.py, which takes seconds to import."""
+"""The command that ranks a pool; what it does is in pool/rank_files.py, which is slow to import."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -61,6 +62,7 @@ def rank(  # noqa: PLR0913 - one argument per option
     """
     from possibal.data import writers
     from possibal.pool import rank_files
+    from possibal.pool.dask_backend import connect
 
     with mistakes():
         ending = ".csv" if out is None else writers.ending_of(out, "out")
@@ -69,14 +71,14 @@ def rank(  # noqa: PLR0913 - one argument per option
                 f"out must be in a folder that exists; got {str(out)!r}. Make the folder first."
             )
         names = tuple(name.strip() for name in columns.split(",") if name.strip())
-        wanted = rank_files.RankRequest(pool, labels, label, id, names, strategy, top)
-        with shares() as tell:
+        request = rank_files.RankRequest(pool, labels, label, id, names, strategy, top)
+        with connect(dask, "dask") if dask else nullcontext() as client, shares() as tell:
 
             def progress(done: int, size: int | None) -> None:
                 """Tell how much of the pool was read."""
                 tell(f"Ranking, {done} rows read", done / size if size else 0.0)
 
-            found = rank_files.rank_files(wanted, progress, jobs=jobs, client=dask)
+            found = rank_files.rank_files(request, progress, jobs=jobs, client=client)
         content = writers.write_sheet(rank_files.columns(found), ending)
     if out is None:
         typer.echo(content, nl=False)

@@ -1,8 +1,11 @@
-"""Strategies side by side on any labelled set: accuracies, and labels saved against random."""
+"""Paired comparison of strategies by common random numbers: accuracies, labels saved.
 
-from collections.abc import Mapping, Sequence
+The one rule for labels saved in experiments is :func:`saving`. A live campaign knows no random
+twin of itself: `labelling.evaluation` asks how many rows drawn at random a model would need.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 
@@ -11,7 +14,6 @@ from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.experiments.datasets import Dataset
 from possibal.experiments.engine.runner import ExperimentJob
 from possibal.experiments.engine.simulation import is_binary
-from possibal.experiments.reporting.paper_tables import Cell, TableColumn, TextTable
 from possibal.experiments.results import Results
 from possibal.experiments.spec import (
     BINARY_STRATEGIES,
@@ -19,13 +21,12 @@ from possibal.experiments.spec import (
     HELD_OUT,
     MULTICLASS_STRATEGIES,
     QUESTIONS,
-    REFEREES,
     RUNS,
     Experiment,
     Sizes,
 )
+from possibal.experiments.splits import random_stream
 from possibal.experiments.strategies import resolve_strategy, strategy_source
-from possibal.experiments.streams import random_stream
 
 RANDOM = "random"
 MOST_POOL, MOST_TEST, MOST_ROWS = 300, 1000, 20_000
@@ -118,7 +119,7 @@ class LabelSaving:
 
 
 def saving(results: Results, name: str) -> LabelSaving:
-    """The labels saved by one strategy, with a bootstrap interval over paired runs.
+    """The labels saved by one strategy, with a bootstrap percentile interval over paired runs.
 
     A curve has reached an accuracy where its mean comes to stay at or above it. One that never
     does counts as needing one label more than it was given, so that its loss is understated.
@@ -127,13 +128,13 @@ def saving(results: Results, name: str) -> LabelSaving:
     interval = None
     if len(ours) >= FEWEST:
         interval = ends(np.array([_gap(ours[draw], theirs[draw]) for draw in draws(results)]))
-    at = int(reached(ours.mean(axis=0), _goal(theirs)))
+    at = int(reached(ours.mean(axis=0), target_accuracy(theirs)))
     needed = results.start + at if at < ours.shape[1] else None
     return LabelSaving(needed, _gap(ours, theirs), interval)
 
 
 def draws(results: Results, place: int = 0) -> Places:
-    """Runs drawn with replacement, again and again, the same for all strategies.
+    """Bootstrap resamples: runs drawn with replacement, the same for all strategies.
 
     Args:
         results: whose runs.
@@ -144,12 +145,12 @@ def draws(results: Results, place: int = 0) -> Places:
 
 
 def ends(many: Vector) -> tuple[float, float]:
-    """The 95% interval of what was worked out from each draw."""
+    """The 95% bootstrap percentile interval of what was worked out from each resample."""
     low, high = np.quantile(many, ENDS)
     return float(low), float(high)
 
 
-def _goal(theirs: Matrix) -> float:
+def target_accuracy(theirs: Matrix) -> float:
     """The accuracy to reach: where random has gained most of what it gains in all.
 
     Where random loses in all, it is what random ends with, so that random gets there anyway.
@@ -160,7 +161,7 @@ def _goal(theirs: Matrix) -> float:
 
 def _gap(ours: Matrix, theirs: Matrix) -> int:
     """Labels that random needs, less labels that a strategy needs."""
-    goal = _goal(theirs)
+    goal = target_accuracy(theirs)
     return int(reached(theirs.mean(axis=0), goal) - reached(ours.mean(axis=0), goal))
 
 
@@ -171,72 +172,8 @@ def reached(curves: Array, goal: Array | float) -> Places:
     return np.where(below.any(axis=-1), after_last, 0)
 
 
-NOBODY: Mapping[str, Results] = MappingProxyType({})
-
-
-def table(results: Results, judged: Mapping[str, Results] = NOBODY) -> TextTable:
-    """The strategies side by side, the most accurate over the whole run first.
-
-    Args:
-        results: by our own model.
-        judged: the same trails by referees, by name.
-    """
-    columns = (
-        TableColumn("strategy"),
-        TableColumn("accuracy over all answers, %", figures=True),
-        TableColumn("ahead of random, points [95 %]", figures=True),
-        *(
-            TableColumn(title, figures=True)
-            for name in judged
-            for title in (f"by {name}, %", f"ahead of random by {name}, points [95 %]")
-        ),
-        TableColumn("accuracy in the end, %", figures=True),
-        TableColumn("labels needed", figures=True),
-        TableColumn("labels saved [95 %]", figures=True),
-    )
-    order = sorted(results.area, key=lambda name: -results.area[name].mean())
-    rows = tuple(_row(results, judged, name) for name in order)
-    size = results.experiment.sizes
-    note = (
-        f"{size.runs} runs of {size.queries} questions, pools of {size.pool} rows, {size.test} "
-        f"other rows to test on. Labels needed: until the mean accuracy has gained {GAINED:.0%} of "
-        "what random gains in all, to stay there. Intervals are over runs, which share their rows"
-        + ("." if size.runs >= FEWEST else f"; they need at least {FEWEST} runs.")
-        + "".join(
-            f" By {name}: {REFEREES[name]} that learns from the same labels." for name in judged
-        )
-    )
-    return TextTable(f"Strategies on {results.experiment.dataset}", columns, rows, note=note)
-
-
-def _row(results: Results, judged: Mapping[str, Results], name: str) -> tuple[Cell, ...]:
-    """The cells of one strategy."""
-    final = Cell(f"{100 * results.final[name].mean():.1f}")
-    over = [cell for one in (results, *judged.values()) for cell in _over(one, name)]
-    if name == RANDOM:
-        curve = results.accuracy[name].mean(axis=0)
-        needed = results.start + int(reached(curve, _goal(results.accuracy[name])))
-        return Cell(name), *over, final, Cell(str(needed)), Cell()
-    saved = saving(results, name)
-    return (
-        Cell(name),
-        *over,
-        final,
-        Cell("not reached" if saved.needed is None else str(saved.needed)),
-        Cell(f"{saved.saved:+d}{in_words(saved.interval, 0)}"),
-    )
-
-
-def _over(results: Results, name: str) -> tuple[Cell, Cell]:
-    """Accuracy over all answers, and by how much it is ahead of random's."""
-    over = 100 * results.area[name]
-    gap = over - 100 * results.area[RANDOM]
-    lead = "" if name == RANDOM else f"{gap.mean():+.1f}{in_words(_interval(gap, results), 1)}"
-    return Cell(f"{over.mean():.1f}"), Cell(lead)
-
-
-def _interval(values: Vector, results: Results) -> tuple[float, float] | None:
-    """The 95% bootstrap interval of a mean; None where runs are too few."""
+def mean_interval(values: Vector, results: Results) -> tuple[float, float] | None:
+    """The 95% bootstrap percentile interval of a mean over runs; None where runs are too few."""
     if len(values) < FEWEST:
         return None
     return ends(values[draws(results)].mean(axis=1))
@@ -256,8 +193,10 @@ def verdict(results: Results) -> str:
     if not sure:
         return "No strategy saved labels against random beyond what chance can do."
     best = max(sure, key=lambda name: sure[name].saved)
-    low, high = sure[best].interval or ENDS
+    one = sure[best]
+    low, high = one.interval or ENDS
+    counts = "" if one.needed is None else f": {one.needed} instead of {one.needed + one.saved}"
     return (
-        f"{best} saved {sure[best].saved} labels against random "
-        f"(95% interval {low:.0f} to {high:.0f})."
+        f"{best} saved {one.saved} labels against random "
+        f"(95% interval {low:.0f} to {high:.0f}){counts}."
     )

@@ -10,10 +10,9 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from zlib import crc32
 
 import numpy as np
@@ -212,7 +211,9 @@ def _codes(words: Sequence[str], labels: tuple[str, ...]) -> Codes:
 # ---------------------------------------------------------------- carried by scikit-learn
 def _wine(_seed: int) -> Dataset:
     """Chemical measurements of wines: the second of three growers against the rest."""
-    bunch = import_module("sklearn.datasets").load_wine()
+    from sklearn.datasets import load_wine
+
+    bunch: Any = load_wine()
     labels = (REST, "class 2")
     y = _codes([f"class {code + 1}" for code in bunch.target], labels)
     return Dataset("wine", bunch.data, y, labels, tuple(bunch.feature_names), SOURCES["wine"])
@@ -224,7 +225,9 @@ def _iris(_seed: int) -> Dataset:
     Three cells of two rows (34 and 37) differ from the table at UCI and OpenML: scikit-learn has
     them as Fisher printed them.
     """
-    bunch = import_module("sklearn.datasets").load_iris()
+    from sklearn.datasets import load_iris
+
+    bunch: Any = load_iris()
     labels = tuple(str(name) for name in bunch.target_names)
     features = tuple(name.removesuffix(" (cm)").replace(" ", "_") for name in bunch.feature_names)
     return Dataset("iris", bunch.data, bunch.target, labels, features, SOURCES["iris"])
@@ -238,10 +241,10 @@ def _fri(seed: int) -> Dataset:
     is Friedman's 10 sin(pi x1 x2) + 20 (x3 - 1/2)^2 + 10 x4 + 5 x5 with standard normal noise; P
     are the rows below its mean.
     """
+    from sklearn.datasets import make_friedman1
+
     draw = int(_generator(seed, "fri").integers(2**31))
-    X, target = import_module("sklearn.datasets").make_friedman1(
-        FRI_ROWS, n_features=FRI_COLUMNS, noise=FRI_NOISE, random_state=draw
-    )
+    X, target = make_friedman1(FRI_ROWS, n_features=FRI_COLUMNS, noise=FRI_NOISE, random_state=draw)
     X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     features = tuple(f"x{i}" for i in range(1, FRI_COLUMNS + 1))
     return Dataset("fri", X, target < target.mean(), ("N", "P"), features, SOURCES["fri"])

@@ -1,7 +1,8 @@
-"""The paper's Section 6 and Appendix E again: which experiments, and what is written of them."""
+"""Reproduction of the paper's Section 6 and Appendix E: which experiments, and what is written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 from possibal.arguments import at_least, choice
 from possibal.experiments.datasets import load
@@ -34,6 +35,8 @@ from possibal.experiments.strategies import resolve_strategy, strategy_source
 
 SETS = tuple(name for name in TABLE_3 if not name.startswith("block-")) + BINARY[:2]
 """The paper's sets, those of its Figure 1 first."""
+FIGURES = {"curves": {"curves", "all"}, "critical_difference": {"table2", "all"}}
+"""Names of figures, and what they are drawn for."""
 QUICK, QUICK_MULTICLASS = 5, 2
 """Runs of a set with --quick."""
 
@@ -81,6 +84,11 @@ class ReproduceRequest:
         chosen = self.datasets or usual
         return tuple(name for name in SETS if name in chosen and usual)
 
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The figures to draw, of those in `FIGURES`."""
+        return tuple(name for name, when in FIGURES.items() if self.what in when and self.sets)
+
 
 def reproduction_jobs(settings: ReproduceRequest) -> list[ExperimentJob]:
     """The experiments that the settings ask for."""
@@ -121,29 +129,29 @@ class Reproduction:
     Attributes:
         settings: what was asked for.
         results: of every experiment.
-        pace: milliseconds that a step took, by set.
+        timing: milliseconds that a step took, by set.
         cost: what scores cost; None if that was not asked for.
     """
 
     settings: ReproduceRequest
     results: Sequence[Results]
-    pace: Mapping[str, float]
+    timing: Mapping[str, float]
     cost: Cost | None = None
 
-    @property
+    @cached_property
     def tables(self) -> dict[str, TextTable]:
-        """The tables asked for, by name."""
-        every, what = dict[str, TextTable](), self.settings.what
+        """The tables asked for, by name; none of the others is worked out."""
+        every = dict[str, Callable[[], TextTable]]()
         if self.results:
-            every = {"table1": table1(self.results)}
+            every["table1"] = partial(table1, self.results)
             if self._binary:
-                every["table2"] = table2(self._binary)
-        every["table3"] = table3()
+                every["table2"] = partial(table2, self._binary)
+        every["table3"] = table3
         if self.cost is not None:
-            every["cost"] = self.cost.table()
-        return {name: table for name, table in every.items() if what in {name, "all"}}
+            every["cost"] = self.cost.table
+        return {name: made() for name, made in every.items() if self.settings.what in {name, "all"}}
 
-    @property
+    @cached_property
     def ranking(self) -> RankTest:
         """Average ranks of the accuracies after the last answer, on the sets with two labels."""
         return ranks(self._binary or self.results, "final")
@@ -160,12 +168,11 @@ class Reproduction:
                 files[f"{name}.{kind}"] = content
         if self.settings.what == "all" and self.results:
             svg = {name: figure["svg"] for name, figure in drawn.items()}
-            shown = self.tables
-            page = report(self.ranking, shown, svg, self.about(), self.summary)
+            page = report(self.ranking, self.tables, svg, self.about(), self.summary)
             files["report.html"] = page.encode()
         return files
 
-    @property
+    @cached_property
     def summary(self) -> list[str]:
         """What holds of the paper's claims, and what does not."""
         return summary(self.results) if self.settings.what == "all" and self.results else []
@@ -173,15 +180,15 @@ class Reproduction:
     def about(self) -> dict[str, str]:
         """What was run, for the report."""
         first = self.results[0].experiment
-        protocol, way = first.protocol, first.hyperparameters
+        protocol, settings = first.protocol, first.hyperparameters
         made = ", ".join(f"{name} {number}" for name, number in versions().items() if number)
         runs = ", ".join(f"{r.experiment.dataset} {r.experiment.sizes.runs}" for r in self.results)
-        pace = ", ".join(f"{name} {ms:.2f} ms" for name, ms in self.pace.items())
+        steps = ", ".join(f"{name} {ms:.2f} ms" for name, ms in self.timing.items())
         return {
             "Protocol": f"{protocol}: {PROTOCOLS[protocol]}.",
-            "Hyperparameters": f"{way}: {HYPERPARAMETERS[way]}.",
+            "Hyperparameters": f"{settings}: {HYPERPARAMETERS[settings]}.",
             "Runs": runs,
-            "Time per step": pace or "all rows were there already",
+            "Time per step": steps or "all rows were there already",
             "Seed": str(first.seed),
             "Made with": made,
         }
@@ -192,12 +199,12 @@ class Reproduction:
 
     def _figures(self) -> dict[str, dict[str, bytes]]:
         """The figures asked for, as PNG and SVG."""
-        drawn = dict[str, dict[str, bytes]]()
-        if self.results and self.settings.what in {"curves", "all"}:
-            drawn["curves"] = _kinds(curves(self.results))
-        if self.results and self.settings.what in {"table2", "all"}:
-            drawn["critical_difference"] = _kinds(critical_difference(self.ranking))
-        return drawn
+        asked = self.settings.figures if self.results else ()
+        drawn: dict[str, Callable[[], Drawing]] = {
+            "curves": lambda: curves(self.results),
+            "critical_difference": lambda: critical_difference(self.ranking),
+        }
+        return {name: _kinds(drawn[name]()) for name in asked}
 
 
 def _kinds(figure: Drawing) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""What experiments yield: trails, and the accuracies of all trails of one experiment."""
+"""Learning curves: one run of one strategy, and all runs of an experiment in pairs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from possibal.experiments.spec import Experiment
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One strategy's way through one run.
+    """Questions and learning curve of one strategy in one run.
 
     Attributes:
         strategy: what chose the questions.
@@ -28,7 +28,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The accuracies of an experiment, paired: line r of every strategy is run r.
+    """Paired learning curves of an experiment: line r of every strategy is run r.
 
     Attributes:
         experiment: what was run.
@@ -41,13 +41,13 @@ class Results:
     accuracy: Mapping[str, Matrix]
 
     @classmethod
-    def of(cls, experiment: Experiment, start: int, trails: Iterable[Run]) -> "Results":
-        """The results that trails add up to; those of one strategy are in order of their runs."""
+    def of(cls, experiment: Experiment, start: int, runs: Iterable[Run]) -> "Results":
+        """The learning curves of runs, those of a strategy in the order of their runs."""
         lines = dict[str, list[Run]]()
-        for trail in trails:
-            lines.setdefault(trail.strategy, []).append(trail)
+        for run in runs:
+            lines.setdefault(run.strategy, []).append(run)
         accuracy = {
-            strategy: np.array([t.accuracy for t in sorted(some, key=lambda t: t.run)])
+            strategy: np.array([run.accuracy for run in sorted(some, key=lambda run: run.run)])
             for strategy, some in lines.items()
         }
         return cls(experiment, start, accuracy)

@@ -43,6 +43,8 @@ WHAT: Mapping[str, str] = MappingProxyType(
 """What can be reproduced."""
 RUNS, QUESTIONS = 20, 50
 """Of a comparison on a user's own set."""
+DEMO_SETS, DEMO_QUESTIONS = ("moons", "breast-cancer", "wine"), 30
+"""Of the demonstration."""
 
 
 @dataclass(frozen=True)

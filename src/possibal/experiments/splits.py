@@ -1,13 +1,13 @@
-"""One run's share of a data set: what may be asked, where to start, what to test on."""
+"""Pool, start and test split of each run, by common random numbers: the same for every strategy."""
 
 from dataclasses import dataclass
+from zlib import crc32
 
 import numpy as np
 
 from possibal.arrays import Matrix, Places
 from possibal.experiments.datasets import Dataset
 from possibal.experiments.spec import HELD_OUT, Experiment
-from possibal.experiments.streams import random_stream
 
 _DRAWS = 100
 """How often a pool is drawn again for want of a label."""
@@ -15,7 +15,7 @@ _DRAWS = 100
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """The rows of one run.
+    """Pool, start and test rows of one run.
 
     Attributes:
         X: the whole table with its columns scaled, (n, d).
@@ -30,10 +30,18 @@ class Split:
     test: Places
 
 
+def random_stream(seed: int, run: int, purpose: str) -> np.random.Generator:
+    """Common random numbers: an independent generator for one purpose of one run.
+
+    The strategy is not in the key, so that all strategies share every draw and compare in pairs.
+    """
+    return np.random.default_rng([seed, run, crc32(purpose.encode())])
+
+
 def scaled(X: Matrix, by: Matrix) -> Matrix:
-    """The columns of X less the mean of others, in units of their spread; constants stay zero."""
-    spread = by.std(axis=0)
-    return (X - by.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    """Columns standardised by the mean and standard deviation of others; constants stay zero."""
+    deviation = by.std(axis=0)
+    return (X - by.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
 
 
 def check(experiment: Experiment, data: Dataset) -> None:
@@ -57,7 +65,7 @@ def check(experiment: Experiment, data: Dataset) -> None:
 
 
 def split(experiment: Experiment, data: Dataset, run: int) -> Split:
-    """The share of one run, the same for every strategy.
+    """The split of one run, the same for every strategy.
 
     Under the paper's protocol columns are scaled by the whole set and test rows are any rows. Held
     out, columns are scaled by the pool, and test rows are drawn from the others: all of them where

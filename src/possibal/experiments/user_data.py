@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -184,8 +183,10 @@ def _from_openml(source: str, label: str | None) -> LoadedTable:
 
 def _fetched(number: int, label: str | None) -> tuple[Any, tuple[str, ...]]:
     """What scikit-learn fetches, with what OpenML says against it."""
+    from sklearn.datasets import fetch_openml
+
     try:
-        import_module("pandas")
+        import pandas as _  # noqa: F401, ICN001 - whether it is there
     except ImportError:
         raise MissingPackageError(
             f"Reading {OPENML}{number} needs pandas, which is not installed: {readers.INSTALL}"
@@ -193,14 +194,14 @@ def _fetched(number: int, label: str | None) -> tuple[Any, tuple[str, ...]]:
     # A default target must be complete; a label that is given may be missing here and there.
     target = "default-target" if label is None else None
     # The other parser fails, and empties the cache, where words are digits and pandas is 3.1.
-    options = {"as_frame": True, "parser": "liac-arff", "n_retries": 1, "delay": 0.1}
+    options: dict[str, Any] = {"as_frame": True, "parser": "liac-arff"}
+    options |= {"n_retries": 1, "delay": 0.1}
     try:
         with warnings.catch_warnings(record=True) as said, _patience(PATIENCE):
             warnings.simplefilter("always")
             # Its first request is repeated thrice whatever n_retries says, unless this is raised.
             warnings.filterwarnings("error", message="A network error occurred")
-            fetch = import_module("sklearn.datasets").fetch_openml
-            bunch = fetch(data_id=number, target_column=target, **options)
+            bunch = fetch_openml(data_id=number, target_column=target, **options)
     except Exception as error:  # noqa: BLE001 - its parser and its network have errors of their own
         cause = error.__context__ if isinstance(error, UserWarning) else error
         raise ValueError(

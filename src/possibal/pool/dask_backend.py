@@ -1,9 +1,9 @@
-"""Ranking on a Dask cluster: parts of a pool go to its workers, and their best rows come back.
+"""Distributed top-k on a Dask cluster: workers send back the best rows of each part of a pool.
 
-    rank(client, errand, X) -> Tally
+    scan_pool(client, task, X) -> ScanCounts
 
-What workers are lost with is worked out again by others, whatever it was: the errand is a task
-too, for what is merely scattered is gone with the last worker that has it.
+What workers are lost with is worked out again by others, whatever it was: the WorkerTask is the
+result of a task too, for what is merely scattered is gone with the last worker that has it.
 """
 
 import platform
@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
+from logging import CRITICAL
 from os import PathLike
 from pathlib import Path
 from time import monotonic
@@ -28,6 +28,7 @@ from possibal.errors import MissingPackageError
 from possibal.pool.pruning import TopKQuery
 from possibal.pool.reader import CHUNK, Part, RowFormat, row_source
 from possibal.pool.top_k import Done, ScanCounts, ScoredRows
+from possibal.processes import interrupts_ignored
 
 Dask: TypeAlias = Any
 """What belongs to Dask, which need not be there."""
@@ -36,7 +37,7 @@ Progress: TypeAlias = Callable[[int, int | None], None]
 AHEAD = 4
 """Parts that each thread of a cluster has in store."""
 PATIENCE = 10
-"""Seconds to wait for a scheduler."""
+"""Seconds to wait for a scheduler and its first worker."""
 PULSE = 1.0
 """Seconds after which a cluster that says nothing is asked for its workers."""
 RETRIES = 2
@@ -58,12 +59,12 @@ class WorkerResult:
 
 @dataclass(eq=False)
 class WorkerTask:
-    """What every worker has to know; it is sent once.
+    """Broadcast state: what every worker has to know, sent once.
 
     Attributes:
         aim: what is looked for. Each worker raises the bar of its own copy; it is true wherever
             it is read.
-        aside: places that are passed over, in order.
+        aside: places that are left out, in order.
         expected: what rows hold.
     """
 
@@ -82,11 +83,11 @@ class WorkerTask:
         return WorkerResult(best, (seen.rows, seen.judged, seen.read))
 
 
-def of_part(errand: WorkerTask, part: Part, bar: float = -np.inf) -> WorkerResult:
+def of_part(task: WorkerTask, part: Part, bar: float = -np.inf) -> WorkerResult:
     """The best rows of a part, which a worker reads itself if a file holds it.
 
     Args:
-        errand: what to do.
+        task: what to do.
         part: of the pool.
         bar: what the last row that is wanted is worth at least, by the parts read so far.
     """
@@ -96,13 +97,13 @@ def of_part(errand: WorkerTask, part: Part, bar: float = -np.inf) -> WorkerResul
             f"X must be where every worker can read it; got no {str(file)!r} on "
             f"{platform.node()!r}. Put it into a folder they share, or rank without a cluster."
         )
-    return errand.run([part], bar)
+    return task.run([part], bar)
 
 
-def of_block(errand: WorkerTask, block: Dask, start: int, within: str) -> WorkerResult:
+def of_block(task: WorkerTask, block: Dask, start: int, within: str) -> WorkerResult:
     """The best rows of a block of a Dask collection, the first of which has this place."""
-    parts = row_source(block, errand.expected).parts() if len(block) else ()
-    return errand.run(
+    parts = row_source(block, task.expected).parts() if len(block) else ()
+    return task.run(
         replace(part, start=start + part.start, row=start + part.row, within=within)
         for part in parts
     )
@@ -118,27 +119,27 @@ def _file(part: Part) -> Path | None:
 
 # ---------------------------------------------------------------- the face
 def scan_pool(
-    client: Dask, errand: WorkerTask, X: object, progress: Progress | None = None
+    client: Dask, task: WorkerTask, X: object, progress: Progress | None = None
 ) -> ScanCounts:
     """The rows of a pool that may be among the best, found by the workers of a cluster.
 
     Args:
         client: of the cluster.
-        errand: what to do.
+        task: what to do.
         X: what :func:`possibal.pool.reader.rows` takes, or a Dask array or data frame.
         progress: told how many rows were read, and how many there are if that is known.
     """
-    tally = ScanCounts(errand.aim.new_top_k())
+    tally = ScanCounts(task.aim.new_top_k())
     with _flight(client) as flight, _flight(client) as kept:
-        kept.append(_sent(client, errand))
+        kept.append(_sent(client, task))
         if is_lazy(X):
-            pool = _Blocks.of(X, errand.expected)
-            if len(errand.aside) or errand.aim.row_filter.by_place:
+            pool = _Blocks.of(X, task.expected)
+            if len(task.aside) or task.aim.row_filter.by_place:
                 pool = pool.counted(client)
             flight.extend(pool.sent(client, kept[0]))
             size, parts, moved = pool.size, iter(()), pool.starts is None
         else:
-            source = row_source(X, errand.expected, chunk=_chunk(X, errand.expected))
+            source = row_source(X, task.expected, chunk=_chunk(X, task.expected))
             size, parts, moved = source.size, source.parts(), False
         calls = (partial(client.submit, of_part, kept[0], part, tally.top_k.bar) for part in parts)
         for found in _in_order(client, flight, calls):
@@ -148,18 +149,18 @@ def scan_pool(
             if progress is not None:
                 progress(tally.read, size)
     if not tally.read:
-        list(row_source((), errand.expected).parts())  # refuses a pool without rows
+        list(row_source((), task.expected).parts())  # refuses a pool without rows
     return tally
 
 
 def scan_on_cluster(
-    client: Dask, errand: WorkerTask, X: object, progress: Progress | None = None
+    client: Dask, task: WorkerTask, X: object, progress: Progress | None = None
 ) -> ScanCounts | None:
     """What :func:`rank` finds on the cluster of :func:`connected`; None if there is no cluster."""
     if client is None and not is_lazy(X):
         return None
     with connected(client) as there:
-        return None if there is None else scan_pool(there, errand, X, progress)
+        return None if there is None else scan_pool(there, task, X, progress)
 
 
 def is_lazy(X: object) -> bool:
@@ -181,19 +182,18 @@ def connected(client: Dask) -> Generator[Dask]:
         client: a client; the address of a scheduler, which is left again in the end; or None for
             the client that Dask uses by itself, which may be None too.
     """
+    if isinstance(client, str):
+        with connect(client) as opened:
+            yield opened
+        return
     try:
-        distributed = import_module("distributed")
-    except ImportError:
+        distributed = _distributed()
+    except MissingPackageError:
         if client is not None:
-            raise MissingPackageError(
-                "A cluster needs Dask, which is not installed: run pip install 'possibal[dask]'."
-            ) from None
+            raise
         yield None
         return
-    if isinstance(client, str):
-        with _reached(distributed, client) as opened:
-            yield opened
-    elif client is None:
+    if client is None:
         with suppress(ValueError):  # there is none
             client = distributed.default_client()
         yield client
@@ -206,19 +206,51 @@ def connected(client: Dask) -> Generator[Dask]:
         )
 
 
-def _reached(distributed: Dask, address: str) -> Dask:
-    """The client of a scheduler, or one sentence on what is wrong."""
+def connect(address: str, argument: str = "client", *, workers: int = 0) -> Dask:
+    """The client of a scheduler, or one sentence on what is wrong.
+
+    Args:
+        address: of the scheduler.
+        argument: what the user calls the address.
+        workers: to wait for.
+    """
+    distributed, client = _distributed(), None
     try:
         # Seen first, for a client that is half made complains of it again when it is gone.
         if not address.startswith("inproc://"):  # which has no port
             there = distributed.comm.normalize_address(address)
             distributed.comm.get_address_host_port(there, strict=True)
-        return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+        if workers:
+            client.wait_for_workers(workers, timeout=PATIENCE)
     except (OSError, ValueError, TypeError) as error:  # TypeError: tls without certificates
+        if client is not None:
+            client.close()
         raise ValueError(
-            f"client must be the address of a scheduler; got {address!r} ({error}). "
-            "Start one with: dask scheduler."
+            f"{argument} must be the address of a scheduler with workers; got {address!r} "
+            f"({error}). Start them with: dask scheduler, dask worker."
         ) from None
+    return client
+
+
+def local_client(workers: int | None = None) -> Dask:
+    """The client of a cluster that is started on this machine, by default one worker per core."""
+    # Any port: none at all would mean 8787 all the same, and a warning where that is taken.
+    port = "127.0.0.1:0"
+    given = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": port}
+    with interrupts_ignored():
+        return _distributed().Client(**given, silence_logs=CRITICAL, set_as_default=False)
+
+
+def _distributed() -> Dask:
+    """Dask's own module, or one sentence on how to get it."""
+    try:
+        import distributed
+    except ImportError:
+        raise MissingPackageError(
+            "A cluster needs Dask, which is not installed: run pip install 'possibal[dask]'."
+        ) from None
+    return distributed
 
 
 # ---------------------------------------------------------------- to the workers and back
@@ -233,13 +265,13 @@ def _flight(client: Dask) -> Generator[deque[Dask]]:
             client.cancel(list(futures))
 
 
-def _sent(client: Dask, errand: WorkerTask) -> Dask:
-    """The errand as the result of a task, from which workers have it from each other."""
+def _sent(client: Dask, task: WorkerTask) -> Dask:
+    """The task as the result of a task of Dask's, from which workers have it from each other."""
+    import dask.config
+
     # A model of many labels is large, and there is no smaller way to say it.
-    with import_module("dask").config.set(
-        {"distributed.admin.large-graph-warning-threshold": "1TB"}
-    ):
-        return client.submit(copy, errand, pure=False)
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+        return client.submit(copy, task, pure=False)
 
 
 def _chunk(X: object, expected: RowFormat) -> int:
@@ -271,7 +303,7 @@ def _in_order(
 
 def _result(client: Dask, future: Dask) -> Any:  # noqa: ANN401 - whatever a task gives
     """What a task gives, or one sentence if there is nobody left to work on it."""
-    killed, last = import_module("distributed").KilledWorker, monotonic()
+    killed, last = _distributed().KilledWorker, monotonic()
     try:
         while (given := _given(future)) is None:
             if _threads(client):
@@ -351,19 +383,23 @@ class _Blocks:
         """The same, with their sizes, for which they are worked out if need be."""
         if self.sizes is not None:
             return self
-        count = import_module("dask").delayed(len, pure=False)
+        from dask.delayed import delayed
+
+        count = delayed(len, pure=False)
         with _flight(client) as flight:
             flight.extend(client.compute([count(block) for block in self.delayed]))
             return replace(self, sizes=tuple(_in_order(client, flight, ())))
 
-    def sent(self, client: Dask, errand: Dask) -> list[Dask]:
+    def sent(self, client: Dask, task: Dask) -> list[Dask]:
         """Tasks that find the best rows of each."""
-        sift = import_module("dask").delayed(of_block, pure=False)
+        from dask.delayed import delayed
+
+        sift = delayed(of_block, pure=False)
         if self.starts is None:
             where = [(0, f" in block {number}") for number in range(len(self.delayed))]
         else:
             where = [(start, "") for start in self.starts]
-        tasks = [sift(errand, one, *at) for one, at in zip(self.delayed, where, strict=True)]
+        tasks = [sift(task, one, *at) for one, at in zip(self.delayed, where, strict=True)]
         return client.compute(tasks, retries=RETRIES)
 
 

@@ -28,9 +28,9 @@ from possibal.experiments.spec import ENVELOPE, HELD_OUT, PAPER, Experiment, Siz
 DATA = load("wine")
 QUERIES = 2
 EXPERIMENT = Experiment("wine", PAPER, PAPER, Sizes(2, QUERIES, 10, 5), 7)
-MAKING = Provenance(EXPERIMENT, DATA)
+PROVENANCE = Provenance(EXPERIMENT, DATA)
 THETA = (0.1 + 0.2, -1 / 3)
-TRAILS = [
+RUNS = [
     Run("random", 0, np.array([17, 3]), np.array([0.1 + 0.2, 1 / 3, 1.0])),
     Run("mine:f,\"'é\u2028", 0, np.array([0, 177]), np.array([5e-324, 0.0, 0.7])),
     Run("random", 1, np.array([5, 4]), np.array([0.5, 0.625, np.nextafter(1, 0)])),
@@ -46,64 +46,64 @@ def _installed(tmp_path, monkeypatch):
     monkeypatch.setattr(possibal, "__file__", str(tmp_path / "lib" / "possibal" / "__init__.py"))
 
 
-def written(path: Path, trails=TRAILS) -> bytes:
-    """The content of a ledger that nobody interrupted."""
-    opened(path, MAKING, THETA).append(trails)
+def written(path: Path, runs=RUNS) -> bytes:
+    """The content of a results file that nobody interrupted."""
+    opened(path, PROVENANCE, THETA).append(runs)
     return path.read_bytes()
 
 
-def assert_same(found: ResultsFile, trails) -> None:
-    """The ledger has these trails to the last bit."""
-    assert list(found.trails) == [(trail.strategy, trail.run) for trail in trails]
-    for trail in trails:
-        kept = found.trails[trail.strategy, trail.run]
-        assert (kept.strategy, kept.run) == (trail.strategy, trail.run)
-        assert kept.rows.tolist() == trail.rows.tolist()
-        assert kept.accuracy.tobytes() == trail.accuracy.tobytes()
+def assert_same(found: ResultsFile, runs) -> None:
+    """The results file has these runs to the last bit."""
+    assert list(found.runs) == [(run.strategy, run.run) for run in runs]
+    for run in runs:
+        kept = found.runs[run.strategy, run.run]
+        assert (kept.strategy, kept.run) == (run.strategy, run.run)
+        assert kept.rows.tolist() == run.rows.tolist()
+        assert kept.accuracy.tobytes() == run.accuracy.tobytes()
 
 
-def refusal(path: Path, making: Provenance = MAKING) -> str:
-    """The sentence that opening a ledger gets; the file stays as it is."""
+def refusal(path: Path, provenance: Provenance = PROVENANCE) -> str:
+    """The sentence that opening a results file gets; the file stays as it is."""
     before = path.read_bytes()
     with pytest.raises(ValueError, match=r"^out must [^\n]*; got [^\n]*\.$") as e:
-        opened(path, making, None)
+        opened(path, provenance, None)
     assert path.read_bytes() == before
     assert str(path) in str(e.value)
     return str(e.value)
 
 
 # ---------------------------------------------------------------- what is kept
-def test_trails_come_back_to_the_last_bit(tmp_path):
+def test_runs_come_back_to_the_last_bit(tmp_path):
     path = tmp_path / "a.csv"
-    begun = opened(path, MAKING, THETA)
-    assert begun.trails == {}
-    begun.append(TRAILS[:1])
-    begun.append(TRAILS[1:])
-    assert_same(begun, TRAILS)
-    again = opened(path, MAKING, None)
-    assert_same(again, TRAILS)
+    begun = opened(path, PROVENANCE, THETA)
+    assert begun.runs == {}
+    begun.append(RUNS[:1])
+    begun.append(RUNS[1:])
+    assert_same(begun, RUNS)
+    again = opened(path, PROVENANCE, None)
+    assert_same(again, RUNS)
     assert again.theta == begun.theta == THETA
 
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1)
 shares = st.lists(st.floats(0, 1), min_size=QUERIES + 1, max_size=QUERIES + 1)
 places = st.lists(st.integers(0, 2**31), min_size=QUERIES, max_size=QUERIES)
-some_trails = st.lists(
+some_runs = st.lists(
     st.builds(Run, words, st.integers(0, 10**6), places.map(np.array), shares.map(np.array)),
-    unique_by=lambda trail: (trail.strategy, trail.run),
+    unique_by=lambda run: (run.strategy, run.run),
     max_size=4,
 )
 
 
-@given(trails=some_trails)
+@given(runs=some_runs)
 @settings(max_examples=25)
-def test_any_trails_come_back_to_the_last_bit(tmp_path_factory, trails):
-    path = tmp_path_factory.mktemp("ledger") / "a.csv"
-    written(path, trails)
-    assert_same(opened(path, MAKING, None), trails)
+def test_any_runs_come_back_to_the_last_bit(tmp_path_factory, runs):
+    path = tmp_path_factory.mktemp("results_file") / "a.csv"
+    written(path, runs)
+    assert_same(opened(path, PROVENANCE, None), runs)
 
 
-def test_a_line_tells_one_answer_and_the_first_of_a_trail_none(tmp_path):
+def test_a_line_tells_one_answer_and_the_first_of_a_run_none(tmp_path):
     path = tmp_path / "a.csv"
     lines = written(path).decode().split("\n")
     assert lines[1] == ",".join(COLUMNS)
@@ -112,22 +112,22 @@ def test_a_line_tells_one_answer_and_the_first_of_a_trail_none(tmp_path):
     assert len(lines) == 2 + 3 * (QUERIES + 1) + 1
 
 
-def test_chosen_trails_come_by_strategy_and_run(tmp_path):
-    ledger = opened(tmp_path / "a.csv", MAKING, THETA)
-    ledger.append(TRAILS)
-    assert ledger.chosen(["random"], 2) == [TRAILS[0], TRAILS[2]]
-    assert ledger.chosen([TRAILS[1].strategy, "random"], 1) == [TRAILS[1], TRAILS[0]]
+def test_chosen_runs_come_by_strategy_and_run(tmp_path):
+    results_file = opened(tmp_path / "a.csv", PROVENANCE, THETA)
+    results_file.append(RUNS)
+    assert results_file.chosen(["random"], 2) == [RUNS[0], RUNS[2]]
+    assert results_file.chosen([RUNS[1].strategy, "random"], 1) == [RUNS[1], RUNS[0]]
 
 
 def test_more_runs_are_appended_and_nothing_before_them_changes(tmp_path):
     path = tmp_path / "a.csv"
     before = written(path)
     more = Provenance(EXPERIMENT.with_runs(50), DATA)
-    ledger = opened(path, more, None)
+    results_file = opened(path, more, None)
     assert path.read_bytes() == before
-    ledger.append([replace(TRAILS[0], run=49)])
+    results_file.append([replace(RUNS[0], run=49)])
     assert path.read_bytes().startswith(before)
-    assert len(opened(path, MAKING, None).trails) == 4
+    assert len(opened(path, PROVENANCE, None).runs) == 4
 
 
 # ---------------------------------------------------------------- the header
@@ -136,7 +136,7 @@ def test_the_header_says_what_made_the_rows(tmp_path):
     first = written(path).split(b"\n")[0]
     found = json.loads(first.removeprefix(b"# "))
     assert found == peek(path)
-    assert found == json.loads(json.dumps(header(MAKING, THETA)))
+    assert found == json.loads(json.dumps(header(PROVENANCE, THETA)))
     sizes = {"queries": QUERIES, "pool": 10, "test": 5}
     known = {"dataset": "wine", "protocol": PAPER, "hyperparameters": PAPER, "seed": 7, **sizes}
     assert known.items() <= found.items()
@@ -149,12 +149,12 @@ def test_the_header_says_what_made_the_rows(tmp_path):
 
 def test_a_header_without_hyperparameters_says_so(tmp_path):
     path = tmp_path / "a.csv"
-    opened(path, MAKING, None).append(TRAILS[:1])
-    assert opened(path, MAKING, THETA).theta is None
+    opened(path, PROVENANCE, None).append(RUNS[:1])
+    assert opened(path, PROVENANCE, THETA).theta is None
 
 
 @pytest.mark.parametrize("third", [b"", b"wine,paper,paper,random,0,0,0.3"])
-def test_a_ledger_without_a_row_is_begun_anew_whatever_made_it(third, tmp_path):
+def test_a_results_file_without_a_row_is_begun_anew_whatever_made_it(third, tmp_path):
     path, other = (
         tmp_path / "a.csv",
         Provenance(replace(EXPERIMENT, seed=8), DATA, "def f(view): ..."),
@@ -162,15 +162,15 @@ def test_a_ledger_without_a_row_is_begun_anew_whatever_made_it(third, tmp_path):
     opened(path, other, None)
     path.write_bytes(path.read_bytes() + third)
     assert peek(path) is None
-    begun = opened(path, MAKING, THETA)
-    assert (begun.theta, begun.trails) == (THETA, {})
-    begun.append(TRAILS)
+    begun = opened(path, PROVENANCE, THETA)
+    assert (begun.theta, begun.runs) == (THETA, {})
+    begun.append(RUNS)
     assert path.read_bytes() == written(tmp_path / "b.csv")
 
 
-def test_one_row_is_enough_for_another_making_to_be_refused(tmp_path):
+def test_one_row_is_enough_for_another_provenance_to_be_refused(tmp_path):
     path = tmp_path / "a.csv"
-    lines = written(path, TRAILS[:1]).splitlines(keepends=True)
+    lines = written(path, RUNS[:1]).splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:3]))
     assert "with seed 7, now 8. " in refusal(path, changed(seed=8))
 
@@ -211,7 +211,7 @@ def test_changes_since_the_commit_are_told_apart(tmp_path):
         assert re.fullmatch(rf"{found['first']}-dirty-[0-9a-f]{{16}}", found[text] or "")
         source.write_text(text)
         assert commit() == found[text]
-        assert header(MAKING, None)["commit"] == found[text]
+        assert header(PROVENANCE, None)["commit"] == found[text]
     source.write_text("first")
     assert commit() == found["first"]
 
@@ -237,19 +237,19 @@ def test_the_repository_of_a_user_is_not_taken_for_ours(monkeypatch):
 
 
 # ---------------------------------------------------------------- killed
-def test_a_ledger_cut_at_any_byte_is_taken_up_and_ends_the_same(tmp_path):
+def test_a_results_file_cut_at_any_byte_is_taken_up_and_ends_the_same(tmp_path):
     path = tmp_path / "a.csv"
-    trails = TRAILS[:2]
-    whole = written(path, trails)
-    ends = [len(written(tmp_path / f"{n}.csv", trails[:n])) for n in range(len(trails) + 1)]
+    runs = RUNS[:2]
+    whole = written(path, runs)
+    ends = [len(written(tmp_path / f"{n}.csv", runs[:n])) for n in range(len(runs) + 1)]
     first = whole.index(b"\n") - 2  # within the header one place is like another
     for cut in (*range(0, first, 20), *range(first, len(whole) + 1)):
         path.write_bytes(whole[:cut])
-        begun = opened(path, MAKING, None if peek(path) else THETA)
+        begun = opened(path, PROVENANCE, None if peek(path) else THETA)
         complete = sum(end <= cut for end in ends[1:])
-        assert_same(begun, trails[:complete])
+        assert_same(begun, runs[:complete])
         assert path.read_bytes() == whole[: ends[complete]]
-        begun.append(trails[complete:])
+        begun.append(runs[complete:])
         assert path.read_bytes() == whole
 
 
@@ -271,35 +271,35 @@ def disk_of(resource, size: int):
 
 @pytest.mark.parametrize("many", [1, 200])  # less than a buffer, and more
 @pytest.mark.parametrize("room", [0, 10, 70])
-def test_a_write_that_fails_leaves_the_ledger_as_it_was(many, room, tmp_path, resource):
+def test_a_write_that_fails_leaves_the_file_as_it_was(many, room, tmp_path, resource):
     path = tmp_path / "a.csv"
-    before = written(path, TRAILS[:2])
-    ledger = opened(path, MAKING, None)
-    rest = [replace(TRAILS[2], run=run) for run in range(1, 1 + many)]
+    before = written(path, RUNS[:2])
+    results_file = opened(path, PROVENANCE, None)
+    rest = [replace(RUNS[2], run=run) for run in range(1, 1 + many)]
     with disk_of(resource, len(before) + room), pytest.raises(OSError, match="too large") as e:
-        ledger.append(rest)
+        results_file.append(rest)
     assert e.value.filename == str(path)
     assert path.read_bytes() == before
-    assert_same(ledger, TRAILS[:2])
-    ledger.append(TRAILS[2:])
+    assert_same(results_file, RUNS[:2])
+    results_file.append(RUNS[2:])
     assert path.read_bytes() == written(tmp_path / "b.csv")
 
 
-def test_a_ledger_that_cannot_be_begun_leaves_no_file(tmp_path, resource):
+def test_a_results_file_that_cannot_be_begun_leaves_no_file(tmp_path, resource):
     path = tmp_path / "a.csv"
     with disk_of(resource, 20), pytest.raises(OSError, match="too large") as e:
-        opened(path, MAKING, THETA)
+        opened(path, PROVENANCE, THETA)
     assert e.value.filename == str(path)
     assert not list(tmp_path.iterdir())
 
 
-# ---------------------------------------------------------------- of another making
+# ---------------------------------------------------------------- of another provenance
 def changed(**what):
     return Provenance(replace(EXPERIMENT, **what), DATA)
 
 
 @pytest.mark.parametrize(
-    ("making", "name"),
+    ("provenance", "name"),
     [
         (changed(seed=8), "seed 7, now 8"),
         (changed(protocol=HELD_OUT), "protocol paper, now held-out"),
@@ -312,11 +312,11 @@ def changed(**what):
         (Provenance(EXPERIMENT, DATA, "def f(view): ..."), "strategy None, now "),
     ],
 )
-def test_rows_of_another_making_are_refused_by_name(making, name, tmp_path):
+def test_rows_of_another_provenance_are_refused_by_name(provenance, name, tmp_path):
     path = tmp_path / "a.csv"
     written(path)
-    assert f"with {name}" in refusal(path, making)
-    assert refusal(path, making).endswith(". Move that file away, or choose another folder.")
+    assert f"with {name}" in refusal(path, provenance)
+    assert refusal(path, provenance).endswith(". Move that file away, or choose another folder.")
 
 
 @pytest.mark.parametrize("name", ["commit", "possibal", "python", "numpy", "scipy", "scikit-learn"])
@@ -325,7 +325,7 @@ def test_rows_of_another_version_are_refused_by_name(name, tmp_path):
     first, _, rest = written(path).decode().partition("\n")
     made = {**json.loads(first.removeprefix("# ")), name: "other"}
     path.write_text(f"# {json.dumps(made)}\n{rest}")
-    assert f"with {name} other, now {header(MAKING, None)[name]}. " in refusal(path)
+    assert f"with {name} other, now {header(PROVENANCE, None)[name]}. " in refusal(path)
 
 
 @pytest.mark.parametrize(("more", "less"), [("colour", None), (None, "seed")])
@@ -371,7 +371,7 @@ def test_of_several_differences_the_first_is_told(tmp_path):
 def test_a_line_changed_in_the_middle_is_refused_and_nothing_is_lost(edit, tmp_path):
     path = tmp_path / "a.csv"
     lines = written(path).splitlines(keepends=True)
-    middle = 3  # the first answer of the first trail, which is 17 at accuracy a third
+    middle = 3  # the first answer of the first run, which is 17 at accuracy a third
     spoilt = edit(lines[middle])
     if spoilt == lines[middle]:
         pytest.fail("the edit changes nothing")
@@ -379,9 +379,9 @@ def test_a_line_changed_in_the_middle_is_refused_and_nothing_is_lost(edit, tmp_p
     assert "which was changed near line 3. Move that file away." in refusal(path)
 
 
-def test_a_trail_that_occurs_twice_is_refused(tmp_path):
+def test_a_run_that_occurs_twice_is_refused(tmp_path):
     path = tmp_path / "a.csv"
-    written(path, [*TRAILS, replace(TRAILS[0], rows=TRAILS[2].rows)])
+    written(path, [*RUNS, replace(RUNS[0], rows=RUNS[2].rows)])
     assert "which was changed near line 12. Move that file away." in refusal(path)
 
 
@@ -394,14 +394,14 @@ def test_the_place_of_a_later_change_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("line", "content"),
     [
-        (1, b"not a ledger\n"),
+        (1, b"not a results file\n"),
         (1, b"# [1, 2]\n"),
         (1, b"# \xff\xfe\n"),
         (1, b"# {}\n"),
         (2, b"dataset,strategy\n"),
     ],
 )
-def test_first_lines_that_are_no_ledgers_are_refused(line, content, tmp_path):
+def test_first_lines_that_are_no_results_files_are_refused(line, content, tmp_path):
     path = tmp_path / "a.csv"
     lines = written(path).splitlines(keepends=True)
     lines[line - 1] = content
@@ -413,7 +413,7 @@ def test_what_a_kill_left_unfinished_is_cut_even_if_it_is_no_text(tmp_path):
     path = tmp_path / "a.csv"
     whole = written(path)
     path.write_bytes(whole + b"wine,paper\xff\n\xff")
-    assert_same(opened(path, MAKING, None), TRAILS)
+    assert_same(opened(path, PROVENANCE, None), RUNS)
     assert path.read_bytes() == whole
 
 
@@ -421,5 +421,5 @@ def test_a_short_file_of_somebody_else_is_left_alone(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("my own notes\n", encoding="utf-8")
     with pytest.raises(ValueError, match="changed near line 1"):
-        opened(path, MAKING, THETA)
+        opened(path, PROVENANCE, THETA)
     assert path.read_text(encoding="utf-8") == "my own notes\n"

@@ -22,9 +22,8 @@ from possibal.experiments.engine.simulation import (
     simulate,
 )
 from possibal.experiments.spec import HYPERPARAMETERS, Experiment, Sizes
-from possibal.experiments.splits import scaled, split
+from possibal.experiments.splits import random_stream, scaled, split
 from possibal.experiments.strategies import resolve_strategy as found
-from possibal.experiments.streams import random_stream
 from possibal.gp import batch
 from possibal.gp.hyperparameters import evidence, problem
 from possibal.gp.likelihoods import PROBIT, SOFTMAX

@@ -1,6 +1,6 @@
-"""Ledgers: the trails of an experiment in a file that only grows.
+"""Append-only results file keyed by (strategy, run), with its provenance in the first line.
 
-A ledger is a CSV file whose first line is a comment that says what made it. Trails are appended
+It is a CSV file whose first line is a comment that says what made it. Runs are appended
 whole. What a killed process left unfinished at the end is cut off when the file is opened again,
 so that the same command goes on where it stopped and ends with the same bytes.
 """
@@ -35,7 +35,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 @dataclass(frozen=True, eq=False)
 class Provenance:
-    """What decides the rows of a ledger.
+    """Provenance: what decides the rows of a results file.
 
     Attributes:
         experiment: what is run; the number of runs decides nothing.
@@ -48,11 +48,11 @@ class Provenance:
     source: str | None = None
 
 
-def header(making: Provenance, theta: tuple[float, float] | None) -> dict[str, Any]:
+def header(provenance: Provenance, theta: tuple[float, float] | None) -> dict[str, Any]:
     """What decides the rows, and what made them."""
-    experiment, sizes = making.experiment, asdict(making.experiment.sizes)
+    experiment, sizes = provenance.experiment, asdict(provenance.experiment.sizes)
     del sizes["runs"]
-    table = np.ascontiguousarray(making.data.X).tobytes() + making.data.y.tobytes()
+    table = np.ascontiguousarray(provenance.data.X).tobytes() + provenance.data.y.tobytes()
     return {
         "dataset": experiment.dataset,
         "protocol": experiment.protocol,
@@ -60,7 +60,7 @@ def header(making: Provenance, theta: tuple[float, float] | None) -> dict[str, A
         "seed": experiment.seed,
         **sizes,
         "data": _digest(table),
-        "strategy": making.source and _digest(making.source.encode()),
+        "strategy": provenance.source and _digest(provenance.source.encode()),
         THETA: theta,
         **versions(),
     }
@@ -101,23 +101,23 @@ def commit() -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class ResultsFile:
-    """The trails of an experiment on disk.
+    """The runs of an experiment on disk.
 
     Attributes:
         path: of the file.
         experiment: what is run.
         theta: hyperparameters fitted in advance, as the file has them.
-        trails: those that were complete when the file was opened, by strategy and run.
+        runs: those that were complete when the file was opened, by strategy and run.
     """
 
     path: Path
     experiment: Experiment
     theta: tuple[float, float] | None
-    trails: dict[tuple[str, int], Run]
+    runs: dict[tuple[str, int], Run]
 
-    def append(self, trails: Sequence[Run]) -> None:
-        """Add trails at the end and have them on disk; a failure leaves the file as it was."""
-        text = _text(self.experiment, trails)
+    def append(self, runs: Sequence[Run]) -> None:
+        """Add runs at the end and have them on disk; a failure leaves the file as it was."""
+        text = _text(self.experiment, runs)
         length = self.path.stat().st_size
         try:
             with self.path.open("ab") as file:
@@ -127,27 +127,27 @@ class ResultsFile:
         except OSError as error:
             os.truncate(self.path, length)
             raise OSError(error.errno, error.strerror, str(self.path)) from error
-        self.trails.update({(trail.strategy, trail.run): trail for trail in trails})
+        self.runs.update({(run.strategy, run.run): run for run in runs})
 
     def chosen(self, strategies: Iterable[str], runs: int) -> list[Run]:
-        """The trails of some strategies through the first runs."""
-        return [self.trails[name, run] for name in strategies for run in range(runs)]
+        """The first runs of some strategies."""
+        return [self.runs[name, run] for name in strategies for run in range(runs)]
 
 
-def _text(experiment: Experiment, trails: Iterable[Run]) -> str:
-    """The lines of trails: one for the start, and one for each answer."""
+def _text(experiment: Experiment, runs: Iterable[Run]) -> str:
+    """The lines of runs: one for the start, and one for each answer."""
     e, table = experiment, StringIO()
     writer = csv.writer(table, lineterminator="\n")
-    for trail in trails:
-        rows = ["", *trail.rows.tolist()]
-        for step, (row, accuracy) in enumerate(zip(rows, trail.accuracy, strict=True)):
-            key = e.dataset, e.protocol, e.hyperparameters, trail.strategy, trail.run, step
+    for run in runs:
+        rows = ["", *run.rows.tolist()]
+        for step, (row, accuracy) in enumerate(zip(rows, run.accuracy, strict=True)):
+            key = e.dataset, e.protocol, e.hyperparameters, run.strategy, run.run, step
             writer.writerow([*key, repr(float(accuracy)), row])
     return table.getvalue()
 
 
 def peek(path: Path) -> dict[str, Any] | None:
-    """The header of a ledger; None where there is no ledger yet, or none with a row."""
+    """The header of a results file; None where there is none yet, or none with a row."""
     try:
         with path.open("rb") as file:
             first, second, third = file.readline(), file.readline(), file.readline()
@@ -168,67 +168,67 @@ def peek(path: Path) -> dict[str, Any] | None:
     return found
 
 
-def opened(path: Path, making: Provenance, theta: tuple[float, float] | None) -> ResultsFile:
-    """The ledger of an experiment: begun, or taken up where it was left.
+def opened(path: Path, provenance: Provenance, theta: tuple[float, float] | None) -> ResultsFile:
+    """The results file of an experiment: begun, or resumed where it was left.
 
     Args:
         path: of the file.
-        making: what is run; more runs than the file has are fine.
+        provenance: what is run; more runs than the file has are fine.
         theta: hyperparameters fitted in advance; those of the file if it has a header.
     """
-    experiment = making.experiment
-    wanted, found = header(making, theta), peek(path)
+    experiment = provenance.experiment
+    now, found = header(provenance, theta), peek(path)
     if found is None:
-        write(path, f"# {json.dumps(wanted)}\n".encode() + HEADS)
+        write(path, f"# {json.dumps(now)}\n".encode() + HEADS)
         return ResultsFile(path, experiment, theta, {})
-    _check(path, found, wanted)
+    _check(path, found, now)
     kept = found[THETA]
     theta = None if kept is None else (float(kept[0]), float(kept[1]))
-    ledger = ResultsFile(path, experiment, theta, {})
+    results_file = ResultsFile(path, experiment, theta, {})
     content = path.read_bytes()
-    trails, length = _complete(path, content, experiment)
+    runs, length = _complete(path, content, experiment)
     if length < len(content):
         os.truncate(path, length)
-    ledger.trails.update({(trail.strategy, trail.run): trail for trail in trails})
-    return ledger
+    results_file.runs.update({(run.strategy, run.run): run for run in runs})
+    return results_file
 
 
-def _check(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+def _check(path: Path, found: dict[str, Any], now: dict[str, Any]) -> None:
     """Refuse rows that something else has made."""
-    for name in {**wanted, **found}:
-        if name != THETA and found.get(name) != wanted.get(name):
+    for name in {**now, **found}:
+        if name != THETA and found.get(name) != now.get(name):
             raise ValueError(
                 f"out must be new or hold rows of the same making; got {str(path)!r} with "
-                f"{name} {found.get(name)}, now {wanted.get(name)}. Move that file away, or choose "
+                f"{name} {found.get(name)}, now {now.get(name)}. Move that file away, or choose "
                 "another folder."
             )
 
 
 def _complete(path: Path, content: bytes, experiment: Experiment) -> tuple[list[Run], int]:
-    """The complete trails of a ledger, and where the last of them ends."""
+    """The complete runs of a results file, and where the last of them ends."""
     lines = [line + b"\n" for line in content.split(b"\n")[:-1]]
-    size, trails = experiment.sizes.queries + 1, list[Run]()
+    size, runs = experiment.sizes.queries + 1, list[Run]()
     seen = set[tuple[str, int]]()
     for at in range(2, len(lines) - size + 1, size):
         try:
-            trails.append(_trail(b"".join(lines[at : at + size]).decode(), experiment))
+            runs.append(_parsed(b"".join(lines[at : at + size]).decode(), experiment))
         except (ValueError, IndexError, csv.Error):
             raise ValueError(_spoilt(path, at + 1)) from None
-        if (trails[-1].strategy, trails[-1].run) in seen:  # two processes wrote at once
+        if (runs[-1].strategy, runs[-1].run) in seen:  # two processes wrote at once
             raise ValueError(_spoilt(path, at + 1))
-        seen.add((trails[-1].strategy, trails[-1].run))
-    return trails, sum(len(line) for line in lines[: 2 + size * len(trails)])
+        seen.add((runs[-1].strategy, runs[-1].run))
+    return runs, sum(len(line) for line in lines[: 2 + size * len(runs)])
 
 
-def _trail(text: str, experiment: Experiment) -> Run:
-    """The trail that lines of a ledger tell, if they are to the letter as it would be written."""
+def _parsed(text: str, experiment: Experiment) -> Run:
+    """The run that lines of a results file tell, if they are as it would write them."""
     rows = list(csv.reader(StringIO(text, newline="")))
     asked = np.array([int(row[7]) for row in rows[1:]], dtype=np.intp)
     accuracy = np.array([float(row[6]) for row in rows])
-    trail = Run(rows[0][3], int(rows[0][4]), asked, accuracy)
-    if _text(experiment, [trail]) != text:
+    run = Run(rows[0][3], int(rows[0][4]), asked, accuracy)
+    if _text(experiment, [run]) != text:
         raise ValueError(text)
-    return trail
+    return run
 
 
 def _spoilt(path: Path, line: int) -> str:

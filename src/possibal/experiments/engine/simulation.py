@@ -26,8 +26,7 @@ from possibal.experiments.datasets import Codes, Dataset
 from possibal.experiments.engine.run_batch import Inference, PoolGeometry, RunBatch, RunFit
 from possibal.experiments.results import Run
 from possibal.experiments.spec import ENVELOPE, EVIDENCE, PAPER, Experiment
-from possibal.experiments.splits import scaled, split
-from possibal.experiments.streams import random_stream
+from possibal.experiments.splits import random_stream, scaled, split
 from possibal.gp import batch
 from possibal.gp.hyperparameters import COMMON, evidence, problem
 from possibal.gp.likelihoods import PROBIT, SOFTMAX

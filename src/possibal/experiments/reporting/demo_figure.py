@@ -1,21 +1,17 @@
-"""The picture of a demonstration: what one run knew midway, and how accuracy rose over all runs."""
+"""The picture of a demonstration: one run's posterior midway, and mean learning curves."""
 
-from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from possibal.acquisition.pointwise import necessity
 from possibal.acquisition.strategy import MarginalPosterior
 from possibal.arrays import Matrix
-from possibal.errors import MissingPackageError
-from possibal.experiments.demo import Outcome, deal, fit, interval, saving
+from possibal.experiments.compare import RANDOM, mean_interval, saving, target_accuracy
+from possibal.experiments.demo import Demonstration
+from possibal.experiments.reporting.figures import Drawing, Panel, check_drawing
 from possibal.files import part_of
-
-Panel: TypeAlias = Any
-"""matplotlib's Axes; its stubs leave most arguments untyped."""
 
 ANSWERS_SHOWN = 14
 """How many answers the left panel has seen: enough for a boundary, few enough for doubt."""
@@ -42,13 +38,7 @@ def check_picture(path: Path) -> None:
     """Refuse, before any long work, a picture that could not be drawn or written."""
     _check_name(path)
     _check_folder(path)
-    try:
-        import_module("matplotlib.figure")
-    except ImportError:
-        raise MissingPackageError(
-            "The picture needs matplotlib, which is not installed: "
-            "run pip install 'possibal[plot]'."
-        ) from None
+    check_drawing()
     try:
         part_of(path).touch()
         part_of(path).unlink()
@@ -84,12 +74,14 @@ def _check_folder(path: Path) -> None:
         )
 
 
-def picture(outcome: Outcome) -> bytes:
+def picture(outcome: Demonstration) -> bytes:
     """The outcome as a PNG: the learning curves, beside run 1 midway if its data are flat."""
-    flat = outcome.plan.table.X.shape[1] == 2  # noqa: PLR2004 - a plane
-    style, module = import_module("matplotlib.style"), import_module("matplotlib.figure")
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    flat = outcome.job.data.X.shape[1] == 2  # noqa: PLR2004 - a plane
     with style.context(["default", STYLE]):
-        figure = module.Figure((16 if flat else 9, 7), layout="constrained")
+        figure: Drawing = Figure((16 if flat else 9, 7), layout="constrained")
         figure.get_layout_engine().set(w_pad=0.2, h_pad=0.15, wspace=0.04)
         panels = figure.subplots(1, 2 if flat else 1, squeeze=False)[0]
         if flat:
@@ -100,18 +92,17 @@ def picture(outcome: Outcome) -> bytes:
     return content.getvalue()
 
 
-def _draw_pool(axes: Panel, outcome: Outcome) -> None:
+def _draw_pool(axes: Panel, outcome: Demonstration) -> None:
     """Run 1 after some answers: what is known of the plane, and the next question."""
-    plan, chosen = outcome.plan, outcome.runs[0].chosen
-    share, answers = deal(plan, 0), min(ANSWERS_SHOWN, plan.settings.questions - 1)
-    rows, pool = chosen.labelled(answers), share.X[share.pool]
-    _draw_necessity(axes, fit(plan, share, rows).posterior_, pool)
+    data, X = outcome.job.data, outcome.split.X
+    answers = min(ANSWERS_SHOWN, len(outcome.first.rows) - 1)
+    rows, pool = outcome.labelled(answers), X[outcome.split.pool]
+    _draw_necessity(axes, outcome.classifier(answers).posterior_, pool)
     axes.scatter(*pool.T, s=16, c=PALE, linewidths=0, label="no label yet")
-    for side, marker in enumerate("os"):
-        here = share.X[[row for row in rows if plan.table.y[row] == side]]
-        label = plan.table.labels[side]
-        axes.scatter(*here.T, c=COLOURS[side], marker=marker, label=label, **KNOWN)
-    axes.scatter(*share.X[chosen.questions[answers].row], label="next question", **NEXT)
+    for code, marker in enumerate("os"):
+        here = X[rows[data.y[rows] == code]]
+        axes.scatter(*here.T, c=COLOURS[code], marker=marker, label=data.labels[code], **KNOWN)
+    axes.scatter(*X[outcome.first.rows[answers]], label="next question", **NEXT)
     axes.set(title=f"After {answers} answers: what is known, what to ask next")
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
@@ -120,11 +111,13 @@ def _draw_pool(axes: Panel, outcome: Outcome) -> None:
 
 def _draw_necessity(axes: Panel, posterior: MarginalPosterior, pool: Matrix) -> None:
     """The plane coloured by leading label, as deeply as that label is necessary."""
+    from matplotlib.colors import LinearSegmentedColormap
+
     across, up = ((float(side.min()) - 0.3, float(side.max()) + 0.3) for side in pool.T)
     x, y = np.meshgrid(np.linspace(*across, 240), np.linspace(*up, 240))
     belief = posterior.at(np.column_stack([x.ravel(), y.ravel()]))
     mean, sure = belief.mean[belief.leading].reshape(x.shape), necessity(belief).reshape(x.shape)
-    tint = import_module("matplotlib.colors").LinearSegmentedColormap.from_list("sides", TINTS)
+    tint = LinearSegmentedColormap.from_list("sides", TINTS)
     image = axes.pcolormesh(x, y, np.sign(mean) * sure, cmap=tint, vmin=-1, vmax=1, zorder=0)
     axes.contour(x, y, mean, levels=[0], colors=INK, linewidths=2)
     axes.plot([], [], color=INK, lw=2, label="boundary")
@@ -134,25 +127,34 @@ def _draw_necessity(axes: Panel, posterior: MarginalPosterior, pool: Matrix) -> 
     bar.outline.set_visible(False)
 
 
-def _draw_curves(axes: Panel, outcome: Outcome) -> None:
+def _draw_curves(axes: Panel, outcome: Demonstration) -> None:
     """Mean test accuracy against labels, with its 95% band, and the labels saved."""
-    settings, saved = outcome.plan.settings, saving(outcome)
-    curves = {settings.strategy: (outcome.chosen, COLOURS[0], "-")}
-    curves["random"] = (outcome.random, INK, "--")
-    for name, (accuracy, colour, line) in curves.items():
-        curve = interval(100 * accuracy)
-        axes.fill_between(outcome.labels, curve.low, curve.high, color=colour, alpha=0.15, lw=0)
-        axes.plot(outcome.labels, curve.mean, line, color=colour, lw=2.8, label=name)
-    if saved:
-        height = 100 * saved.accuracy
-        ends = {"xy": (saved.ours, height), "xytext": (saved.theirs, height)}
-        axes.annotate("", **ends, arrowprops={"arrowstyle": "<->", "color": COLOURS[1], "lw": 2})
-        text = f"{saved.ours} labels instead of {saved.theirs}"
-        middle = ((saved.ours + saved.theirs) / 2, height)
-        axes.annotate(
-            text, middle, (0, 6), textcoords="offset points", ha="center", color=COLOURS[1]
-        )
-    axes.set(title=f"Accuracy on other rows ({settings.data}, {settings.runs} runs)")
+    results, strategy = outcome.results, outcome.strategy
+    labels = results.start + np.arange(results.experiment.sizes.queries + 1)
+    pens = {strategy: (COLOURS[0], "-")} | {RANDOM: (INK, "--")}  # random is drawn once
+    for name, (colour, line) in pens.items():
+        accuracy = 100 * results.accuracy[name]
+        ends = [mean_interval(column, results) for column in accuracy.T]
+        low, high = np.array([one for one in ends if one is not None]).reshape(-1, 2).T
+        axes.fill_between(labels[: len(low)], low, high, color=colour, alpha=0.15, lw=0)
+        axes.plot(labels, accuracy.mean(axis=0), line, color=colour, lw=2.8, label=name)
+    _draw_saving(axes, outcome)
+    size = results.experiment.sizes
+    axes.set(title=f"Accuracy on other rows ({results.experiment.dataset}, {size.runs} runs)")
     axes.set(xlabel="labels", ylabel="mean accuracy in %, with 95% interval")
     axes.grid(axis="y", color="#e5e5e5")
     axes.legend(loc="lower right", frameon=False, fontsize=15)
+
+
+def _draw_saving(axes: Panel, outcome: Demonstration) -> None:
+    """An arrow from the labels needed to those that random needs, if that is beyond chance."""
+    one = saving(outcome.results, outcome.strategy)
+    if not one.is_sure or one.needed is None:
+        return
+    ours, theirs = one.needed, one.needed + one.saved
+    height = 100 * target_accuracy(outcome.results.accuracy[RANDOM])
+    arrow = {"arrowstyle": "<->", "color": COLOURS[1], "lw": 2}
+    axes.annotate("", xy=(ours, height), xytext=(theirs, height), arrowprops=arrow)
+    below = {"textcoords": "offset points", "ha": "left", "va": "top", "fontsize": 13}
+    text = f"{ours} labels instead of {theirs}"
+    axes.annotate(text, (ours, height), (6, -5), color=COLOURS[1], **below)

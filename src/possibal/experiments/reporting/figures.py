@@ -1,7 +1,6 @@
-"""Results as figures: learning curves, and ranks with the differences that matter."""
+"""Learning curves, and critical-difference diagrams of average ranks (Demsar 2006)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from io import BytesIO
 from itertools import cycle
 from types import MappingProxyType
@@ -79,9 +78,12 @@ def curves(results: Sequence[Results]) -> Drawing:
     pens = _pens(strategy for result in results for strategy in result.accuracy)
     across = _across(len(results))
     down = -(-len(results) // across)
-    figure_module, style = _matplotlib("figure"), _matplotlib("style")
+    check_drawing()
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
     with style.context(["default", STYLE]):
-        figure = figure_module.Figure((WIDTH, 0.9 + 4.1 * down), layout="constrained")
+        figure: Drawing = Figure((WIDTH, 0.9 + 4.1 * down), layout="constrained")
         figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.02, hspace=0.03)
         panels = figure.subplots(down, across, squeeze=False).ravel()
         for panel, name, result in zip(panels, names(results), results, strict=False):
@@ -108,9 +110,12 @@ def critical_difference(ranking: RankTest) -> Drawing:
         )
     bars = _groups(ranking)
     depth = 0.25 * len(bars) + 0.5 * -(-len(ranking.strategies) // 2)
-    figure_module, style = _matplotlib("figure"), _matplotlib("style")
+    check_drawing()
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
     with style.context(["default", STYLE, {"axes.grid": False}]):
-        figure = figure_module.Figure((0.7 * WIDTH, 1.8 + 0.75 * depth), layout="constrained")
+        figure: Drawing = Figure((0.7 * WIDTH, 1.8 + 0.75 * depth), layout="constrained")
         axes = figure.subplots()
         axes.set(xlim=(0.7, len(ranking.strategies) + 0.3), ylim=(-depth - 0.25, 1.4))
         _draw_rank_axis(axes, len(ranking.strategies))
@@ -124,22 +129,19 @@ def critical_difference(ranking: RankTest) -> Drawing:
 
 def as_bytes(figure: Drawing, kind: str) -> bytes:
     """The figure as the content of a PNG or SVG file; the same figure gives the same bytes."""
+    from matplotlib import style
+
     metadata = choice("kind", kind, METADATA)
     content = BytesIO()
-    with _matplotlib("style").context(["default", STYLE]):
+    with style.context(["default", STYLE]):
         figure.savefig(content, format=kind, metadata=metadata)
     return content.getvalue()
 
 
 def check_drawing() -> None:
     """Refuse, before any long work, figures that could not be drawn."""
-    _matplotlib("figure")
-
-
-def _matplotlib(name: str) -> Any:  # noqa: ANN401 - a module that need not be there
-    """A module of matplotlib, or one sentence on how to get it."""
     try:
-        return import_module(f"matplotlib.{name}")
+        import matplotlib.figure as _  # noqa: F401 - whether it is there
     except ImportError:
         raise MissingPackageError(
             "Figures need matplotlib, which is not installed: run pip install 'possibal[plot]'."
@@ -177,9 +179,10 @@ def _draw_set(panel: Panel, result: Results, pens: Mapping[str, Pen]) -> None:
 
 def _draw_legend(figure: Drawing, pens: Mapping[str, Pen]) -> None:
     """One legend for all panels, below them, of as few lines as fit."""
-    line = _matplotlib("lines").Line2D
+    from matplotlib.lines import Line2D
+
     handles = [
-        line([], [], color=pen.colour, linestyle=pen.dashes, lw=2.6) for pen in pens.values()
+        Line2D([], [], color=pen.colour, linestyle=pen.dashes, lw=2.6) for pen in pens.values()
     ]
     labels = [_short(name) for name in pens]
     style = {"frameon": False, "handlelength": 2.6, "columnspacing": 1.5, "fontsize": 14}

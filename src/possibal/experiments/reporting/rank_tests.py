@@ -1,4 +1,4 @@
-"""Average ranks of strategies over sets, and whether chance could explain them."""
+"""Friedman test on average ranks of strategies, with Nemenyi post-hoc (Demsar 2006)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
