@@ -1,6 +1,6 @@
 import pytest
 
-from possibal.arguments import at_least, choice
+from possibal.arguments import at_least, choice, nearest, suggest
 
 
 def test_a_known_name_gives_its_entry():
@@ -11,6 +11,7 @@ def test_a_known_name_gives_its_entry():
     ("name", "remedy"),
     [
         ("aple", "Did you mean 'apple'?"),
+        ("APPLE", "Did you mean 'apple'?"),
         ("zzz", "Choose one"),
         (3, "Choose one of these."),
     ],
@@ -25,3 +26,12 @@ def test_whole_numbers_have_a_least():
     assert at_least("runs", 2, 2) == 2
     with pytest.raises(ValueError, match=r"runs must be at least 2; got 1\. Use 2 or"):
         at_least("runs", 1, 2)
+
+
+def test_a_suggestion_is_the_nearest_name_or_another_remedy():
+    assert suggest("aple", ["pear", 3, "Apple"], "Add it.") == "Did you mean 'Apple'?"
+    assert suggest(3, ["pear", 3], "Add it.") == "Add it."
+
+
+def test_names_near_another_are_the_nearest_first_and_no_more_than_three():
+    assert nearest("row", ["Rows", "row 1", "x", "rowe", "row number"]) == ["Rows", "rowe", "row 1"]

@@ -5,12 +5,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from difflib import get_close_matches
 from math import isnan
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from possibal.arguments import nearest
 from possibal.arrays import Array, Matrix, Places
 
 Entry = TypeVar("Entry")
@@ -131,8 +131,7 @@ def find_column(argument: str, wanted: str, names: Sequence[str]) -> int:
     """The place of the column that an argument names, or one sentence that offers others."""
     if wanted in names:
         return names.index(wanted)
-    lower = {name.lower(): name for name in names}
-    near = [lower[word] for word in get_close_matches(wanted.lower(), lower)]
+    near = nearest(wanted, names)
     offered = ", ".join(repr(name) for name in near or names[-3:])
     raise ValueError(
         f"{argument} must be a column of the data; got {wanted!r}. "
