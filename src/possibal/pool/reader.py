@@ -232,9 +232,13 @@ def _of_frame(given: NamedFrame, expected: RowFormat, within: str) -> _SlicedTab
     found = _found(given.names, expected, within)
     places = {name: place for place, name in enumerate(given.names)}
 
+    # A slice of an Arrow table would be pickled with all its rows.
+    is_arrow = given.frame.implementation.is_pyarrow()
+
     def cut(piece: slice) -> Load:
         """What loads a slice."""
-        return partial(_from_frame, given.frame[piece], places)
+        rows = np.arange(piece.start, piece.stop) if is_arrow else piece
+        return partial(_from_frame, given.frame[rows], places)
 
     return _SlicedTable(len(given.frame), found, cut)
 
