@@ -34,7 +34,7 @@ Load: TypeAlias = Callable[["Part"], Block]
 # ---------------------------------------------------------------- values
 @dataclass(frozen=True)
 class RowFormat:
-    """What a model expects of rows.
+    """The schema of rows that a model expects.
 
     Attributes:
         width: number of columns.
@@ -49,7 +49,7 @@ class RowFormat:
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Rows as numbers.
+    """Rows that were read and validated.
 
     Attributes:
         start: place of the first row in the pool.
@@ -64,7 +64,7 @@ class Chunk:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Rows that follow each other, not read yet; small to pickle where a file holds them.
+    """Lazy slice of consecutive rows; small to pickle where a file holds them.
 
     Attributes:
         start: place of the first row in the pool.
@@ -103,7 +103,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class RowSource:
-    """All rows of a source: how many, None where only the end tells, and their parts in order."""
+    """A pool as lazy parts in order, and its number of rows, None where only the end tells."""
 
     size: int | None
     parts: Callable[[], Iterator[Part]]
@@ -111,7 +111,7 @@ class RowSource:
 
 # ---------------------------------------------------------------- the face
 def row_source(source: object, expected: RowFormat, *, chunk: int = CHUNK) -> RowSource:
-    """The rows of a source, which is looked at but not read.
+    """Lazy parts of a source, whose schema is checked and whose rows are not read yet.
 
     Args:
         source: an array or memory map; a data frame of pandas, polars or pyarrow; the path of a
@@ -173,7 +173,7 @@ def _refused(rule: str, got: str, remedy: str, kind: type[Exception] = ValueErro
 # ---------------------------------------------------------------- tables
 @dataclass(frozen=True, eq=False)
 class _SlicedTable:
-    """Rows that can be cut: their number, what they hold, what loads a slice, and the file."""
+    """A table that can be sliced: its rows, its schema, what loads a slice, and the file."""
 
     size: int
     expected: RowFormat
