@@ -67,13 +67,13 @@ class RawFile:
 
 def throttled(progress: Progress) -> Progress:
     """Rate-limited callback: called only after at least one step of progress."""
-    told = 0.0
+    reported = 0.0
 
     def tell(share: float) -> None:
         """Pass on what is new."""
-        nonlocal told
-        if share >= told + STEP or told < share == 1:
-            told = share
+        nonlocal reported
+        if share >= reported + STEP or reported < share == 1:
+            reported = share
             progress(share)
 
     return tell

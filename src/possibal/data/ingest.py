@@ -274,17 +274,19 @@ def _made(
 ) -> FeatureMatrix:
     """A recipe fitted to so many rows, and their feature matrix."""
 
-    def told(share: float) -> None:
+    def report(share: float) -> None:
         progress("making features", READ + share * (MADE - READ))
 
-    told(0.0)
+    report(0.0)
     if wanted.features is not None:
         return features.given_features(wanted.features, count)
     if isinstance(rows, ImageFiles):
-        return features.image_features(rows, column, told)
+        return features.image_features(rows, column, report)
     if column is None:
         return features.table_features(rows)
-    made = features.text_features(text_cells(rows.columns[rows.names.index(column)]), column, told)
+    made = features.text_features(
+        text_cells(rows.columns[rows.names.index(column)]), column, report
+    )
     alone = f"column {column} alone makes features; the other columns are only shown."
     return made if len(rows.names) == 1 else replace(made, notes=(alone, *made.notes))
 

@@ -161,7 +161,7 @@ def _checked(
     if not table.columns or not len(table.columns[0]):
         raise content.refused("have rows", "none", "Add rows below the names of the columns.")
     for name, cells in zip(table.names, table.columns, strict=True):
-        # All at once, since a look at each cell would take longer than to read it.
+        # All at once, since a test of each cell would take longer than to read it.
         if str in set(map(type, cells)) and _is_any_bad(cells):
             row = next(i for i, cell in enumerate(cells) if isinstance(cell, str) and _is_bad(cell))
             place = f"line {lines[row]}" if lines else f"row {row + 1}"
