@@ -31,7 +31,6 @@ from possibal.data.decoding import (
     read_file,
 )
 from possibal.data.encoders import Cells, Table, cell_text, is_missing, unique_names
-from possibal.data.frames import from_frame
 from possibal.data.writers import ending_of, unescape_formula
 from possibal.errors import INSTALL, MissingPackageError, summary
 
@@ -417,6 +416,8 @@ def _parquet(content: RawFile) -> ParsedFile:
 
 def _parquet_by_pandas(content: RawFile) -> ParsedFile:
     """The same where polars is missing."""
+    from possibal.data.frames import from_frame  # narwhals is slow to load for a label server
+
     try:
         import pandas as pd
 
