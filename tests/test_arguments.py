@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from possibal.arguments import as_python, at_least, choice, is_hashable
+from possibal.arguments import as_python, at_least, choice, is_hashable, nearest, suggest
 
 
 def test_a_known_name_gives_its_entry():
@@ -12,6 +12,7 @@ def test_a_known_name_gives_its_entry():
     ("name", "remedy"),
     [
         ("aple", "Did you mean 'apple'?"),
+        ("APPLE", "Did you mean 'apple'?"),
         ("zzz", "Choose one"),
         (3, "Choose one of these."),
     ],
@@ -36,3 +37,12 @@ def test_a_value_of_numpys_becomes_one_of_pythons():
 def test_a_list_cannot_be_looked_up():
     assert not is_hashable([1])
     assert is_hashable((1, "a"))
+
+
+def test_a_suggestion_is_the_nearest_name_or_another_remedy():
+    assert suggest("aple", ["pear", 3, "Apple"], "Add it.") == "Did you mean 'Apple'?"
+    assert suggest(3, ["pear", 3], "Add it.") == "Add it."
+
+
+def test_names_near_another_are_the_nearest_first_and_no_more_than_three():
+    assert nearest("row", ["Rows", "row 1", "x", "rowe", "row number"]) == ["Rows", "rowe", "row 1"]

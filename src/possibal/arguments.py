@@ -1,6 +1,6 @@
-"""What a user may name or count: the only checks of words and whole numbers."""
+"""Validation of scalar arguments: names of a registry, with suggestions, and whole numbers."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from difflib import get_close_matches
 from numbers import Integral
 from typing import TypeVar, cast
@@ -16,11 +16,22 @@ DEFAULT_STRATEGY = "herding"
 def choice(argument: str, name: object, registry: Mapping[str, Entry]) -> Entry:
     """The entry of a registry, or one sentence that offers the others."""
     if not isinstance(name, str) or name not in registry:
-        near = get_close_matches(str(name), registry, n=1)
-        remedy = f"Did you mean {near[0]!r}?" if near else "Choose one of these."
         offered = ", ".join(repr(known) for known in registry)
+        remedy = suggest(name, registry, "Choose one of these.")
         raise ValueError(f"{argument} must be one of {offered}; got {name!r}. {remedy}")
     return registry[name]
+
+
+def suggest(name: object, known: Iterable[object], otherwise: str) -> str:
+    """A question after the nearest known name, or else another remedy."""
+    near = nearest(name, known)
+    return f"Did you mean {near[0]!r}?" if near else otherwise
+
+
+def nearest(name: object, known: Iterable[object]) -> list[str]:
+    """Up to three known names that are spelt much like a name, in letters of any case."""
+    spelt = {one.lower(): one for one in known if isinstance(one, str)}
+    return [spelt[found] for found in get_close_matches(str(name).lower(), spelt)]
 
 
 def at_least(argument: str, value: int, least: int) -> int:

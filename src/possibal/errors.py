@@ -1,4 +1,4 @@
-"""What possibal raises when a caller may want to catch it.
+"""Exception hierarchy: what possibal raises when a caller may want to catch it.
 
     PossibalError
     ├── AlreadyAnsweredError(ValueError)      a row was told a second time
@@ -14,6 +14,13 @@
 A bad argument raises a plain ``ValueError`` or ``TypeError`` whose one sentence reads
 ``<argument> must <rule>; got <what>. <What to do>.``
 """
+
+import re
+
+LONGEST = 120
+"""Characters of a summary: some libraries explain at length."""
+INSTALL = "run pip install 'possibal[experiments]'."
+"""What to do where a reader or writer of data frames is missing."""
 
 
 class PossibalError(Exception):
@@ -50,3 +57,10 @@ class UnsavedError(PossibalError, OSError):
 
 class FlatScoresWarning(UserWarning):
     """Scores tell few rows apart, so that the question asked is almost arbitrary."""
+
+
+def summary(error: BaseException | None) -> str:
+    """The message of a foreign exception, cut to its first sentence."""
+    inner = getattr(error, "reason", error)
+    message = str(getattr(inner, "strerror", None) or inner).strip()
+    return re.split(r"\.\s|\n", message)[0].rstrip(".")[:LONGEST] or type(error).__name__

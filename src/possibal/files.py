@@ -1,14 +1,13 @@
-"""Files put in place all at once, and folders checked before long work."""
+"""Atomic writes by rename, advisory file locks, and folders checked before long work."""
 
 import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from pathlib import Path
 
 
 def write(path: Path, content: bytes) -> None:
-    """Put the content in place all at once: an interrupted write leaves what was there before."""
+    """Atomic write by rename: an interrupted write leaves what was there before."""
     part = part_of(path)
     try:
         part.write_bytes(content)
@@ -21,7 +20,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def part_of(path: Path) -> Path:
-    """Where a file is written before it is moved into place."""
+    """The temporary file, in the same folder, that is renamed into place."""
     return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
@@ -42,7 +41,7 @@ def folder(path: Path, argument: str) -> Path:
 
 @contextmanager
 def alone(path: Path, argument: str) -> Generator[None]:
-    """The folder to ourselves, as long as no other process of ours holds it."""
+    """Exclusive advisory lock on a folder, held by one process at a time."""
     refusal = (
         f"{argument} must not be in use; got {str(path)!r}, where another process is at "
         "work. Wait for it, or choose another folder."
@@ -53,13 +52,13 @@ def alone(path: Path, argument: str) -> Generator[None]:
 
 @contextmanager
 def locked(path: Path, refusal: str) -> Generator[None]:
-    """A file that only one process holds; any other gets the refusal.
+    """Exclusive advisory file lock (flock), not waited for; any other process gets the refusal.
 
-    The system lets go of it when a process ends, however it ends. Where it knows no such locks,
-    nobody is kept out.
+    The system releases it when a process ends, however it ends. Where there is no flock, nobody
+    is kept out.
     """
     try:
-        fcntl = import_module("fcntl")
+        import fcntl
     except ImportError:
         yield
         return

@@ -1,4 +1,4 @@
-"""What is not to come between: Ctrl-C where another process hears it, and the collector."""
+"""Context managers over process state: SIGINT ignored, garbage collector paused."""
 
 import gc
 import signal
@@ -9,7 +9,7 @@ from threading import current_thread, main_thread
 
 @contextmanager
 def interrupts_ignored() -> Generator[None]:
-    """Processes started here never hear Ctrl-C: this one does, and stops them without a word."""
+    """SIGINT ignored, as processes started here inherit it: Ctrl-C reaches their parent alone."""
     if current_thread() is not main_thread():  # no other may say what happens on Ctrl-C
         yield
         return
@@ -22,7 +22,7 @@ def interrupts_ignored() -> Generator[None]:
 
 @contextmanager
 def collector_paused() -> Generator[None]:
-    """While millions of things are made and none is dropped: looking for any takes long."""
+    """Garbage collector off while millions of objects are made and none is dropped."""
     was = gc.isenabled()
     gc.disable()
     try:

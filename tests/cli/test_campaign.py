@@ -13,7 +13,7 @@ from support.begun import campaign, clouds, said, source, told
 import possibal
 from possibal.cli import campaign as outcome
 from possibal.cli import main
-from possibal.data import writers
+from possibal.data import readers, writers
 from possibal.labelling.storage.journal import Kind
 from possibal.labelling.storage.store import Store
 
@@ -171,7 +171,7 @@ def test_predictions_are_written_to_a_file(capsys, db, ending):
     run(capsys, "model", db)
     shown = run(capsys, "predict", "model", "things.csv", "--to", f"out{ending}")
     assert shown == f"Wrote predictions for 30 rows to out{ending}\n"
-    sheet = writers.read_sheet(Path(f"out{ending}"))
+    sheet = readers.read_sheet(Path(f"out{ending}"))
     assert sheet.names == ("id", "label", "probability", "necessity")
     assert [cells[0] for _, cells in sheet.rows] == [str(row + 1) for row in range(30)]
 

@@ -13,7 +13,7 @@ import pytest
 from support.served import run
 
 from possibal.cli import console, main, rank
-from possibal.data import writers
+from possibal.data import readers, writers
 from possibal.pool.rank_files import RankRequest, rank_files
 
 X = np.random.default_rng(1).normal(size=(40, 2))
@@ -74,7 +74,7 @@ def test_rows_are_written_to_a_file(capsys, ending):
     shown, told = capsys.readouterr()
     assert shown == ""
     assert told.startswith("Ranked 40 rows in ")
-    sheet = writers.read_sheet(out)
+    sheet = readers.read_sheet(out)
     found = expected()
     assert list(sheet.names) == HEADS
     assert [cells[0] for _, cells in sheet.rows] == list(found.shortlist.ids)

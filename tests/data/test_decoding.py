@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from possibal.data.decoding import check_folder, decode, no_progress, read_file, reason, throttled
+from possibal.data.decoding import check_folder, decode, no_progress, read_file, throttled
 
 
 def text(path, encoding=None):
@@ -81,13 +81,6 @@ def test_a_broken_gzip_file_is_refused_with_the_reason(tmp_path, spoil, why):
 )
 def test_an_empty_file_is_refused(tmp_path, content):
     assert "file must hold a table; got nothing in" in complaint(put(tmp_path, "a.csv", content))
-
-
-def test_a_reason_is_the_first_sentence_of_who_found_out():
-    assert reason(ValueError("one thing. and another\nthing")) == "one thing"
-    assert reason(ValueError("x" * 500)) == "x" * 120
-    assert reason(ValueError()) == "ValueError"
-    assert reason(OSError(2, "no such file", "a.csv")) == "no such file"
 
 
 # ---------------------------------------------------------------- text

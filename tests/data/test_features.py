@@ -284,7 +284,7 @@ def test_pictures_taken_again_give_the_same_numbers(pictures):
 
 
 def test_few_dimensions_keep_the_distances_of_pictures(pictures):
-    found = features.images.describe(pictures.folder, pictures.names, features.silent)
+    found = features.images.describe(pictures.folder, pictures.names, features.no_progress)
     X = image_features(pictures).X
     np.testing.assert_allclose(distance(X, 0, 5), distance(found, 0, 5), rtol=1e-9)
 

@@ -146,7 +146,7 @@ def test_what_is_see_through_is_white(tmp_path):
 def test_a_picture_is_turned_as_its_camera_says(tmp_path, orientation):
     taken = Image.fromarray(np.kron(noise(0, (4, 4, 3)), np.ones((32, 16, 1))).astype(np.uint8))
     exif = Image.Exif()
-    exif[images.ORIENTATION] = orientation
+    exif[images.Base.Orientation] = orientation
     taken.save(tmp_path / "taken.png", exif=exif)
     with Image.open(tmp_path / "taken.png") as picture:
         ImageOps.exif_transpose(picture).save(tmp_path / "upright.png")

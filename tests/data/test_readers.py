@@ -11,6 +11,7 @@ from support.tables import ARFF, PLAIN, bytes_of, parquet, put
 
 from possibal.data import encoders, readers
 from possibal.data.readers import READERS
+from possibal.data.writers import SheetColumn, write_sheet
 
 
 def table_of(path, **more):
@@ -262,3 +263,74 @@ def test_without_polars_pandas_is_asked_and_held_to_the_same_rules(tmp_path, mon
     assert "got 'a' for columns 1 and 2 in" in refusal(path)
     monkeypatch.setattr(pd, "read_parquet", lambda _: int("none"))
     assert "file must be sound Parquet; got what cannot be read (invalid literal" in refusal(path)
+
+
+# ---------------------------------------------------------------- text as it was written
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_the_separator_is_that_of_the_first_line(tmp_path, separator):
+    path = tmp_path / "a.csv"
+    lines = ["", "id,label", "", 'a,"x', 'y"', "", "b,z"]
+    path.write_text("\r\n".join(lines).replace(",", separator), newline="")
+    sheet = readers.read_sheet(path)
+    assert sheet.names == ("id", "label")
+    assert sheet.rows == [("line 4", ["a", "x\r\ny"]), ("line 7", ["b", "z"])]
+
+
+def test_csv_may_be_of_another_encoding(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("id\nß\n".encode("cp1252"))
+    assert readers.read_sheet(path, "cp1252").rows == [("line 2", ["ß"])]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "a,b\n1,2\n\n1\n",
+            "have as many cells in .* the first, 2; got 1 at line 4, none for column 'b',",
+        ),
+        ('a,b\n1,"2', "close each quotation mark; got one left open at line 2, column 2,"),
+        ('a,b\n1, "2\n"3', "close each quotation mark; got one left open at line 3, column 1,"),
+        (
+            'a,b\n"1"x,2',
+            "have a separator after a closing quotation mark; got other text at line 2,",
+        ),
+        ("a,b, a \n", "name each column once; got 'a' for columns 1 and 3"),
+        ("'=a,b,=a\n", "name each column once; got '=a' for columns 1 and 3"),
+    ],
+)
+def test_csv_that_is_not_sound_is_refused(tmp_path, text, sentence):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"^file must {sentence} in "):
+        readers.read_sheet(path)
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".jsonl"])
+def test_numbers_and_words_of_other_forms_become_text(tmp_path, ending):
+    path = tmp_path / f"a{ending}"
+    columns = [
+        SheetColumn("x", [1.0, 0.1, None], is_number=True),
+        SheetColumn("y", ["007", "NA", None]),
+    ]
+    path.write_bytes(write_sheet(columns, ending))
+    assert readers.read_sheet(path).rows == [
+        ("row 1", ("1", "007")),
+        ("row 2", ("0.1", "NA")),
+        ("row 3", (None, None)),
+    ]
+
+
+def test_a_sheet_keeps_blanks_codes_and_words_that_a_table_would_read_otherwise(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id, label \n007, NA\n'=1,'tis\n")
+    sheet = readers.read_sheet(path)
+    assert sheet.names == ("id", "label")
+    assert sheet.rows == [("line 2", ["007", " NA"]), ("line 3", ["=1", "'tis"])]
+
+
+def test_a_sheet_may_have_names_only(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,\n")
+    assert readers.read_sheet(path).names == ("id", "unnamed 2")
+    assert readers.read_sheet(path).rows == []

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,6 +74,7 @@ class Lazy:
         raise AssertionError
 
 
+FRAMES = [pd.DataFrame, pl.DataFrame, pa.table]
 SOURCES = {
     "array": lambda _: X,
     "columns first": lambda _: np.asfortranarray(X),
@@ -82,6 +84,7 @@ SOURCES = {
     "pandas, a float index": lambda _: pd.DataFrame(columns(), index=np.arange(10)[::-1] / 2),
     "pandas, nullable": lambda _: pd.DataFrame(columns()).convert_dtypes(),
     "polars": lambda _: pl.DataFrame(columns()),
+    "pyarrow": lambda _: pa.table(columns()),
     "generator": lambda _: (X[i : i + 5] for i in (0, 5)),
     "list of frames": lambda _: [pd.DataFrame(columns(X[:7])), pl.DataFrame(columns(X[7:]))],
     "an empty chunk": lambda _: [X[:0], X[:9], X[9:9], X[9:]],
@@ -157,7 +160,9 @@ def test_chunks_put_together_are_the_array(array, chunk, frame):
     np.testing.assert_array_equal(joined(array, RowFormat(array.shape[1], None), chunk), found)
 
 
-@pytest.mark.parametrize("frame", [np.asarray, pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize(
+    "frame", [np.asarray, pd.DataFrame, pl.DataFrame, lambda x: pa.table(columns(x))]
+)
 def test_short_floats_stay_short(frame):
     assert joined(frame(X.astype(np.float32))).dtype == np.float32
 
@@ -244,13 +249,13 @@ def test_a_map_is_never_in_memory_as_a_whole(tmp_path):
 
 def test_parts_of_frames_hold_their_rows_alone():
     wide = columns(np.zeros((50_000, 3)))
-    for frame in (pd.DataFrame(wide), pl.DataFrame(wide)):
+    for frame in (pd.DataFrame(wide), pl.DataFrame(wide), pa.table(wide)):
         part = next(row_source(frame, UNKNOWN, chunk=10).parts())
         assert len(pickle.dumps(part)) < 5_000
 
 
 # ---------------------------------------------------------------- columns and names
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("frame", FRAMES)
 def test_columns_are_found_by_name_whatever_their_order(frame):
     turned = frame({name: columns(other=NAMES)[name] for name in ("c", "other", "a", "b")})
     np.testing.assert_array_equal(joined(turned, KNOWN), X)
@@ -285,7 +290,7 @@ def test_names_of_files_and_columns_have_no_other_meaning(tmp_path):
     np.testing.assert_array_equal(joined(place, RowFormat(2, ("^.*$", "*"))), X[:, [1, 0]])
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("frame", FRAMES)
 def test_names_of_rows_are_values_of_python(frame):
     (one,) = chunks(frame(columns(name=np.arange(10))), NAMED, 10)
     assert one.names == list(range(10))
@@ -326,6 +331,27 @@ def test_polars_numbers_of_any_type_are_taken(tmp_path, cells):
         assert joined(source, RowFormat(1, None)).tolist() == [[1.0], [0.0]]
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pa.array([True, False]),
+        pa.array([1, 0], pa.uint8()),
+        pa.array([Decimal(1), Decimal(0)]),
+        pa.array([1, 0]).dictionary_encode(),
+    ],
+    ids=["bool", "bytes", "decimal", "categories"],
+)
+def test_arrow_numbers_of_any_type_are_taken(cells):
+    assert joined(pa.table({"a": cells}), RowFormat(1, None)).tolist() == [[1.0], [0.0]]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_whole_numbers_and_decimals_that_floats_round_are_rounded_to_the_nearest(frame):
+    whole, decimal = [2**60 + 1, -(2**62) - 3], [Decimal("0.1"), Decimal("1234567.7654321")]
+    found = joined(frame({"a": whole, "b": decimal}), RowFormat(2, None))
+    assert found.T.tolist() == [[float(cell) for cell in whole], [float(cell) for cell in decimal]]
+
+
 TURN = "Turn it into numbers first, as for the model."
 FILL = "Fill or drop it."
 
@@ -350,6 +376,21 @@ def test_what_is_no_number_in_pandas_is_named_with_its_place(cells, got):
     before = pd.DataFrame({"a": [0.0] * 5, "b": [0.0] * 5})
     with says(f"X must hold {got}"):
         chunks([before, frame], RowFormat(2, None), 2)
+
+
+@pytest.mark.parametrize(
+    ("cells", "got", "remedy"),
+    [
+        (["x", "y", None], "numbers; got 'x' at row 0", TURN),
+        ([1, 2, None], "finite numbers; got nan at row 2", FILL),
+        ([True, None, None], "finite numbers; got nan at row 1", FILL),
+        (pa.nulls(3), "finite numbers; got nan at row 0", FILL),
+        ([date(2026, 1, 2)] * 3, "numbers; got datetime.date(2026, 1, 2) at row 0", TURN),
+    ],
+)
+def test_what_is_no_number_in_arrow_is_named_with_its_place(cells, got, remedy):
+    with says(f"X must hold {got}, column 'b'. {remedy}"):
+        chunks(pa.table({"a": [0.0] * 3, "b": cells}), RowFormat(2, None), 2)
 
 
 @pytest.mark.parametrize(
@@ -526,9 +567,17 @@ def test_every_file_has_the_columns_of_the_first(tmp_path):
 
 @pytest.mark.parametrize("expected", [KNOWN, UNKNOWN])
 def test_a_column_that_comes_twice_is_refused(expected):
-    frame = pd.DataFrame(np.zeros((2, 4)), columns=["a", "b", "c", "b"])
-    with says(f"X must have one column 'b'; got 2. {ADD}"):
-        row_source(frame, expected)
+    pandas = pd.DataFrame(np.zeros((2, 4)), columns=["a", "b", "c", "b"])
+    arrow = pa.Table.from_arrays([[0.0, 0.0]] * 4, names=["a", "b", "c", "b"])
+    for frame in (pandas, arrow):
+        with says(f"X must have one column 'b'; got 2. {ADD}"):
+            row_source(frame, expected)
+
+
+def test_a_column_that_comes_twice_may_be_one_that_is_not_read():
+    pandas = pd.DataFrame([[0.0, 1.0, 2.0]], columns=["b", "a", "b"])
+    arrow = pa.Table.from_arrays([[0.0], [1.0], [2.0]], names=["b", "a", "b"])
+    assert [joined(frame, RowFormat(1, ("a",))).item() for frame in (pandas, arrow)] == [1.0, 1.0]
 
 
 def test_columns_may_have_names_that_are_no_text():

@@ -1,4 +1,4 @@
-"""What a file holds, as bytes and as text, or a sentence on why it cannot be read."""
+"""Raw bytes of a file and their decoding to text, by byte order mark, given encoding or UTF-8."""
 
 import codecs
 import gzip
@@ -10,6 +10,8 @@ from io import StringIO
 from pathlib import Path
 from reprlib import repr as brief
 from typing import TypeAlias
+
+from possibal.errors import summary
 
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 """Characters that no text has: controls, and halves of pairs that JSON can spell."""
@@ -25,30 +27,28 @@ MARKS = {
 PARSED = 0.6
 """Share of the work that is done when all lines are split into cells."""
 STEP = 0.01
-"""Progress is told when at least this share came to it."""
-LONGEST = 120
-"""Characters of a reason that is not ours: some libraries tell their life."""
+"""Progress is reported when at least this share came to it."""
 SAVE = "Save it as UTF-8, or name its encoding with --encoding, for example"
 
 
 # ---------------------------------------------------------------- values
 Progress: TypeAlias = Callable[[float], None]
-"""Is told the share done, from 0 to 1."""
+"""Callback that is given the share of the work done, from 0 to 1."""
 
 
 def no_progress(share: float) -> None:
-    """Nothing is told."""
+    """A callback that does nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class RawFile:
-    """What a reader is given.
+    """The bytes of a file, before any format is parsed.
 
     Attributes:
         path: the file.
-        raw: what it holds, unpacked.
+        raw: its content, decompressed.
         encoding: of its text, if the caller named one.
-        progress: is told the share done.
+        progress: callback for the share done.
     """
 
     path: Path
@@ -66,31 +66,24 @@ class RawFile:
 
 
 def throttled(progress: Progress) -> Progress:
-    """The same, but told only when a step was made."""
-    told = 0.0
+    """Rate-limited callback: called only after at least one step of progress."""
+    reported = 0.0
 
     def tell(share: float) -> None:
-        """Pass on what is news."""
-        nonlocal told
-        if share >= told + STEP or told < share == 1:
-            told = share
+        """Pass on what is new."""
+        nonlocal reported
+        if share >= reported + STEP or reported < share == 1:
+            reported = share
             progress(share)
 
     return tell
 
 
-def reason(error: BaseException | None) -> str:
-    """Why something failed, in the first sentence of who found out."""
-    inner = getattr(error, "reason", error)
-    said = str(getattr(inner, "strerror", None) or inner).strip()
-    return re.split(r"\.\s|\n", said)[0].rstrip(".")[:LONGEST] or type(error).__name__
-
-
 # ---------------------------------------------------------------- bytes
 def read_file(path: Path, encoding: str | None, progress: Progress) -> RawFile:
-    """The content of a file that can be read, unpacked if it ends in .gz."""
+    """The bytes of a file, decompressed if it ends in .gz."""
     _check_encoding(encoding)
-    content = RawFile(path, _unpacked(path), encoding, throttled(progress))
+    content = RawFile(path, _decompressed(path), encoding, throttled(progress))
     if not content.raw or content.raw.isspace():
         raise content.empty()
     return content
@@ -117,8 +110,8 @@ def check_folder(path: Path) -> None:
         raise ValueError(f"file must be no folder; got {str(path)!r}. Name a file in it.")
 
 
-def _unpacked(path: Path) -> bytes:
-    """What the file holds."""
+def _decompressed(path: Path) -> bytes:
+    """The content of a file, of a gzip file decompressed."""
     try:
         raw = path.read_bytes()
         if path.name.lower().endswith(".gz"):
@@ -134,14 +127,14 @@ def _unpacked(path: Path) -> bytes:
         ) from None
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise ValueError(
-            f"file must be sound; got {str(path)!r} ({reason(error)}). Save it anew."
+            f"file must be sound; got {str(path)!r} ({summary(error)}). Save it anew."
         ) from None
     return raw
 
 
 # ---------------------------------------------------------------- text
 def decode(content: RawFile) -> str:
-    """The content as text, without its byte order mark."""
+    """The content as text without its byte order mark, strictly decoded: no control characters."""
     codec = _codec(content)
     rule, remedy = f"be text in {codec.upper()}", f"{SAVE} cp1252."
     try:
@@ -151,7 +144,7 @@ def decode(content: RawFile) -> str:
         got = f"the byte 0x{error.object[error.start]:02X} at {_after(before)}"
         raise content.refused(rule, got, remedy) from None
     except UnicodeError as error:  # a few encodings do not say where
-        raise content.refused(rule, reason(error), remedy) from None
+        raise content.refused(rule, summary(error), remedy) from None
     if not text or text.isspace():
         raise content.empty()
     if found := CONTROL.search(text):
@@ -173,7 +166,7 @@ def _codec(content: RawFile) -> str:
 
 
 def _after(text: str) -> str:
-    """The place of the character that follows."""
+    """Line and column of the character that follows."""
     lines = LINE_END.split(text)
     return f"line {len(lines)}, character {len(lines[-1]) + 1},"
 
@@ -184,10 +177,10 @@ def character(found: re.Match[str]) -> str:
 
 
 class Lines(StringIO):
-    """The lines of a text, which tell how much of it was taken."""
+    """Line iterator that reports how much of the text was consumed."""
 
     def __init__(self, text: str, progress: Progress) -> None:
-        """The lines as they are, ends included."""
+        """The lines of a text, ends included."""
         super().__init__(text, newline="")
         self.length, self.progress = len(text), progress
 

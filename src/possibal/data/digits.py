@@ -1,8 +1,8 @@
-"""A built-in folder of pictures that anybody can label: handwritten threes and eights."""
+"""Built-in demonstration data: a folder of handwritten threes and eights as PNG files."""
 
-from importlib import import_module
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ CLASSES = ("3", "8")
 COUNT = 357
 """How many pictures there are."""
 WIDTH, MARGIN = 96, 1
-"""Points along the side of a picture, and those added to the eight of the originals."""
+"""Pixels along the side of a picture, and padding of the eight of the originals."""
 
 
 def digits(place: Path) -> Path:
@@ -32,17 +32,18 @@ def digits(place: Path) -> Path:
 
 
 def truth() -> dict[str, str]:
-    """What each picture shows, by its name: for tests, and for whoever wants to be told."""
+    """Ground truth: the digit of each picture, by its name."""
     return {name: str(digit) for name, digit, _ in _drawn()}
 
 
 def _pictures() -> list[tuple[str, bytes]]:
     """Each picture as a PNG file."""
-    imaging = import_module("PIL.Image")
+    from PIL import Image
+
     found = list[tuple[str, bytes]]()
     for name, _, drawn in _drawn():
         ink = (255 - np.pad(drawn, MARGIN) * 15.9375).round().astype(np.uint8)
-        large = imaging.fromarray(ink).resize((WIDTH, WIDTH), imaging.Resampling.BICUBIC)
+        large = Image.fromarray(ink).resize((WIDTH, WIDTH), Image.Resampling.BICUBIC)
         buffer = BytesIO()
         large.save(buffer, "PNG")
         found.append((name, buffer.getvalue()))
@@ -50,8 +51,10 @@ def _pictures() -> list[tuple[str, bytes]]:
 
 
 def _drawn() -> list[tuple[str, int, np.ndarray]]:
-    """Name, digit and the eight times eight numbers of each picture."""
-    data = import_module("sklearn.datasets").load_digits()
+    """Name, digit and 8x8 pixels of each picture."""
+    from sklearn.datasets import load_digits
+
+    data: Any = load_digits()  # a Bunch, whose attributes have no types
     wanted = np.flatnonzero(np.isin(data.target, [int(name) for name in CLASSES]))
     return [
         (f"picture-{number:03}.png", int(data.target[row]), data.images[row])

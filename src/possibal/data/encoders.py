@@ -1,16 +1,16 @@
-"""Columns of any table as numbers and labels: what stays, what is filled in, what is left out."""
+"""Encoding of columns: type inference, imputation by the median, one-hot words, class labels."""
 
 import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from difflib import get_close_matches
 from math import isnan
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from possibal.arguments import nearest
 from possibal.arrays import Array, Matrix, Places
 
 Entry = TypeVar("Entry")
@@ -18,7 +18,7 @@ Cells: TypeAlias = Sequence[Any]
 """One cell per row: a number, a word, a date or anything else; None where it is missing."""
 
 MANY_WORDS = 20
-"""More different words than these make no columns."""
+"""Columns of more different words than these are left out, not one-hot encoded."""
 MANY_NUMBERS, SHARE = 20, 0.1
 """More different numbers than these, and than this share of the rows, are no labels."""
 LARGEST = 1e150
@@ -54,7 +54,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """What a column became.
+    """An encoded column.
 
     Attributes:
         features: names of the columns it became; none if it was left out.
@@ -81,7 +81,7 @@ def unique_names(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def infer_type(words: Iterable[str], decimal: str = ".") -> list[Any]:
-    """Text as what it says: numbers if every cell that is there is one, else words.
+    """Type inference: numbers if every cell that is there is one, else words.
 
     Args:
         words: the cells as written.
@@ -131,8 +131,7 @@ def find_column(argument: str, wanted: str, names: Sequence[str]) -> int:
     """The place of the column that an argument names, or one sentence that offers others."""
     if wanted in names:
         return names.index(wanted)
-    lower = {name.lower(): name for name in names}
-    near = [lower[word] for word in get_close_matches(wanted.lower(), lower)]
+    near = nearest(wanted, names)
     offered = ", ".join(repr(name) for name in near or names[-3:])
     raise ValueError(
         f"{argument} must be a column of the data; got {wanted!r}. "
@@ -143,7 +142,7 @@ def find_column(argument: str, wanted: str, names: Sequence[str]) -> int:
 # ---------------------------------------------------------------- inputs
 @dataclass(frozen=True)
 class Encoder:
-    """How a column becomes numbers, learnt from some rows and fit for others.
+    """A fitted column encoder: median imputation of numbers, one-hot encoding of words.
 
     Attributes:
         name: what the column is called.
@@ -162,7 +161,7 @@ class Encoder:
     note: str = ""
 
     def apply(self, cells: Cells) -> Matrix:
-        """(rows, features): each cell as the rows learnt from would have it.
+        """(rows, features): encoded cells.
 
         A cell that is no number, where numbers are meant, counts as missing. A word that was
         never seen is zero in every column, and so is a missing cell where none was missing.
@@ -199,7 +198,7 @@ class Encoder:
 
 
 def encode(name: str, cells: Cells) -> Encoded:
-    """The column as numbers: numbers filled with their median, few words as one column each.
+    """Fit an encoder to a column and apply it.
 
     Args:
         name: what the column is called.
@@ -210,7 +209,7 @@ def encode(name: str, cells: Cells) -> Encoded:
 
 
 def fit_encoder(name: str, cells: Cells) -> Encoder:
-    """How the column becomes numbers, as :func:`encode` does it, learnt from its cells."""
+    """Fit an encoder: numbers are imputed by their median, few words are one-hot encoded."""
     kinds = set(map(type, cells)) - {type(None)}
     if all(issubclass(kind, NUMBERS) for kind in kinds):
         kind = "truths" if kinds and kinds <= set(TRUTHS) else "numbers"
@@ -226,7 +225,7 @@ def fit_encoder(name: str, cells: Cells) -> Encoder:
 
 
 def mapped(cells: Cells, function: Callable[[Any], Entry]) -> list[Entry]:
-    """What a function makes of each cell; of a word that recurs it is asked once."""
+    """Map with memoisation: a function applied to each cell, once to a word that recurs."""
     if not set(map(type, cells)) <= {str, type(None)}:
         return [function(cell) for cell in cells]
     made = {cell: function(cell) for cell in set(cells)}
@@ -339,7 +338,7 @@ def _was(count: int) -> str:
 
 # ---------------------------------------------------------------- labels
 def encode_classes(name: str, cells: Cells) -> tuple[tuple[str, ...], Places]:
-    """The labels in order, numbers by size and words by spelling, and each row's place among them.
+    """Ordinal encoding of labels: the sorted classes, and the place of each row's class.
 
     Args:
         name: what the label column is called.

@@ -1,9 +1,11 @@
-"""How rows become numbers: a recipe learnt from one pool, fit for new rows, and written as JSON.
+"""Feature extraction: recipes fitted to a pool, applied to new rows, and serialised as JSON.
 
-Kernels compare rows by their distance, so what a column weighs is settled here. A number counts in
+Tables are one-hot encoded and standardised, texts go through LSA, pictures through PCA. Kernels
+compare rows by their distance, so what a column weighs is settled here. A number counts in
 standard deviations of the pool. Two rows of different categories, or a true and a false one, are
-the square root of 2 apart: as far as two rows are in a number, on the average. Texts lie on a
-sphere, pictures as far apart as they look, and a user's own numbers where the user put them.
+the square root of 2 apart: as far as two rows are in a number, on the average. Texts lie on the
+unit sphere, pictures keep the distances of their descriptors, and a user's own numbers stay as
+they are.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,38 +14,34 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.preprocessing import normalize
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils.extmath import randomized_svd
 
 from possibal.arguments import choice
 from possibal.arrays import Array, Matrix, real
 from possibal.data import images
+from possibal.data.decoding import Progress, no_progress
 from possibal.data.encoders import LARGEST, Encoder, Table, find_column, fit_encoder, unique_names
 
 DIMENSIONS = 50
-"""Texts and pictures have at most so many."""
+"""Components of the truncated SVD of texts, and of the PCA of pictures, at most."""
 TERMS = 20_000
-"""Words and pairs of words that a recipe knows at most: the most frequent ones."""
+"""Size of the vocabulary at most: the most frequent terms."""
 STUDIED = 10_000
-"""Texts that the terms are learnt from at most: rows spread evenly over the pool."""
+"""Texts that vocabulary and SVD are fitted to at most: rows spread evenly over the pool."""
 SMALL = 100
-"""In pools of fewer texts a word of a single row counts too."""
+"""In pools of fewer texts a term of a single row counts too."""
 LONGEST = 20_000
 """Characters of a text that count."""
 BLOCK = 5000
-"""Texts that are counted at a time."""
+"""Texts that are vectorised at a time."""
 NOTHING = 1e-6
 """Shorter than this, what is left of a text of length one is rounding."""
 TERM_KINDS: dict[str, dict[str, Any]] = {
     "word": {"ngram_range": (1, 2), "token_pattern": r"\b\w+\b", "dtype": np.float64},
     "char_wb": {"ngram_range": (1, 3), "dtype": np.float64},
 }
-"""What terms are made of, and how many in a row: words, else letters where words do not recur."""
-
-Progress: TypeAlias = Callable[[float], None]
-"""Told the share that is done, from 0 to 1."""
+"""Analyzers: 1-2-grams of words, else 1-3-grams of characters where words do not recur."""
 
 
 # ---------------------------------------------------------------- values
@@ -60,13 +58,9 @@ Rows: TypeAlias = Table | Texts | ImageFiles | Matrix
 """What a recipe takes: a table, texts, pictures or numbers, as its kind says."""
 
 
-def silent(_share: float) -> None:
-    """Nothing is told."""
-
-
 @dataclass(frozen=True, eq=False)
 class FeatureRecipe:
-    """How rows become numbers.
+    """A fitted, serialisable feature extractor.
 
     Attributes:
         kind: "table", "text", "image" or "own".
@@ -75,9 +69,10 @@ class FeatureRecipe:
             unless the kind is "table".
         column: the column that holds the texts or the paths of pictures, if there is one.
         encoders: of the columns of a table, one for each.
-        terms: what is counted in texts.
-        letters: what the terms are made of, a name of `TERM_KINDS`.
-        numbers: what else was learnt.
+        terms: the vocabulary of the TF-IDF, in the order of its columns.
+        letters: its analyzer, a name of `TERM_KINDS`.
+        numbers: fitted arrays: "centre" and "scale" of tables, "idf" and "components" of texts,
+            "centre" and "components" of pictures.
     """
 
     kind: str
@@ -89,13 +84,13 @@ class FeatureRecipe:
     letters: str = "word"
     numbers: Mapping[str, Array] = field(default_factory=dict[str, Array])
 
-    def apply(self, rows: Rows, progress: Progress = silent) -> Matrix:
+    def apply(self, rows: Rows, progress: Progress = no_progress) -> Matrix:
         """(rows, features): new rows as those of the pool.
 
         Args:
-            rows: a Table, texts, Pictures or a matrix, as the kind says. A table may have more
+            rows: a Table, texts, ImageFiles or a matrix, as the kind says. A table may have more
                 columns than are needed, in any order.
-            progress: told the share that is done.
+            progress: given the share done.
         """
         return choice("kind", self.kind, APPLY)(self, rows, progress)
 
@@ -132,7 +127,7 @@ class FeatureRecipe:
 
 @dataclass(frozen=True, eq=False)
 class FeatureMatrix:
-    """A recipe, the pool that it was learnt from as numbers, and what is to be said about it."""
+    """A recipe, the feature matrix of the pool that it was fitted to, and notes for people."""
 
     recipe: FeatureRecipe
     X: Matrix
@@ -141,7 +136,7 @@ class FeatureMatrix:
 
 # ---------------------------------------------------------------- tables
 def table_features(table: Table) -> FeatureMatrix:
-    """Every column that helps, as numbers: see the module on what each of them weighs."""
+    """One-hot words, standardised numbers and scaled booleans of all columns that help."""
     pairs = zip(table.names, table.columns, strict=True)
     encoders = tuple(fit_encoder(name, cells) for name, cells in pairs)
     notes = tuple(encoder.note for encoder in encoders if encoder.note)
@@ -163,14 +158,14 @@ def table_features(table: Table) -> FeatureMatrix:
 
 
 def _scales(encoder: Encoder, X: Matrix) -> Matrix:
-    """(2, features): what is taken off each column, and what it is then divided by."""
+    """(2, features): location and scale of each column."""
     if encoder.kind == "words":
         return np.array([[0.0] * X.shape[1], [1.0] * X.shape[1]])
     centre = X.mean(axis=0)
     if encoder.kind == "truths":
         return np.array([centre, [0.5**0.5]])
-    spread = np.abs(X - centre).max(axis=0, initial=0.0)  # lest squares be too small for floats
-    scale = spread * ((X - centre) / np.where(spread > 0, spread, 1)).std(axis=0)
+    largest = np.abs(X - centre).max(axis=0, initial=0.0)  # lest squares underflow
+    scale = largest * ((X - centre) / np.where(largest > 0, largest, 1)).std(axis=0)
     return np.array([centre, np.where(scale > 0, scale, 1.0)])
 
 
@@ -194,13 +189,13 @@ def _scaled(recipe: FeatureRecipe, parts: Sequence[Matrix]) -> Matrix:
 
 
 # ---------------------------------------------------------------- texts
-def text_features(texts: Texts, column: str, progress: Progress = silent) -> FeatureMatrix:
-    """Texts by their words and pairs of words, weighted and put into few dimensions.
+def text_features(texts: Texts, column: str, progress: Progress = no_progress) -> FeatureMatrix:
+    """LSA: sublinear TF-IDF of 1-2-grams, truncated SVD, each text scaled to length one.
 
     Args:
         texts: one per row; None where there is none.
         column: what they are called.
-        progress: told the share that is done.
+        progress: given the share done.
     """
     words = [_cut(text) for text in texts]
     if len(set(words)) < 2:  # noqa: PLR2004 - or no two rows differ
@@ -210,13 +205,12 @@ def text_features(texts: Texts, column: str, progress: Progress = silent) -> Fea
         )
     studied = words[:: -(-len(words) // STUDIED)]
     letters = "word" if _recur(studied) else "char_wb"
-    terms = _terms(studied, letters)
-    learnt = FeatureRecipe("text", (), column=column, terms=terms, letters=letters)
-    counts = _counts(learnt, studied)
-    held = np.bincount(counts.indices, minlength=len(terms))
-    idf = np.log((1 + len(studied)) / (1 + held)) + 1
-    size = min(DIMENSIONS, *counts.shape)
-    _, lengths, components = randomized_svd(_weighted(counts, idf), size, random_state=0)
+    least = 2 if letters == "word" and len(studied) >= SMALL else 1
+    fitted = _vectorizer(letters, max_features=TERMS, min_df=least).fit(studied)
+    terms, idf = tuple(map(str, fitted.get_feature_names_out())), fitted.idf_
+    weighted = _restored(letters, terms, idf).transform(studied)  # columns sorted in each row
+    size = min(DIMENSIONS, *weighted.shape)
+    _, lengths, components = randomized_svd(weighted, size, random_state=0)
     kept = components[lengths > 1e-8 * lengths[0]]  # the others are rounding
     features = tuple(f"{column} {i + 1}" for i in range(len(kept)))
     numbers = {"idf": idf, "components": kept}
@@ -241,45 +235,33 @@ def _cut(text: str | None) -> str:
 def _recur(words: Sequence[str]) -> bool:
     """Whether half the texts share a word with another one."""
     try:
-        counts = _counter("word", ngram_range=(1, 1)).fit_transform(words)
+        weights = _vectorizer("word", ngram_range=(1, 1)).fit_transform(words)
     except ValueError:  # no words at all
         return False
-    shared = np.bincount(counts.indices, minlength=counts.shape[1]) > 1
-    return bool(np.count_nonzero(counts @ shared) >= len(words) / 2)
+    shared = np.bincount(weights.indices, minlength=weights.shape[1]) > 1
+    return bool(np.count_nonzero(weights @ shared) >= len(words) / 2)
 
 
-def _terms(words: Sequence[str], letters: str) -> tuple[str, ...]:
-    """What is counted: the most frequent terms, in a large pool of those that two rows have."""
-    least = 2 if letters == "word" and len(words) >= SMALL else 1
-    counter = _counter(letters, max_features=TERMS, min_df=least).fit(words)
-    return tuple(str(term) for term in counter.get_feature_names_out())
+def _vectorizer(letters: str, **settings: Any) -> Any:  # noqa: ANN401 - scikit-learn has no types
+    """Sublinear TF-IDF, each row of length one."""
+    return TfidfVectorizer(analyzer=letters, sublinear_tf=True, **(TERM_KINDS[letters] | settings))
 
 
-def _counter(letters: str, **settings: Any) -> Any:  # noqa: ANN401 - its own options and type
-    """What counts terms in texts."""
-    return CountVectorizer(analyzer=letters, **(TERM_KINDS[letters] | settings))
-
-
-def _counts(recipe: FeatureRecipe, words: Sequence[str]) -> csr_matrix:
-    """(texts, terms): how often each text has each term."""
-    return _counter(recipe.letters, vocabulary=list(recipe.terms)).transform(words)
-
-
-def _weighted(counts: csr_matrix, idf: Array) -> csr_matrix:
-    """Logarithms of counts, rare terms weighing more, each text of length one."""
-    weighted = counts.copy()
-    weighted.data = (1 + np.log(counts.data)) * idf[counts.indices]
-    return cast("csr_matrix", normalize(weighted, copy=False))
+def _restored(letters: str, terms: Sequence[str], idf: Array) -> Any:  # noqa: ANN401 - the same
+    """The vectorizer of a recipe."""
+    vectorizer = _vectorizer(letters, vocabulary=list(terms))
+    vectorizer.idf_ = idf
+    return vectorizer
 
 
 def _apply_text(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
-    """Unit vectors; zeros for a text without a known term."""
+    """Unit vectors in the space of the SVD; zeros for a text without a known term."""
     words, numbers = [_cut(text) for text in cast("Texts", rows)], recipe.numbers
+    vectorizer = _restored(recipe.letters, recipe.terms, numbers["idf"])
     X = np.empty((len(words), len(recipe.features)))
     for start in range(0, len(words), BLOCK):
         part = slice(start, start + BLOCK)
-        weighted = _weighted(_counts(recipe, words[part]), numbers["idf"])
-        X[part] = weighted @ numbers["components"].T
+        X[part] = vectorizer.transform(words[part]) @ numbers["components"].T
         progress(min(start + BLOCK, len(words)) / len(words))
     lengths = np.linalg.norm(X, axis=1, keepdims=True)
     return X / np.where(lengths > NOTHING, lengths, 1.0)
@@ -287,14 +269,14 @@ def _apply_text(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix
 
 # ---------------------------------------------------------------- pictures
 def image_features(
-    pictures: ImageFiles, column: str | None = None, progress: Progress = silent
+    pictures: ImageFiles, column: str | None = None, progress: Progress = no_progress
 ) -> FeatureMatrix:
-    """Pictures as the images module describes them, put into few dimensions.
+    """PCA of the descriptors of pictures.
 
     Args:
         pictures: where they are.
         column: what the column of their paths is called, if they are of a table.
-        progress: told the share that is done.
+        progress: given the share done.
     """
     found = images.describe(pictures.folder, pictures.names, progress)
     centre = found.mean(axis=0)
@@ -304,7 +286,7 @@ def image_features(
         raise ValueError(
             f"file must have pictures that differ; got {len(found)} that look the same. Add others."
         )
-    # An axis may point either way: its largest entry is made positive.
+    # The sign of an axis is arbitrary: its largest entry is made positive.
     kept *= np.sign(np.take_along_axis(kept, np.abs(kept).argmax(axis=1)[:, None], axis=1))
     features = tuple(f"picture {i + 1}" for i in range(len(kept)))
     recipe = FeatureRecipe(
@@ -314,13 +296,13 @@ def image_features(
 
 
 def _apply_image(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
-    """The pictures along the axes in which those of the pool differ most."""
+    """Descriptors of pictures, projected on the principal axes of the pool."""
     pictures = cast("ImageFiles", rows)
     return _projected(recipe, images.describe(pictures.folder, pictures.names, progress))
 
 
 def _projected(recipe: FeatureRecipe, found: Matrix) -> Matrix:
-    """What is described, along the axes of the recipe."""
+    """Centred descriptors, projected on the principal axes."""
     return (found - recipe.numbers["centre"]) @ recipe.numbers["components"].T
 
 

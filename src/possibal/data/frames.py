@@ -1,33 +1,55 @@
-"""Tables of data frames and arrays, whatever library they come from."""
+"""Data frames of pandas, polars and pyarrow, and arrays, as tables: one interface by narwhals."""
 
-from typing import Any
+from collections.abc import Hashable
+from typing import Any, NamedTuple, TypeAlias
 
+import narwhals as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
 from possibal.data.encoders import Cells, Table, unique_names
 
-
-def from_pandas(frame: Any) -> Table:  # noqa: ANN401 - pandas is not always there
-    """The table of a pandas frame, whatever its types of columns."""
-    columns = list[Cells]()
-    for place in range(frame.shape[1]):
-        series = frame.iloc[:, place]
-        cells = zip(series.astype(object).tolist(), series.isna().tolist(), strict=True)
-        columns.append([None if lost else cell for cell, lost in cells])
-    return Table(unique_names(str(name) for name in frame.columns), tuple(columns))
+Frame: TypeAlias = nw.DataFrame[Any]
+Series: TypeAlias = nw.Series[Any]
 
 
-def from_frame(frame: Any) -> Table:  # noqa: ANN401 - frames of several libraries
-    """The table of a pandas or polars frame, or of a two-dimensional array."""
-    if hasattr(frame, "iloc"):
-        return from_pandas(frame)
-    if hasattr(frame, "get_columns"):
-        columns = tuple(series.to_list() for series in frame.get_columns())
-        return Table(unique_names(frame.columns), columns)
-    array = np.asarray(frame)
+class NamedFrame(NamedTuple):
+    """An eager data frame, to be read by the places of its columns, and their names as given."""
+
+    names: list[Hashable]
+    frame: Frame
+
+
+def as_frame(source: Any) -> NamedFrame | None:  # noqa: ANN401 - of any library
+    """A frame of any library that narwhals knows; None for what is no frame in memory."""
+    try:
+        frame = nw.from_native(source, eager_only=True, pass_through=True)
+    except DuplicateError:  # names are only read here, so that one may come twice
+        if nw.dependencies.is_pyarrow_table(source):
+            names = source.column_names
+            numbered = source.rename_columns([str(place) for place in range(len(names))])
+        else:
+            names = list(source.columns)
+            numbered = source.set_axis(range(len(names)), axis=1)
+        return NamedFrame(names, nw.from_native(numbered, eager_only=True))
+    return NamedFrame([*frame.columns], frame) if isinstance(frame, nw.DataFrame) else None
+
+
+def from_frame(source: Any) -> Table:  # noqa: ANN401 - frames of several libraries
+    """The table of a data frame, or of a two-dimensional array."""
+    if (found := as_frame(source)) is not None:
+        columns = tuple(_cells(series) for series in found.frame.iter_columns())
+        return Table(unique_names(str(name) for name in found.names), columns)
+    array = np.asarray(source)
     if array.ndim != 2:  # noqa: PLR2004 - rows and columns
         raise ValueError(
             "pool must be a frame or have two dimensions, rows and columns; "
             f"got {array.ndim}. Pass one line per row."
         )
     return Table(tuple(f"x{j}" for j in range(1, array.shape[1] + 1)), tuple(array.T.tolist()))
+
+
+def _cells(series: Series) -> Cells:
+    """The cells of a column as Python's own values, None where one is missing."""
+    cells = zip(series.to_list(), series.is_null().to_list(), strict=True)
+    return [None if missing else cell for cell, missing in cells]

@@ -1,24 +1,23 @@
-"""Pictures as numbers: their layout of light, their colours, and the directions of their edges.
+"""Image descriptor: 8x8 luminance thumbnail, 64-bin RGB histogram (Hellinger), 4x4x8 HOG.
 
-The description is small and needs no trained network: it tells pictures apart by what the eye sees
-at a glance. Whoever has features of a network hands them in as an array instead.
+It needs no trained network. Whoever has features of one hands them in as an array instead.
 """
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import cast
 
 import numpy as np
 from joblib import Parallel, delayed
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL.ExifTags import Base
 
 from possibal.arrays import Array, Matrix, Vector
-
-Progress: TypeAlias = Callable[[float], None]
-"""Told the share that is done, from 0 to 1."""
+from possibal.data.decoding import Progress
+from possibal.errors import summary
 
 TYPES = {
     ".png": "image/png",
@@ -28,37 +27,24 @@ TYPES = {
     ".webp": "image/webp",
     ".bmp": "image/bmp",
 }
-"""What pictures end in, and how a browser calls them."""
+"""Endings of pictures, and their media types."""
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 MOST_BYTES = 50_000_000
 MOST_PIXELS = 40_000_000
 """Larger pictures are refused: unpacked, one could fill the memory."""
-LONGEST = 120
-"""Characters of a reason that is not ours."""
 
-ORIENTATION = 0x0112
-TURNS = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
-"""What makes a picture upright, by what its camera noted under that number."""
-
-SIDE, CELLS = 64, 8
-"""Points along the side of the picture that is described, and of its thumbnail."""
+SIDE, THUMBNAIL = 64, 8
+"""Pixels along the side of the picture that is described, and of its thumbnail."""
 GRID, DIRECTIONS, SHADES = 4, 8, 4
-"""Parts along a side in which edges are counted, their directions, and steps of each colour."""
-GREY = np.array([0.299, 0.587, 0.114])
+"""Cells of the HOG along a side, its orientation bins, and histogram bins of each channel."""
+LUMA = np.array([0.299, 0.587, 0.114])
+"""Weights of red, green and blue in luminance (ITU-R BT.601)."""
 FAINT = 0.05
-"""Edges of a part that are weaker than this in all hardly count: noise has directions too."""
-BLOCKS = (CELLS**2, SHADES**3, GRID**2 * DIRECTIONS)
-"""How many numbers say where light is, which colours there are, and which edges."""
+"""Added to the norm of a HOG cell in quadrature: noise has directions too."""
+BLOCKS = (THUMBNAIL**2, SHADES**3, GRID**2 * DIRECTIONS)
+"""Lengths of the thumbnail, the histogram and the HOG."""
 WEIGHTS = (0.5, 2.0, 0.5)
-"""What each of the three counts, so that none drowns the others out."""
+"""Weights of the three, so that none dominates the distance."""
 
 
 # ---------------------------------------------------------------- files
@@ -78,7 +64,7 @@ class ImageFolder:
 
 
 def list_images(folder: Path) -> ImageFolder:
-    """What a folder holds; hidden files and folders do not count."""
+    """The pictures below a folder; hidden files and folders do not count."""
     names, others, leaving = list[str](), 0, 0
     root = folder.resolve()
     for at, folders, files in os.walk(root):
@@ -136,12 +122,12 @@ def resolve_image(folder: Path, name: str, where: str = "") -> Path:
 
 # ---------------------------------------------------------------- numbers
 def describe(folder: Path, names: Sequence[str], progress: Progress) -> Matrix:
-    """(pictures, numbers): one line for each picture, by all cores.
+    """(pictures, numbers): the descriptor of each picture, computed by a pool of threads.
 
     Args:
         folder: where the pictures are.
         names: their paths from the folder.
-        progress: told the share that is done.
+        progress: given the share done.
     """
     lines = list[Vector]()
     # Threads are enough: Pillow unpacks and shrinks without holding the others up.
@@ -155,28 +141,27 @@ def describe(folder: Path, names: Sequence[str], progress: Progress) -> Matrix:
 
 
 def _described(folder: Path, name: str) -> Vector:
-    """The numbers of one picture."""
-    points = _points(resolve_image(folder, name), name)
-    parts = _light(points), _colours(points), _edges(points)
+    """The descriptor of one picture."""
+    pixels = _pixels(resolve_image(folder, name), name)
+    parts = _thumbnail(pixels), _histogram(pixels), _hog(pixels)
     return np.concatenate([weight * part for weight, part in zip(WEIGHTS, parts, strict=True)])
 
 
-def _points(path: Path, name: str) -> Array:
-    """(SIDE, SIDE, 3): the picture, upright, shrunk, with values from 0 to 1."""
+def _pixels(path: Path, name: str) -> Array:
+    """(SIDE, SIDE, 3): the picture, upright, resized, with values from 0 to 1."""
     if path.stat().st_size > MOST_BYTES:
         raise _refused(f"of at most {MOST_BYTES // 10**6} MB", name, f"{path.stat().st_size} bytes")
     try:
         with Image.open(path, formats=FORMATS) as picture:
             width, height = picture.size
             if width * height <= MOST_PIXELS:
-                return _shrunk(picture)
+                return _resized(picture)
     except Image.DecompressionBombError:
         width = height = 0
     except UnidentifiedImageError:
         raise _refused("that can be read", name, "it is no picture") from None
     except Exception as error:  # noqa: BLE001 - decoders fail in as many ways as files
-        reason = str(error).split("\n")[0][:LONGEST].rstrip(".") or type(error).__name__
-        raise _refused("that can be read", name, reason) from None
+        raise _refused("that can be read", name, summary(error)) from None
     size = f"{width} x {height}" if width else "many times more"
     raise _refused(f"of at most {MOST_PIXELS // 10**6} million points", name, size)
 
@@ -188,10 +173,10 @@ def _refused(rule: str, name: str, reason: str) -> ValueError:
     )
 
 
-def _shrunk(picture: Image.Image) -> Array:
-    """The picture at the size that is described; what is see-through is white."""
+def _resized(picture: Image.Image) -> Array:
+    """The picture at the size that is described; what is transparent is white."""
     picture.draft("RGB", (2 * SIDE, 2 * SIDE))  # JPEG alone can: it unpacks fewer points
-    turn, whole = _turn(picture), picture
+    orientation, whole = _orientation(picture), picture
     if picture.mode.startswith("I"):  # 16 bits of grey
         values = np.asarray(picture, dtype=float)
         whole = Image.fromarray((values.clip(0, 65535) / 257).astype(np.uint8))
@@ -200,36 +185,39 @@ def _shrunk(picture: Image.Image) -> Array:
         white = Image.new("RGBA", clear.size, "white")
         whole = Image.alpha_composite(white, clear)
     small = whole.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR, reducing_gap=2.0)
-    upright = small if turn is None else small.transpose(turn)
-    return np.asarray(upright, dtype=float) / 255
+    small.info.clear()
+    small.getexif()[Base.Orientation] = orientation
+    ImageOps.exif_transpose(small, in_place=True)
+    return np.asarray(small, dtype=float) / 255
 
 
-def _turn(picture: Image.Image) -> Image.Transpose | None:
-    """What makes a picture upright, if its camera noted that; broken notes say nothing."""
+def _orientation(picture: Image.Image) -> int:
+    """The EXIF orientation; broken EXIF says nothing."""
     try:
-        return TURNS.get(picture.getexif().get(ORIENTATION, 1))
-    except Exception:  # noqa: BLE001 - notes fail in as many ways as files, and spoil no picture
-        return None
+        return int(picture.getexif().get(Base.Orientation, 1))
+    except Exception:  # noqa: BLE001 - EXIF fails in as many ways as files, and spoils no picture
+        return 1
 
 
-def _light(points: Array) -> Vector:
-    """How light each part of the picture is."""
-    part = SIDE // CELLS
-    return (points @ GREY).reshape(CELLS, part, CELLS, part).mean(axis=(1, 3)).ravel()
+def _thumbnail(pixels: Array) -> Vector:
+    """Mean luminance of each cell of a coarse grid."""
+    part = SIDE // THUMBNAIL
+    cells = (pixels @ LUMA).reshape(THUMBNAIL, part, THUMBNAIL, part)
+    return cells.mean(axis=(1, 3)).ravel()
 
 
-def _colours(points: Array) -> Vector:
-    """Square roots of the shares of colours: their distance is that of distributions."""
-    steps = np.minimum((points * SHADES).astype(np.intp), SHADES - 1)
+def _histogram(pixels: Array) -> Vector:
+    """Square roots of an RGB histogram, whose Euclidean distance is the Hellinger distance."""
+    steps = np.minimum((pixels * SHADES).astype(np.intp), SHADES - 1)
     places = np.ravel_multi_index(tuple(steps.reshape(-1, 3).T), (SHADES,) * 3)
     return np.sqrt(np.bincount(places, minlength=SHADES**3) / SIDE**2)
 
 
-def _edges(points: Array) -> Vector:
-    """How strong edges of each direction are in each part, against the others of that part."""
-    down, right = np.gradient(points @ GREY)
-    turn = np.arctan2(down, right) % np.pi / np.pi
-    direction = np.minimum((turn * DIRECTIONS).astype(np.intp), DIRECTIONS - 1)
+def _hog(pixels: Array) -> Vector:
+    """Histogram of oriented gradients (unsigned), each cell normalised by its own norm."""
+    down, right = np.gradient(pixels @ LUMA)
+    angle = np.arctan2(down, right) % np.pi / np.pi
+    direction = np.minimum((angle * DIRECTIONS).astype(np.intp), DIRECTIONS - 1)
     part = np.arange(SIDE) // (SIDE // GRID)
     places = (part[:, None] * GRID + part) * DIRECTIONS + direction
     strength = np.hypot(down, right) / (SIDE // GRID) ** 2

@@ -1,4 +1,4 @@
-"""A file, or a folder of pictures, as everything that a labelling campaign needs to begin.
+"""Ingestion pipeline: a source is parsed, its schema inferred, its features extracted.
 
 Nothing is written here, and nothing is guessed without a note that says so.
 """
@@ -20,8 +20,8 @@ from possibal.data.schema import Labels, clean, text_cells
 from possibal.data.source import SourceSpec, digest, is_folder
 from possibal.processes import collector_paused
 
-Progress: TypeAlias = Callable[[str, float], None]
-"""Told what is being done, and the share of all that is done, from 0 to 1."""
+StageProgress: TypeAlias = Callable[[str, float], None]
+"""Callback that is given the stage, in words, and the share of all the work done, from 0 to 1."""
 
 LEAST_ROWS = 2
 LONGEST_CELL = 10_000
@@ -72,7 +72,7 @@ class IngestedRows:
 
 @dataclass(frozen=True, eq=False)
 class NewRows:
-    """Rows that were not in the pool, as the pool's recipe makes them numbers."""
+    """Rows that were not in the pool, and their features by the pool's recipe."""
 
     ids: tuple[str, ...]
     X: Matrix
@@ -80,7 +80,7 @@ class NewRows:
 
 
 # ---------------------------------------------------------------- the face
-def ingest_file(wanted: SourceSpec, progress: Progress) -> IngestedRows:
+def ingest_file(wanted: SourceSpec, progress: StageProgress) -> IngestedRows:
     """Everything that a campaign needs, or one sentence on what is wrong with the source."""
     schema.check_classes(wanted.classes)
     with collector_paused():
@@ -90,7 +90,7 @@ def ingest_file(wanted: SourceSpec, progress: Progress) -> IngestedRows:
 
 
 def ingest_frame(frame: object, wanted: SourceSpec) -> IngestedRows:
-    """The same of a pandas or polars frame, or of a two-dimensional array."""
+    """The same of a data frame of pandas, polars or pyarrow, or of a two-dimensional array."""
     schema.check_classes(wanted.classes)
     table = from_frame(frame)
     _check_rows(len(table.columns[0]) if table.columns else 0, LEAST_ROWS)
@@ -99,8 +99,8 @@ def ingest_frame(frame: object, wanted: SourceSpec) -> IngestedRows:
     return replace(intake, name="pool", digest=hashlib.sha256(said).hexdigest())
 
 
-def ingest_new_rows(recipe: FeatureRecipe, wanted: SourceSpec, progress: Progress) -> NewRows:
-    """New rows of a file or folder, as the recipe makes them numbers; labels are not looked at."""
+def ingest_new_rows(recipe: FeatureRecipe, wanted: SourceSpec, progress: StageProgress) -> NewRows:
+    """Features of new rows of a file or folder, by a fitted recipe; labels are not looked at."""
     folder = is_folder(wanted.source)
     _check_source(recipe, wanted, folder=folder)
     if folder:
@@ -147,7 +147,7 @@ def _new_ids(wanted: SourceSpec, table: Table) -> tuple[str, ...]:
 
 
 # ---------------------------------------------------------------- folders
-def _from_folder(wanted: SourceSpec, progress: Progress) -> IngestedRows:
+def _from_folder(wanted: SourceSpec, progress: StageProgress) -> IngestedRows:
     """The pictures of a folder."""
     for option in ("label", "id", "text", "image", "encoding"):
         if getattr(wanted, option) is not None:
@@ -204,7 +204,7 @@ def _counted(count: int, one: str, many: str) -> tuple[str, ...]:
 
 
 # ---------------------------------------------------------------- files
-def _from_file(wanted: SourceSpec, progress: Progress) -> IngestedRows:
+def _from_file(wanted: SourceSpec, progress: StageProgress) -> IngestedRows:
     """The rows of a file."""
     table, notes = _read(wanted, progress, LEAST_ROWS)
     intake = _from_table(table, wanted, progress)
@@ -212,7 +212,7 @@ def _from_file(wanted: SourceSpec, progress: Progress) -> IngestedRows:
     return replace(intake, name=name, digest=content, notes=(*notes, *intake.notes))
 
 
-def _from_table(table: Table, wanted: SourceSpec, progress: Progress) -> IngestedRows:
+def _from_table(table: Table, wanted: SourceSpec, progress: StageProgress) -> IngestedRows:
     """The rows of a table that has no name yet."""
     asked = {role: getattr(wanted, role) for role in ("label", "id", "text", "image")}
     role = schema.infer_roles(table, asked)
@@ -249,7 +249,7 @@ def _stem(name: str) -> str:
     return name[: len(name) - len(ending)] or name
 
 
-def _read(wanted: SourceSpec, progress: Progress, least: int) -> tuple[Table, tuple[str, ...]]:
+def _read(wanted: SourceSpec, progress: StageProgress, least: int) -> tuple[Table, tuple[str, ...]]:
     """The table of a file that has enough rows."""
     words = f"reading {wanted.source.name}"
     read = readers.read_table(
@@ -266,21 +266,27 @@ def _check_rows(rows: int, least: int) -> None:
 
 
 def _made(
-    wanted: SourceSpec, rows: ImageFiles | Table, count: int, column: str | None, progress: Progress
+    wanted: SourceSpec,
+    rows: ImageFiles | Table,
+    count: int,
+    column: str | None,
+    progress: StageProgress,
 ) -> FeatureMatrix:
-    """The recipe of so many rows, and what it makes of them."""
+    """A recipe fitted to so many rows, and their feature matrix."""
 
-    def told(share: float) -> None:
+    def report(share: float) -> None:
         progress("making features", READ + share * (MADE - READ))
 
-    told(0.0)
+    report(0.0)
     if wanted.features is not None:
         return features.given_features(wanted.features, count)
     if isinstance(rows, ImageFiles):
-        return features.image_features(rows, column, told)
+        return features.image_features(rows, column, report)
     if column is None:
         return features.table_features(rows)
-    made = features.text_features(text_cells(rows.columns[rows.names.index(column)]), column, told)
+    made = features.text_features(
+        text_cells(rows.columns[rows.names.index(column)]), column, report
+    )
     alone = f"column {column} alone makes features; the other columns are only shown."
     return made if len(rows.names) == 1 else replace(made, notes=(alone, *made.notes))
 

@@ -1,12 +1,15 @@
-"""Any file as a table: CSV, TSV, Parquet, JSON lines or ARFF, read strictly or refused."""
+"""Strict parsers of tabular files: CSV, TSV, Parquet, JSON lines and ARFF.
+
+read_table(path) -> ParsedFile infers types: digits are numbers, and NA is a missing cell.
+read_sheet(path) -> Sheet is all text, as it was written: 007 stays 007, and NA is a word.
+"""
 
 import csv
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from io import BytesIO, StringIO
 from itertools import islice
 from pathlib import Path
@@ -26,14 +29,13 @@ from possibal.data.decoding import (
     decode,
     no_progress,
     read_file,
-    reason,
 )
-from possibal.data.encoders import Cells, Table, unique_names
-from possibal.data.frames import from_pandas
-from possibal.errors import MissingPackageError
+from possibal.data.encoders import Cells, Table, cell_text, is_missing, unique_names
+from possibal.data.writers import ending_of, unescape_formula
+from possibal.errors import INSTALL, MissingPackageError, summary
 
 OFTEN = 10
-"""Rows between two looks at the progress."""
+"""Rows between two reports of progress."""
 MOST_COLUMNS = 2000
 """More are no table for people."""
 LONGEST_CELL = 1_000_000
@@ -41,7 +43,6 @@ LONGEST_CELL = 1_000_000
 SEPARATORS = ",;\t"
 FIRST = re.compile(r"[^\r\n]*\S[^\r\n]*")
 """The first line that is not blank."""
-INSTALL = "run pip install 'possibal[experiments]'."
 
 # The csv module has one limit for the whole process, 131072 characters. It is raised once, and so
 # high that a quotation mark left open is found as such; the length of cells is checked here.
@@ -63,18 +64,28 @@ class ParsedFile:
 
 
 Reader: TypeAlias = Callable[[RawFile], ParsedFile]
+Row: TypeAlias = tuple[str, Sequence[str | None]]
+"""Where a row stands in a file, and its cells as text."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The untyped content of a file: the names of its columns, and its rows as text."""
+
+    names: tuple[str, ...]
+    rows: list[Row]
 
 
 # ---------------------------------------------------------------- the face
 def read_table(
     path: Path, encoding: str | None = None, progress: Progress = no_progress
 ) -> ParsedFile:
-    """The table of a file that ends as one of `READERS`.
+    """The table of a file that ends as one of `READERS`, types of columns inferred.
 
     Args:
         path: the file.
         encoding: of its text; if left out, what its byte order mark says, else UTF-8.
-        progress: is told the share done, up to a hundred times, the last time 1.0.
+        progress: given the share done, up to a hundred times, the last time 1.0.
     """
     check_folder(path)
     known = ending(path)
@@ -88,6 +99,25 @@ def read_table(
     return found
 
 
+def read_sheet(path: Path, encoding: str | None = None) -> Sheet:
+    """The text of a file that `write_sheet` may have written, escapes of formulas undone.
+
+    Args:
+        path: a file that ends as one of `WRITERS`.
+        encoding: of its text; if left out, what its byte order mark says, else UTF-8.
+    """
+    if ending_of(path, "file") == ".csv":
+        return _csv_sheet(read_file(path, encoding, no_progress))
+    table = read_table(path, encoding).table
+    rows = zip(*([_text(cell) for cell in cells] for cells in table.columns), strict=True)
+    return Sheet(table.names, [(f"row {n}", row) for n, row in enumerate(rows, start=1)])
+
+
+def _text(cell: object) -> str | None:
+    """A cell as text; None where it is missing."""
+    return None if is_missing(cell) else cell_text(cell)
+
+
 def ending(path: Path) -> str | None:
     """The ending by which the file is read; None if it has none of `READERS`."""
     return next((one for one in READERS if path.name.lower().endswith(one)), None)
@@ -95,13 +125,18 @@ def ending(path: Path) -> str | None:
 
 # ---------------------------------------------------------------- tables
 def _names(content: RawFile, given: Sequence[str]) -> tuple[str, ...]:
-    """The names of columns, blank ones numbered; none may come twice."""
+    """The names of the columns of a table, which are not too many."""
     if len(given) > MOST_COLUMNS:
         raise content.refused(
             f"have at most {MOST_COLUMNS} columns",
             str(len(given)),
             "Keep fewer, or give the numbers as a .npy file with --features.",
         )
+    return _each_once(content, given)
+
+
+def _each_once(content: RawFile, given: Sequence[str]) -> tuple[str, ...]:
+    """The names of columns, blank ones numbered; none may come twice."""
     places = dict[str, int]()
     for place, name in enumerate(map(str.strip, given), start=1):
         if name in places:
@@ -125,7 +160,7 @@ def _checked(
     if not table.columns or not len(table.columns[0]):
         raise content.refused("have rows", "none", "Add rows below the names of the columns.")
     for name, cells in zip(table.names, table.columns, strict=True):
-        # All at once, since a look at each cell would take longer than to read it.
+        # All at once, since a test of each cell would take longer than to read it.
         if str in set(map(type, cells)) and _is_any_bad(cells):
             row = next(i for i, cell in enumerate(cells) if isinstance(cell, str) and _is_bad(cell))
             place = f"line {lines[row]}" if lines else f"row {row + 1}"
@@ -157,11 +192,9 @@ def _bad_cell(content: RawFile, cell: str, place: str) -> ValueError:
 
 # ---------------------------------------------------------------- CSV
 def _csv(content: RawFile) -> ParsedFile:
-    """A table of text, its separator guessed: the one that its first line has most of."""
+    """A table of delimited text, its separator guessed."""
     text = decode(content)
-    first = next(FIRST.finditer(text)).group()
-    separator = max(SEPARATORS, key=lambda s: max(map(len, csv.reader([first], delimiter=s))))
-    return _separated(content, text, separator)
+    return _separated(content, text, _separator(text))
 
 
 def _tsv(content: RawFile) -> ParsedFile:
@@ -169,9 +202,27 @@ def _tsv(content: RawFile) -> ParsedFile:
     return _separated(content, decode(content), "\t")
 
 
+def _csv_sheet(content: RawFile) -> Sheet:
+    """Delimited text, its separator guessed, without a type for any cell."""
+    text = decode(content)
+    lines = _csv_rows(content, text, _separator(text), exact=True)
+    names = _each_once(content, next(lines)[1])
+    return Sheet(names, [(f"line {began}", cells) for began, cells in lines])
+
+
+def _separator(text: str) -> str:
+    """The separator of which the first line that is not blank has most."""
+    first = next(FIRST.finditer(text)).group()
+    return max(SEPARATORS, key=lambda s: max(map(len, csv.reader([first], delimiter=s))))
+
+
 def _separated(content: RawFile, text: str, separator: str) -> ParsedFile:
-    """The table of a text whose first line has the names."""
-    names, rows, lines = _rows(content, text, separator)
+    """The table of a text whose first line has the names, types of columns inferred."""
+    parsed = _csv_rows(content, text, separator, exact=False)
+    names, rows, lines = _names(content, next(parsed)[1]), list[list[str]](), list[int]()
+    for began, row in parsed:
+        rows.append(row)
+        lines.append(began)
     # Where a semicolon separates cells, a comma may separate decimals.
     decimal = "," if separator == ";" else "."
     cells = list[Cells]()
@@ -183,39 +234,48 @@ def _separated(content: RawFile, text: str, separator: str) -> ParsedFile:
     return _checked(content, Table(names, tuple(cells)), lines, (note,) if odd else ())
 
 
-def _rows(
-    content: RawFile, text: str, separator: str
-) -> tuple[tuple[str, ...], list[list[str]], list[int]]:
-    """The names, the rows, all of one length, and where they begin; blank lines do not count."""
+def _csv_rows(
+    content: RawFile, text: str, separator: str, *, exact: bool
+) -> Iterator[tuple[int, list[str]]]:
+    """Strict CSV parser: the line where each row begins, and its cells, as many as in the first.
+
+    Args:
+        content: the file.
+        text: its text; blank lines do not count.
+        separator: between cells.
+        exact: whether blanks that begin a cell are its own, and escapes of formulas are undone.
+    """
     # Strict, lest a quotation mark that is never closed swallow the rest of the file.
     lines = StringIO(text, newline="")
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
-    names, rows, places, began = (), list[list[str]](), list[int](), 1
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=not exact, strict=True)
+    head, began = list[str](), 1
     try:
-        for row in reader:
-            if row and not names:
-                names = _names(content, row)
-            elif row:
-                rows.append(row)
-                places.append(began)
-            if row and len(row) != len(names):
-                raise _ragged(content, names, len(row), began)
+        for count, cells in enumerate(reader):
+            if cells:
+                row = [unescape_formula(cell) for cell in cells] if exact else cells
+                head = head or row
+                if len(row) != len(head):
+                    raise _ragged(content, head, len(row), began)
+                yield began, row
             began = reader.line_num + 1
-            if len(rows) % OFTEN == 0:
+            if count % OFTEN == 0:
                 content.progress(PARSED * lines.tell() / len(text))
     except csv.Error as error:
         if "end of data" in str(error):
-            raise _unclosed(content, text, separator, began) from None
+            rest = islice(StringIO(text, newline=""), began - 1, None)
+            # Not strict, the last cell of the row is all from the mark to the end of the file.
+            row = next(csv.reader(rest, delimiter=separator, skipinitialspace=not exact))
+            raise _unclosed(content, row[:-1], began) from None
         raise content.refused(
             "have a separator after a closing quotation mark",
             f"other text at line {reader.line_num}, in a row that begins at line {began},",
             "Write a quotation mark twice where it is part of a cell.",
         ) from None
-    return names, rows, places
 
 
-def _ragged(content: RawFile, names: Sequence[str], count: int, line: int) -> ValueError:
+def _ragged(content: RawFile, head: Sequence[str], count: int, line: int) -> ValueError:
     """The sentence on a line that is too short or too long."""
+    names = unique_names(head)
     lost = f", none for column {brief(names[count])}," if count < len(names) else ""
     return content.refused(
         f"have as many cells in each line as in the first, {len(names)}",
@@ -224,18 +284,15 @@ def _ragged(content: RawFile, names: Sequence[str], count: int, line: int) -> Va
     )
 
 
-def _unclosed(content: RawFile, text: str, separator: str, began: int) -> ValueError:
-    """The sentence on a quotation mark that is never closed, in the row that begins at a line."""
-    rest = islice(StringIO(text, newline=""), began - 1, None)
-    # Not strict, the last cell of the row is all from the mark to the end of the file.
-    *before, _ = next(csv.reader(rest, delimiter=separator, skipinitialspace=True))
+def _unclosed(content: RawFile, before: Sequence[str], began: int) -> ValueError:
+    """The sentence on a quotation mark that is never closed, after the cells before it."""
     line = began + sum(len(LINE_END.findall(cell)) for cell in before)
     got = f"one left open at line {line}, column {len(before) + 1},"
     return content.refused("close each quotation mark", got, "Close it, or take it out.")
 
 
 def _typed(words: Sequence[str], decimal: str) -> Cells:
-    """The same as `columns.typed`, sooner where each cell is blank or a number with a point."""
+    """The same as `encoders.infer_type`, with a fast path for blanks and numbers with a point."""
     together, present = "".join(words), len(words) - words.count("")
     # A number has one point at most: as many points as numbers, and none is a code or missing.
     if together.count(".") == present and "_" not in together:
@@ -310,10 +367,12 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON holds anything
 # ---------------------------------------------------------------- ARFF
 def _arff(content: RawFile) -> ParsedFile:
     """A table in Weka's format, as far as SciPy reads it."""
+    from scipy.io.arff import loadarff
+
     text = decode(content)
     try:
         lines = Lines(text, content.progress)
-        data, meta = import_module("scipy.io.arff").loadarff(lines)
+        data, meta = loadarff(lines)
     except NotImplementedError:
         why = "text attributes, which SciPy does not read,"
     except (StopIteration, IndexError, re.error):
@@ -339,13 +398,13 @@ def _decoded(cell: Any) -> Any:  # noqa: ANN401 - a cell is anything
 def _parquet(content: RawFile) -> ParsedFile:
     """A table in Parquet, by polars or else by pandas with pyarrow."""
     try:
-        polars = import_module("polars")
+        import polars as pl
     except ImportError:
         return _parquet_by_pandas(content)
-    broken = (polars.exceptions.PolarsError, polars.exceptions.PanicException)
+    broken = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
     try:
-        names = _names(content, list(polars.read_parquet_schema(BytesIO(content.raw))))
-        frame = polars.read_parquet(content.raw)
+        names = _names(content, list(pl.read_parquet_schema(BytesIO(content.raw))))
+        frame = pl.read_parquet(content.raw)
     except broken as error:
         raise content.refused("be sound Parquet", _beyond(error), "Save it anew.") from None
     cells = list[Cells]()
@@ -357,8 +416,12 @@ def _parquet(content: RawFile) -> ParsedFile:
 
 def _parquet_by_pandas(content: RawFile) -> ParsedFile:
     """The same where polars is missing."""
+    from possibal.data.frames import from_frame  # narwhals is slow to load for a label server
+
     try:
-        frame = import_module("pandas").read_parquet(BytesIO(content.raw))
+        import pandas as pd
+
+        frame = pd.read_parquet(BytesIO(content.raw))
     except ImportError:
         raise MissingPackageError(
             "Reading Parquet needs polars, or pandas with pyarrow, and neither is installed: "
@@ -367,12 +430,12 @@ def _parquet_by_pandas(content: RawFile) -> ParsedFile:
     except (OSError, ValueError, NotImplementedError) as error:
         raise content.refused("be sound Parquet", _beyond(error), "Save it anew.") from None
     names = _names(content, [str(name) for name in frame.columns])
-    return _checked(content, Table(names, from_pandas(frame).columns))
+    return _checked(content, Table(names, from_frame(frame).columns))
 
 
 def _beyond(error: Exception) -> str:
     """What a library says of a file that it cannot read."""
-    return f"what cannot be read ({reason(error)})"
+    return f"what cannot be read ({summary(error)})"
 
 
 READERS: dict[str, Reader] = {

@@ -1,4 +1,4 @@
-"""Which columns of a table are more than data: labels, names of rows, texts, paths of pictures."""
+"""Schema inference: which columns are labels, names of rows, texts or paths of pictures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ def _text(cell: object) -> str | None:
 
 
 def clean(text: str) -> str:
-    """The text without what no database takes: a null character, or half a character."""
+    """Sanitised text: null characters and lone surrogates, which no database takes, replaced."""
     if text.isascii() and "\0" not in text:
         return text
     return (
@@ -47,7 +47,7 @@ def clean(text: str) -> str:
 # ---------------------------------------------------------------- roles
 @dataclass(frozen=True)
 class ColumnRoles:
-    """Places of the columns that have a role, and how they came to it."""
+    """Inferred schema: places of the columns that have a role, and notes on how it was found."""
 
     label: int | None
     id: int | None
@@ -57,7 +57,7 @@ class ColumnRoles:
 
 
 def infer_roles(table: Table, wanted: Mapping[str, str | None]) -> ColumnRoles:
-    """The roles that are wanted, and those that names and cells suggest.
+    """Schema inference: the roles that are asked for, and those that names and cells suggest.
 
     Args:
         table: the data.

@@ -1,4 +1,4 @@
-"""Where rows to label come from, as a person names it, and how to know it again."""
+"""Data source of a campaign: its specification, and its content hash (SHA-256)."""
 
 import hashlib
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from possibal.data import images
 
 @dataclass(frozen=True)
 class SourceSpec:
-    """What a person asks for.
+    """Specification of the rows to label: the source, and the roles of its columns.
 
     Attributes:
-        source: a file that `tables` reads, or a folder of pictures.
+        source: a file that `readers` reads, or a folder of pictures.
         label: the column of labels; if left out, a column called label.
         id: the column of unique names; if left out, a column called id that has such.
         text: the column of texts; if left out, the only column of prose.
@@ -33,7 +33,7 @@ class SourceSpec:
 
 
 def digest(source: Path) -> str:
-    """SHA-256 of a file's content, or of the names and sizes of a folder's pictures."""
+    """Content hash: SHA-256 of a file, or of the names and sizes of a folder's pictures."""
     if is_folder(source):
         names = images.list_images(source.resolve()).names
         sizes = [(name, (source / name).stat().st_size) for name in names]

@@ -1,27 +1,18 @@
-"""Columns of text and numbers as files for other programs, and text read back as it was written.
+"""Serialisation of columns as CSV, Parquet or JSON lines, with escapes against CSV injection.
 
-written(columns, ".csv") -> bytes        read(path) -> Sheet
-
-Tables of data are read by the tables module, which takes digits for numbers. Here a cell says what
-it says: 007 stays 007, and NA is a word.
+write_sheet(columns, ".csv") -> bytes, which readers.read_sheet reads back as the same text.
 """
 
-import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from io import BytesIO, StringIO
+from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from possibal.arguments import choice
-from possibal.data import readers
-from possibal.data.decoding import decode, no_progress, read_file
-from possibal.data.encoders import cell_text as as_text
-from possibal.data.encoders import is_missing
-from possibal.errors import MissingPackageError
+from possibal.errors import INSTALL, MissingPackageError
 
 FORMULA = re.compile(r"['=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001 - wide signs begin formulas too
 """What a spreadsheet may take for the beginning of a formula, and the mark that prevents it."""
@@ -30,8 +21,6 @@ SPECIAL = re.compile(r"[\",;\t\r\n]|^\s|\s$")
 """What a cell needs quotation marks for."""
 
 Cell: TypeAlias = str | float | None
-Row: TypeAlias = tuple[str, Sequence[str | None]]
-"""Where a row stands in a file, and its cells."""
 
 
 # ---------------------------------------------------------------- values
@@ -44,22 +33,13 @@ class SheetColumn:
     is_number: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Sheet:
-    """What a file holds: the names of its columns, and its rows."""
-
-    names: tuple[str, ...]
-    rows: list[Row]
-
-
-# ---------------------------------------------------------------- out
 def write_sheet(columns: Sequence[SheetColumn], ending: str) -> bytes:
     """Columns of equal length as a file of that ending, one of `WRITERS`."""
     return choice("ending", ending, WRITERS)(columns)
 
 
 def ending_of(path: Path, argument: str) -> str:
-    """What a file is written or read as, or one sentence that says what it may be."""
+    """The format by the ending of a file, or one sentence that lists those there are."""
     found = next((one for one in WRITERS if path.name.lower().endswith(one)), None)
     if found is None:
         raise ValueError(
@@ -69,12 +49,12 @@ def ending_of(path: Path, argument: str) -> str:
 
 
 def escape_formula(text: str) -> str:
-    """The text, marked with an apostrophe if a spreadsheet might take it for a formula."""
+    """CSV injection guard: an apostrophe before what a spreadsheet may take for a formula."""
     return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
 
 
 def unescape_formula(text: str) -> str:
-    """The text that :func:`safe` was given; an apostrophe that marks nothing stays."""
+    """Inverse of :func:`escape_formula`; an apostrophe that marks nothing stays."""
     return text[1:] if text.startswith("'") and FORMULA.match(text, 1) else text
 
 
@@ -103,15 +83,15 @@ def _as_json_lines(columns: Sequence[SheetColumn]) -> bytes:
 def _as_parquet(columns: Sequence[SheetColumn]) -> bytes:
     """Columns of text and of floats, by polars."""
     try:
-        polars = import_module("polars")
+        import polars as pl
     except ImportError:
         raise MissingPackageError(
-            f"Writing Parquet needs polars, which is not installed: {readers.INSTALL}"
+            f"Writing Parquet needs polars, which is not installed: {INSTALL}"
         ) from None
-    kinds = {True: polars.Float64, False: polars.String}
-    series = [polars.Series(c.name, c.cells, dtype=kinds[c.is_number]) for c in columns]
+    kinds = {True: pl.Float64, False: pl.String}
+    series = [pl.Series(c.name, c.cells, dtype=kinds[c.is_number]) for c in columns]
     buffer = BytesIO()
-    polars.DataFrame(series).write_parquet(buffer)
+    pl.DataFrame(series).write_parquet(buffer)
     return buffer.getvalue()
 
 
@@ -121,56 +101,3 @@ WRITERS: dict[str, Callable[[Sequence[SheetColumn]], bytes]] = {
     ".jsonl": _as_json_lines,
 }
 """By the ending of a file."""
-
-
-# ---------------------------------------------------------------- in
-def read_sheet(path: Path, encoding: str | None = None) -> Sheet:
-    """What a file holds as text; of a CSV file, with no mark against formulas.
-
-    Args:
-        path: a file that ends as one of `WRITERS`.
-        encoding: of its text; if left out, what its byte order mark says, else UTF-8.
-    """
-    if ending_of(path, "file") == ".csv":
-        return _from_csv(path, encoding)
-    table = readers.read_table(path, encoding).table
-    rows = zip(*([_text(cell) for cell in cells] for cells in table.columns), strict=True)
-    return Sheet(table.names, [(f"row {n}", row) for n, row in enumerate(rows, start=1)])
-
-
-def _text(cell: object) -> str | None:
-    """A cell as text; None where it is missing."""
-    return None if is_missing(cell) else as_text(cell)
-
-
-def _from_csv(path: Path, encoding: str | None) -> Sheet:
-    """The names and the rows of a text, its separator guessed from the first line."""
-    content = read_file(path, encoding, no_progress)
-    text = decode(content)
-    first = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0]
-    separator = max(readers.SEPARATORS, key=lambda s: len(next(csv.reader([first], delimiter=s))))
-    reader = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
-    rows = list[Row]()
-    try:
-        for row, began in _numbered(reader):
-            rows.append((f"line {began}", [unescape_formula(cell) for cell in row]))
-            if len(row) != len(rows[0][1]):
-                rule = f"have as many cells in each line as in the first, {len(rows[0][1])}"
-                raise content.refused(rule, f"{len(row)} at line {began}", "Complete the line.")
-    except csv.Error as error:
-        got = f"{error} at line {reader.line_num}"
-        raise content.refused("be sound CSV", got, "Mend the line.") from None
-    names = tuple((name or "").strip() for name in rows[0][1])
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise content.refused("name each column once", f"{twice!r} twice", "Rename one of them.")
-    return Sheet(names, rows[1:])
-
-
-def _numbered(reader: Any) -> Iterator[tuple[list[str], int]]:  # noqa: ANN401 - csv names no type
-    """The rows that are not blank, each with the line where it begins."""
-    began = 1
-    for row in reader:
-        if row:
-            yield row, began
-        began = reader.line_num + 1

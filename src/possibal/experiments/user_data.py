@@ -13,10 +13,9 @@ import numpy as np
 
 from possibal.arrays import Matrix
 from possibal.data import encoders, readers
-from possibal.data.decoding import reason
 from possibal.data.encoders import Table, is_missing, unique_names
-from possibal.data.frames import from_pandas
-from possibal.errors import MissingPackageError
+from possibal.data.frames import from_frame
+from possibal.errors import MissingPackageError, summary
 from possibal.experiments.datasets import Citation, Dataset
 
 LEAST_ROWS = 10
@@ -167,7 +166,7 @@ def _from_openml(source: str, label: str | None) -> LoadedTable:
         )
     number = int(digits)
     bunch, notes = _fetched(number, label)
-    table = from_pandas(bunch.frame)
+    table = from_frame(bunch.frame)
     targets = bunch.target_names
     if label is None and len(targets) != 1:
         offered = ", ".join(repr(name) for name in targets or table.names[-3:])
@@ -205,7 +204,7 @@ def _fetched(number: int, label: str | None) -> tuple[Any, tuple[str, ...]]:
     except Exception as error:  # noqa: BLE001 - its parser and its network have errors of their own
         cause = error.__context__ if isinstance(error, UserWarning) else error
         raise ValueError(
-            f"source must be a set that can be fetched; got {OPENML}{number} ({reason(cause)}). "
+            f"source must be a set that can be fetched; got {OPENML}{number} ({summary(cause)}). "
             "Check the number and the connection, or give a file instead."
         ) from None
     texts = [" ".join(str(one.message).split()) for one in said if one.category is UserWarning]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from possibal.data import writers
+from possibal.data import readers, writers
 from possibal.data.schema import LONGEST_LABEL, MOST_CLASSES
 from possibal.data.writers import SheetColumn
 from possibal.labelling.create import FILE, imported_event
@@ -213,7 +213,7 @@ def read_labels(path: Path, store: Store, encoding: str | None = None) -> list[E
 
 def _records(path: Path, encoding: str | None) -> Iterator[Record]:
     """Where something stands in a file that has the columns that are needed, and what."""
-    found = writers.read_sheet(path, encoding)
+    found = readers.read_sheet(path, encoding)
     if not {"id", "label"} <= set(found.names):
         shown = ", ".join(repr(name) for name in found.names[:8])
         raise ValueError(

@@ -23,9 +23,9 @@ import possibal
 from possibal.acquisition.pointwise import necessity
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import leading_labels
-from possibal.data.decoding import no_progress, reason
+from possibal.data.decoding import no_progress
 from possibal.data.features import FeatureRecipe
-from possibal.errors import MissingPackageError
+from possibal.errors import MissingPackageError, summary
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.files import folder, part_of, write
 from possibal.labelling import label_files
@@ -190,7 +190,7 @@ class SavedModel:
                 return cls._restored(document, arrays)
         except SPOILT as error:
             raise _refused(
-                path, f"({reason(error)})", "Save it again with possibal model."
+                path, f"({summary(error)})", "Save it again with possibal model."
             ) from None
         if document["format"] != FORMAT:
             raise _refused(path, "(of another program)", "Name another.")

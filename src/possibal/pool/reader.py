@@ -1,4 +1,4 @@
-"""A pool of any size, in parts: each is read by itself, anywhere, as checked numbers."""
+"""Chunked, out-of-core reader of a pool: parts that are read and validated independently."""
 
 import glob
 from collections import Counter
@@ -6,26 +6,24 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, M
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from difflib import get_close_matches
 from functools import partial
-from importlib import import_module
 from numbers import Real
 from os import PathLike
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, TypeAlias, cast
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from possibal.arguments import at_least
+from possibal.arguments import at_least, suggest
 from possibal.arrays import Matrix
-from possibal.errors import MissingPackageError
+from possibal.data.frames import Frame, NamedFrame, Series, as_frame
+from possibal.errors import INSTALL, MissingPackageError, summary
 
 CHUNK = 32_768
 """Rows of a part."""
-LONGEST = 120
-"""Characters of a reason that is not ours."""
 NUMBERS = "fiub"
 """Kinds of dtypes that are numbers: floats, integers with and without sign, yes or no."""
 Block: TypeAlias = tuple[NDArray[Any], list[Hashable] | None]
@@ -36,7 +34,7 @@ Load: TypeAlias = Callable[["Part"], Block]
 # ---------------------------------------------------------------- values
 @dataclass(frozen=True)
 class RowFormat:
-    """What a model expects of rows.
+    """The schema of rows that a model expects.
 
     Attributes:
         width: number of columns.
@@ -51,7 +49,7 @@ class RowFormat:
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Rows as numbers.
+    """Rows that were read and validated.
 
     Attributes:
         start: place of the first row in the pool.
@@ -66,7 +64,7 @@ class Chunk:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Rows that follow each other, not read yet; small to pickle where a file holds them.
+    """Lazy slice of consecutive rows; small to pickle where a file holds them.
 
     Attributes:
         start: place of the first row in the pool.
@@ -105,7 +103,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class RowSource:
-    """All rows of a source: how many, None where only the end tells, and their parts in order."""
+    """A pool as lazy parts in order, and its number of rows, None where only the end tells."""
 
     size: int | None
     parts: Callable[[], Iterator[Part]]
@@ -113,12 +111,13 @@ class RowSource:
 
 # ---------------------------------------------------------------- the face
 def row_source(source: object, expected: RowFormat, *, chunk: int = CHUNK) -> RowSource:
-    """The rows of a source, which is looked at but not read.
+    """Lazy parts of a source, whose schema is checked and whose rows are not read yet.
 
     Args:
-        source: an array or memory map; a pandas or polars data frame; the path of a .npy file,
-            of a Parquet file or of a folder of these, or a pattern such as pool/*.parquet; or
-            an iterable of arrays, data frames or Paths of files; or Rows, as they are.
+        source: an array or memory map; a data frame of pandas, polars or pyarrow; the path of a
+            .npy file, of a Parquet file or of a folder of these, or a pattern such as
+            pool/*.parquet; or an iterable of arrays, data frames or Paths of files; or a
+            RowSource, as it is.
         expected: what the model expects.
         chunk: rows of a part at most.
     """
@@ -174,7 +173,7 @@ def _refused(rule: str, got: str, remedy: str, kind: type[Exception] = ValueErro
 # ---------------------------------------------------------------- tables
 @dataclass(frozen=True, eq=False)
 class _SlicedTable:
-    """Rows that can be cut: their number, what they hold, what loads a slice, and the file."""
+    """A table that can be sliced: its rows, its schema, what loads a slice, and the file."""
 
     size: int
     expected: RowFormat
@@ -195,10 +194,8 @@ def _table(source: Any, expected: RowFormat, within: str) -> _SlicedTable | None
     if isinstance(source, Path):
         read = _of_saved if source.suffix.lower() == ".npy" else _of_parquet
         return read(source, expected, f" in {str(source)!r}")
-    pandas = hasattr(source, "iloc") and hasattr(source, "columns")
-    if pandas or hasattr(source, "get_columns"):
-        found, rows = _found(source.columns, expected, within), source.iloc if pandas else source
-        return _SlicedTable(len(source), found, lambda piece: partial(_from_frame, rows[piece]))
+    if (frame := as_frame(source)) is not None:
+        return _of_frame(frame, expected, within)
     if hasattr(source, "toarray") or isinstance(source, np.ma.MaskedArray):
         got, remedy = f"{type(source).__name__}{within}", "Use X.toarray() or X.filled()."
         raise _refused("be dense and without a mask", got, remedy, TypeError)
@@ -215,9 +212,8 @@ def _found(present: Iterable[Hashable], expected: RowFormat, within: str) -> Row
         wanted = tuple(name for name in counts.elements() if name not in named)
     for name in (*named, *wanted):
         if counts[name] != 1:
-            texts = [one for one in counts if isinstance(one, str) and one != name]
-            near = get_close_matches(str(name), texts, n=1) if name not in counts else []
-            remedy = f"Did you mean {near[0]!r}?" if near else "Add it, or rename the others."
+            known = counts if name not in counts else ()
+            remedy = suggest(name, known, "Add it, or rename the others.")
             raise _refused(f"have one column {name!r}", f"{counts[name] or 'none'}{within}", remedy)
     _check_width(len(wanted), expected, within)
     return replace(expected, columns=wanted)
@@ -231,42 +227,51 @@ def _check_width(width: int, expected: RowFormat, within: str) -> None:
 
 
 # ---------------------------------------------------------------- frames
-def _from_frame(frame: Any, part: Part) -> Block:  # noqa: ANN401 - of two libraries
+def _of_frame(given: NamedFrame, expected: RowFormat, within: str) -> _SlicedTable:
+    """The table of a data frame."""
+    found = _found(given.names, expected, within)
+    places = {name: place for place, name in enumerate(given.names)}
+
+    # A slice of an Arrow table would be pickled with all its rows.
+    is_arrow = given.frame.implementation.is_pyarrow()
+
+    def cut(piece: slice) -> Load:
+        """What loads a slice."""
+        rows = np.arange(piece.start, piece.stop) if is_arrow else piece
+        return partial(_from_frame, given.frame[rows], places)
+
+    return _SlicedTable(len(given.frame), found, cut)
+
+
+def _from_frame(frame: Frame, places: Mapping[Hashable, int], part: Part) -> Block:
     """The numbers of the expected columns."""
     columns, named = part.expected.columns or (), part.expected.id
-    vectors = [_vector(frame[name], column, part) for column, name in enumerate(columns)]
+    vectors = [_vector(frame[:, places[name]], at, part) for at, name in enumerate(columns)]
     X = np.ascontiguousarray(np.stack(vectors, axis=1))
-    return X, None if named is None else frame[named].to_list()
+    return X, None if named is None else frame[:, places[named]].to_list()
 
 
-def _vector(series: Any, column: int, part: Part) -> NDArray[Any]:  # noqa: ANN401 - of two libraries
+def _vector(series: Series, column: int, part: Part) -> NDArray[Any]:
     """The numbers of a column; what is missing is NaN."""
-    kind = series.dtype
-    if hasattr(series, "iloc"):
-        if kind.kind in NUMBERS:
-            return series.to_numpy(dtype=_float(kind), na_value=np.nan)
-        return _by_cell(series, series.isna(), column, part)
-    if _is_number(kind):
-        single, double = _polars().Float32, _polars().Float64
-        return series.cast(single if kind == single else double).to_numpy()
-    return _by_cell(series, series.is_null(), column, part)
+    kind, is_polars = series.dtype, series.implementation.is_polars()
+    # Arrow refuses to cast whole numbers that a float rounds, and casts decimals inexactly.
+    if kind.is_float() or kind == nw.Boolean or (kind.is_numeric() and is_polars):
+        return series.cast(nw.Float32() if kind == nw.Float32 else nw.Float64()).to_numpy()
+    if kind.is_integer():
+        return series.to_numpy().astype(float)
+    return _by_cell(series, column, part)
 
 
-def _by_cell(series: Any, lost: Any, column: int, part: Part) -> NDArray[Any]:  # noqa: ANN401 - of two libraries
+def _by_cell(series: Series, column: int, part: Part) -> NDArray[Any]:
     """The numbers of a column that may hold anything."""
     vector = np.empty(len(series))
-    for row, (cell, missing) in enumerate(zip(series.to_list(), lost.to_list(), strict=True)):
+    lost = series.is_null().to_list()
+    for row, (cell, missing) in enumerate(zip(series.to_list(), lost, strict=True)):
         if not (missing or isinstance(cell, Real | np.bool_ | Decimal)):
             got = f"{brief(cell)} at {part.place(row, column)}"
             raise _refused("hold numbers", got, "Turn it into numbers first, as for the model.")
         vector[row] = np.nan if missing else float(cell)
     return vector
-
-
-def _float(kind: Any) -> type[np.floating[Any]]:  # noqa: ANN401 - dtypes of two libraries
-    """The type of float that holds what a dtype of NumPy or pandas holds."""
-    bits = 8 * getattr(kind, "itemsize", 8)
-    return np.float32 if (kind.kind, bits) == ("f", 32) else np.float64
 
 
 # ---------------------------------------------------------------- arrays
@@ -311,8 +316,9 @@ def _reopening(array: Any) -> "partial[NDArray[Any]] | None":  # noqa: ANN401 - 
 def _from_array(block: Any, part: Part) -> Block:  # noqa: ARG001, ANN401 - as all that load; of any library
     """The numbers of an array, not copied where they are as wanted."""
     array = np.asarray(block)
+    kind = np.float32 if (array.dtype.kind, array.dtype.itemsize) == ("f", 4) else np.float64
     with np.errstate(over="ignore"):  # what is too large is refused as infinite
-        return np.ascontiguousarray(array, dtype=_float(array.dtype)), None
+        return np.ascontiguousarray(array, dtype=kind), None
 
 
 def _from_map(again: "partial[NDArray[Any]]", piece: slice, part: Part) -> Block:
@@ -320,7 +326,7 @@ def _from_map(again: "partial[NDArray[Any]]", piece: slice, part: Part) -> Block
     try:
         return _from_array(np.array(again()[piece]), part)
     except (OSError, ValueError) as error:
-        raise _unsound(error, part.within or f" in {str(again.args[0])!r}") from None
+        raise _unsound(summary(error), part.within or f" in {str(again.args[0])!r}") from None
 
 
 def _of_saved(path: Path, expected: RowFormat, within: str) -> _SlicedTable:
@@ -328,14 +334,14 @@ def _of_saved(path: Path, expected: RowFormat, within: str) -> _SlicedTable:
     try:
         array = np.lib.format.open_memmap(path, mode="r")
     except (OSError, ValueError) as error:
-        raise _unsound(error, within) from None
+        raise _unsound(summary(error), within) from None
     return replace(_of_array(array, expected, within), within=within)
 
 
-def _unsound(why: object, within: str) -> Exception:
+def _unsound(why: str, within: str) -> Exception:
     """The sentence on a file that cannot be read, or not any more."""
-    got = f"{str(why).partition(chr(10))[0][:LONGEST]}{within}"
-    return _refused("be sound and must not change while it is read", got, "Save it anew.")
+    rule = "be sound and must not change while it is read"
+    return _refused(rule, f"{why}{within}", "Save it anew.")
 
 
 # ---------------------------------------------------------------- Parquet
@@ -371,7 +377,8 @@ def _from_parquet(path: Path, part: Part) -> Block:
         frame = scan.select(only).slice(part.row, part.size).collect()
     if len(frame) < part.size:
         raise _unsound("fewer rows than before", part.within)
-    return _from_frame(frame, part)
+    places = {name: place for place, name in enumerate(frame.columns)}
+    return _from_frame(nw.from_native(frame, eager_only=True), places, part)
 
 
 @contextmanager
@@ -381,7 +388,7 @@ def _scan(path: Path, within: str) -> Generator[Any]:
     try:
         yield polars.scan_parquet(path, glob=False, hive_partitioning=False)
     except (OSError, polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
-        raise _unsound(error, within) from None
+        raise _unsound(summary(error), within) from None
 
 
 def _is_number(kind: Any) -> bool:  # noqa: ANN401 - polars is not always there
@@ -392,9 +399,9 @@ def _is_number(kind: Any) -> bool:  # noqa: ANN401 - polars is not always there
 def _polars() -> Any:  # noqa: ANN401 - it is not always there
     """The package that reads Parquet."""
     try:
-        return import_module("polars")
+        import polars as pl
     except ImportError:
         raise MissingPackageError(
-            "Reading Parquet needs polars, which is not installed: "
-            "run pip install 'possibal[experiments]'."
+            f"Reading Parquet needs polars, which is not installed: {INSTALL}"
         ) from None
+    return pl

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sqlalchemy import URL, Connection, inspect, text
 
-from possibal.data.decoding import reason
+from possibal.errors import summary
 from possibal.files import locked
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import SCHEMA, TABLES, address, file_of
@@ -105,7 +105,7 @@ def _tried(check: Check, store: Store) -> list[Finding]:
             return check(_Examined(store, connection))
     except Exception as error:  # noqa: BLE001 - the other checks are wanted all the same
         words = (check.__doc__ or "").removesuffix(".")
-        why = reason(getattr(error, "orig", error))
+        why = summary(getattr(error, "orig", error))
         return [Finding(ok=False, sentence=f"{words}: this could not be looked at ({why}).")]
 
 
