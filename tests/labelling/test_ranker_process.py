@@ -10,7 +10,7 @@ from threading import Thread
 
 import numpy as np
 import pytest
-from support.desks import rows, truth, until
+from support.services import rows, truth, until
 
 import possibal
 from possibal.campaign.campaign import Answer

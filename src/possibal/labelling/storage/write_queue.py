@@ -1,6 +1,6 @@
-"""One writer for a database: what waits is written together, and told done once it is durable.
+"""Single-writer thread with group commit: a savepoint per job; callers resume after COMMIT.
 
-writer.run(job)       job(connection) -> whatever it returns, after the commit
+queue.run(job)       job(connection) -> whatever it returns, once it is durable
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class QueuedJob(Generic[Result]):
 
 
 class WriteQueue:
-    """A thread that owns the only connection that writes.
+    """Owns the only connection that writes, and commits the jobs that wait as one group.
 
     Each job has a savepoint of its own, so that one that fails takes nothing back from the others.
     Where the commit itself fails, or the database gave up the transaction before it, all of them
