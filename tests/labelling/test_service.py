@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 from support.services import (
     answer,
     campaign,
@@ -23,7 +24,7 @@ from possibal.campaign.campaign import Campaign
 from possibal.errors import RefusedError
 from possibal.labelling import service
 from possibal.labelling.explanation import FAR, NEAR, QuestionSource
-from possibal.labelling.service import LEASE, LabellingService
+from possibal.labelling.service import LEASE
 from possibal.labelling.storage import journal
 from possibal.labelling.storage.journal import Kind
 from possibal.labelling.storage.store import Store
@@ -137,17 +138,26 @@ def test_before_the_first_ranking_a_row_can_be_shown_and_answered(at):
 
 
 def test_rows_are_similar_by_the_usual_distance_of_the_model(tmp_path):
-    # Twenty copies of nearly one row and four far ones: most pairs are within the heap, and their
-    # plain median distance would make no row similar to any other.
-    heap = rows(20) / 1000
-    X = np.vstack([heap, [[10.0, 0.0], [0.0, 10.0], [10.0, 2.0], [2.0, 10.0]]])
+    # A third of the rows are nearly one: they have many of the pairs and shrink the plain median.
+    X = np.vstack([rows(12) / 100, rows(20, seed=1)])
+    usual, away = usual_distance(X), np.sqrt(((X - X[20]) ** 2).sum(axis=1))
     with new_service(tmp_path, X) as at:
         answer(at, "ann", 20, "yes")
-        usual = at.scheduler.rank().usual_distance
-        assert usual == usual_distance(X)
-        assert 2.0 < NEAR * usual < 10.0 * FAR
-        assert at.question(22, "ann").sentence.endswith("A similar row was labelled yes.")
-        assert "Nothing like it" in at.question(23, "ann").sentence
+        assert at.scheduler.rank().usual_distance == usual
+        said = {row: at.question(row, "ann").sentence for row in range(len(X)) if row != 20}
+    for ending, least, most in (
+        ("A similar row was labelled yes.", 0.0, NEAR * usual),
+        ("The most similar labelled row is yes, but not very similar.", NEAR * usual, FAR * usual),
+        ("Nothing like it has been labelled yet.", FAR * usual, np.inf),
+    ):
+        found = {row for row, sentence in said.items() if sentence.endswith(ending)}
+        assert found == {row for row in said if least <= away[row] < most} != set()
+    assert any(FAR * _plain_median(X) < away[row] < FAR * usual for row in said)  # it matters
+
+
+def _plain_median(X):
+    """The median distance of two rows, whether or not they are nearly one."""
+    return np.median(pdist(X))
 
 
 @pytest.mark.parametrize("row", [-1, 30])
@@ -510,7 +520,7 @@ def test_check_rows_are_asked_about_where_nothing_else_is_left(tmp_path):
 
 
 # ---------------------------------------------------------------- again and again
-def test_a_journal_makes_the_same_desk_again(tmp_path):
+def test_a_journal_makes_the_same_campaign_again(tmp_path):
     with new_service(tmp_path, rows(40), check=5, people=2) as at:
         asked = walk(at, "ann", 12)
         walk(at, "bob", 6)
@@ -538,37 +548,37 @@ def test_a_journal_makes_the_same_desk_again(tmp_path):
 def test_a_crowd_answers_every_row_once(tmp_path):
     X = rows(200)
     with created(tmp_path, X, check=20) as store, serving(store, background=True) as at:
-        open_desk, said = LabellingService(at), truth(X)
+        said = truth(X)
 
         def work(number):
             mine = []
-            while (question := open_desk.ask(f"p{number}")) is not None:
+            while (question := at.ask(f"p{number}")) is not None:
                 mine.append(row_of(question))
-                open_desk.answer(event(f"p{number}", mine[-1], said[mine[-1]]))
+                at.answer(event(f"p{number}", mine[-1], said[mine[-1]]))
             return mine
 
         with ThreadPoolExecutor(16) as threads:
             done = [row for mine in threads.map(work, range(16)) for row in mine]
         assert sorted(done) == list(range(200))
         assert len(store.events()) == 200
-        assert at.state.labels == dict(enumerate(said))
+        assert at.read_model.state.labels == dict(enumerate(said))
 
 
 # ---------------------------------------------------------------- other processes
 @contextmanager
-def two_desks(db):
-    """Two desks at one database, as two processes have them."""
+def two_services(db):
+    """Two services at one database, as two processes have them."""
     with (
         Store.create(db, *campaign(rows(12))) as one,
         Store.open(db) as other,
         serving(one) as here,
         serving(other) as there,
     ):
-        yield LabellingService(here), LabellingService(there)
+        yield here, there
 
 
 def test_two_processes_never_give_out_one_row(postgresql):
-    with two_desks(postgresql) as (here, there):
+    with two_services(postgresql) as (here, there):
         asked = [row_of(here.ask(f"p{n}")) for n in range(6)]
         asked += [row_of(there.ask(f"q{n}")) for n in range(6)]
         assert sorted(asked) == list(range(12))
@@ -582,7 +592,7 @@ def test_two_processes_never_give_out_one_row(postgresql):
 
 def test_rows_that_others_took_are_given_up_until_that_is_known(postgresql, monkeypatch):
     monkeypatch.setattr(service, "TRIED", 1)
-    with two_desks(postgresql) as (here, there):
+    with two_services(postgresql) as (here, there):
         here.scheduler.await_ranking()
         best = list(here.scheduler.order)[:3]
         for number, row in enumerate(best):

@@ -80,7 +80,7 @@ events = Table(
     Column("label", Text),
     Column("target", Text),
     Column("necessity", Float(53)),
-    Column("thought", Text, key="predicted_label"),  # as the first version called it
+    Column("thought", Text),
     Column("at", BigInteger, nullable=False),
 )
 leases = Table(

@@ -31,7 +31,8 @@ from possibal.labelling.storage.write_queue import Job, Result, WriteQueue
 
 CHUNK, MANY = 8_000_000, 500
 """Bytes of an array in one cell, and values that one statement names."""
-COLUMNS = tuple(column.name for column in fields(Event))
+COLUMNS = {one.name: one.name for one in fields(Event)} | {"predicted_label": "thought"}
+"""The column of the journal that holds each attribute of an event."""
 
 
 @dataclass(frozen=True)
@@ -273,7 +274,7 @@ class Store:
     def events(self, after: int = 0) -> list[Event]:
         """What was added after an event, in the order of the journal."""
         table = database.events
-        query = select(*(table.c[name] for name in COLUMNS))
+        query = select(*(table.c[name] for name in COLUMNS.values()))
         query = query.where(table.c.number > after).order_by(table.c.number)
         with self._read.connect() as connection:
             return [_event(row) for row in connection.execute(query)]
@@ -343,7 +344,8 @@ def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
     for draft in drafts:
         number = connection.execute(adding, _values(draft, now)).scalar()
         if number is None:
-            known = select(*(table.c[name] for name in COLUMNS)).where(table.c.key == draft.key)
+            columns = (table.c[name] for name in COLUMNS.values())
+            known = select(*columns).where(table.c.key == draft.key)
             stored.append(_event(connection.execute(known).one()))
         else:
             stored.append(replace(draft, number=number, at=now))
@@ -355,7 +357,8 @@ def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
 
 def _values(event: Event, now: int) -> dict[str, Any]:
     """What the journal holds of an event that it gives a number."""
-    return {name: value for name, value in vars(event).items() if name != "number"} | {"at": now}
+    values = {COLUMNS[name]: value for name, value in vars(event).items() if name != "number"}
+    return values | {"at": now}
 
 
 def _hold(
@@ -383,7 +386,7 @@ def _inserting(connection: Connection, table: Any) -> Any:  # noqa: ANN401 - one
 
 def _event(row: Any) -> Event:  # noqa: ANN401 - a row of the result
     """An event as it was stored."""
-    event = Event(**row._mapping)  # noqa: SLF001 - SQLAlchemy's own name for it
+    event = Event(**dict(zip(COLUMNS, row, strict=True)))
     return replace(event, kind=Kind(event.kind))
 
 
