@@ -106,7 +106,7 @@ def exported_opinions(store: Store, *, fields: bool = False) -> list[ExportedOpi
 
 
 def _holding(verdict: RowVerdict) -> list[Event]:
-    """What is worth telling of a row: that somebody put it off is not."""
+    """The events on a row that are exported: skips are not."""
     said = [event for event in verdict.opinions.values() if event.kind is not Kind.SKIP]
     return said if verdict.settled is None else [*said, verdict.settled]
 
@@ -185,7 +185,7 @@ class _LabelImport:
     now: int
 
     def refused(self, rule: str, got: object, place: str, remedy: str) -> ValueError:
-        """The sentence on what cannot be taken in."""
+        """The sentence on what cannot be imported."""
         return ValueError(f"{rule}; got {got} at {place} of {str(self.path)!r}. {remedy}")
 
     def is_news(self, event: Event) -> bool:

@@ -130,7 +130,7 @@ class SavedModel:
 
         Args:
             X: (m, d).
-            progress: told the share that is done.
+            progress: called with the share that is done.
         """
         classifier = self.fitted()
         best = np.empty(len(X), dtype=np.intp)

@@ -124,8 +124,8 @@ class StoredCampaign:
         if self._read_model.setup.check:
             self._scheduler.measure()
         now = self._overview.progress()
-        told = {"state": advice.state.value, "reason": advice.reason}
-        return {**asdict(now), "left": now.left, "advice": told}
+        stopping = {"state": advice.state.value, "reason": advice.reason}
+        return {**asdict(now), "left": now.left, "advice": stopping}
 
     def close(self) -> None:
         """Close the database."""
@@ -213,4 +213,4 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
 
 
 def _silent(_words: str, _share: float) -> None:
-    """Nothing is told."""
+    """Report no progress."""

@@ -181,7 +181,7 @@ class JournalState:
             self.labels[row] = verdict.label
 
     def _fold_row(self, row: int) -> RowVerdict:
-        """What holds of a row, from all that was done about it."""
+        """Last writer wins per person, over the events on a row that are not undone."""
         holding = sorted((e for e in self._on_row[row] if self.holds(e)), key=lambda e: e.order)
         opinions = {event.who: event for event in holding if event.kind in OPINIONS}
         settled = [event for event in holding if event.kind is Kind.SETTLE]
@@ -207,7 +207,7 @@ class JournalState:
         return dict(sorted(self.labels.items(), key=lambda one: self._verdicts[one[0]].order))
 
     def answers(self, aside: frozenset[int] = frozenset()) -> tuple[Answer, ...]:
-        """What a campaign is told, in that order; rows put aside are left out."""
+        """The labels as a campaign's answers, in that order; rows put aside are left out."""
         return tuple(Answer(row, said) for row, said in self.labelled().items() if row not in aside)
 
     def conflicts(self) -> list[int]:
