@@ -45,7 +45,7 @@ def test_what_it_thinks_is_what_the_classifier_believes(labels, named):
     campaign = Campaign.start(X, classes=list(classes) or None).replay(task.answers)
     belief = campaign.classifier.belief(X)
     np.testing.assert_array_equal(ranking.necessity, necessity(belief))
-    np.testing.assert_array_equal(ranking.leading, leading_labels(belief))
+    np.testing.assert_array_equal(ranking.predicted, leading_labels(belief))
     assert ranking.classes == tuple(sorted(set(labels(X))))
     assert [ranking.predicted_label(row) for row in range(25)] == [
         ranking.classes[place] for place in leading_labels(belief)
@@ -54,7 +54,7 @@ def test_what_it_thinks_is_what_the_classifier_believes(labels, named):
     assert (ranking.answers, ranking.is_cold) == (9, False)
 
 
-def test_a_bench_can_be_used_again_and_remembers_nothing():
+def test_a_ranker_can_be_used_again_and_remembers_nothing():
     X = rows(20)
     ranker, later = InProcessRanker(X, "necessity", 0), RankingTask(told(X, range(8)))
     first = ranker.rank(later)
@@ -83,7 +83,7 @@ def test_before_two_classes_were_seen_rows_differ_and_nothing_is_known(classes, 
     assert ranking.is_cold
     assert ranking.answers == answered
     assert ranking.classes == ("yes",) * answered
-    assert (ranking.leading == UNKNOWN).all()
+    assert (ranking.predicted == UNKNOWN).all()
     assert not ranking.necessity.any()
     assert not ranking.relevance.any()
     assert ranking.predicted_label(3) is None
@@ -131,7 +131,7 @@ def test_the_column_that_goes_with_the_labels_is_found(labels):
 def test_the_relevance_of_a_column_is_a_correlation():
     X = rows(40, d=3)
     ranking = InProcessRanker(X, "necessity", 0).rank(RankingTask(told(X, range(20))))
-    known = [abs(np.corrcoef(column, ranking.leading)[0, 1]) for column in X.T]
+    known = [abs(np.corrcoef(column, ranking.predicted)[0, 1]) for column in X.T]
     np.testing.assert_allclose(ranking.relevance, known, rtol=1e-10)
 
 
