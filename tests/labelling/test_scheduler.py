@@ -52,7 +52,7 @@ def _store(tmp_path):
 
 
 # ---------------------------------------------------------------- events
-def test_what_is_taken_in_holds_and_is_ranked(store):
+def test_what_is_applied_holds_and_is_ranked(store):
     with serving(store) as at:
         assert at.scheduler.is_behind
         at.scheduler.await_ranking()

@@ -1,4 +1,4 @@
-"""A labelling campaign from its file to its page: read, begin or go on, serve."""
+"""Session of `possibal label`: ingest a file, create or reopen its campaign, serve the page."""
 
 from collections.abc import Generator
 from contextlib import closing, contextmanager
@@ -90,7 +90,7 @@ def _opened(db: str, wanted: SourceSpec, options: Options) -> Store:
     """The campaign of a file: gone on with, or begun."""
     if not Store.exists(db):
         _check_folder(db)
-        intake = _taken_in(wanted)
+        intake = _ingested(wanted)
         for note in intake.notes:
             console().print(note, soft_wrap=True)
         return create_campaign(db, intake, options)
@@ -134,7 +134,7 @@ def _check_same(setup: Setup, wanted: SourceSpec, db: str) -> None:
         )
 
 
-def _taken_in(wanted: SourceSpec) -> "IngestedRows":
+def _ingested(wanted: SourceSpec) -> "IngestedRows":
     """What the file holds, with a bar while it is read."""
     from possibal.data.ingest import ingest_file
 
