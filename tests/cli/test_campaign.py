@@ -273,3 +273,15 @@ def test_help_comes_without_what_takes_seconds_to_import():
     line = [sys.executable, "-c", code]
     done = subprocess.run(line, env=HERE, capture_output=True, text=True, check=False)  # noqa: S603 - our own code
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_status_comes_without_what_takes_seconds_to_import(db):
+    code = (
+        "import sys\nfrom possibal.cli.main import main\n"
+        f"main(['status', {db!r}])\n"
+        "sys.exit(', '.join({'scipy', 'sklearn'} & set(sys.modules)) or 0)"
+    )
+    line = [sys.executable, "-c", code]
+    done = subprocess.run(line, env=HERE, capture_output=True, text=True, check=False)  # noqa: S603 - our own code
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "answered" in done.stdout

@@ -7,6 +7,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 from sqlite3 import connect
+from textwrap import indent
 
 import httpx
 import pytest
@@ -238,3 +239,28 @@ def test_after_a_sudden_end_nothing_is_lost_and_nothing_is_left_running(server):
             again.process.send_signal(how)
             again.process.wait(PATIENCE)
             assert wait_for_end_of(again.process.pid)
+
+
+def test_going_on_with_a_campaign_and_its_questions_load_no_scipy(tmp_path):
+    path = table(tmp_path / "a.csv")
+    begun = (
+        "from pathlib import Path\nfrom possibal.data.ingest import SourceSpec, ingest_file\n"
+        "from possibal.labelling.create import Options, create_campaign\n"
+        f"rows = ingest_file(SourceSpec(Path({str(path)!r})), lambda *_: None)\n"
+        "create_campaign('a.db', rows, Options()).close()\n"
+    )
+    asked = (
+        "import sys\nfrom possibal.cli.label_session import serving\n"
+        "from possibal.labelling.overview import Overview\n"
+        "from possibal.labelling.storage.store import Store\n"
+        "with Store.open('a.db') as store, serving(store) as at:\n"
+        "    while at.scheduler.ranking is None:\n"
+        "        at.scheduler.await_ranking()\n"
+        "    assert at.ask('Ann').sentence\n"
+        "    assert at.scheduler.ranking.usual_distance > 0\n"
+        "    assert Overview(at.read_model, at.scheduler).map()\n"
+        "    sys.exit(', '.join({'scipy', 'sklearn'} & set(sys.modules)) or 0)\n"
+    )
+    for code in (begun, f"if __name__ == '__main__':\n{indent(asked, '    ')}"):
+        done = run(folder=tmp_path, code=code)
+        assert done.returncode == 0, done.stderr

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
-from support.desks import rows, truth
+from support.services import rows, truth
 
 from possibal.labelling import evaluation
 from possibal.labelling.evaluation import (

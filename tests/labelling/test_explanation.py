@@ -10,7 +10,7 @@ ALONE = "Nothing like it has been labelled yet."
 
 
 def test_a_check_row_says_nothing_of_what_the_model_thinks():
-    said = sentence(QuestionSource.CHECK, "cat", 0.95, NearestLabel(0.1, "dog"))
+    said = sentence(QuestionSource.CHECK, "cat", 0.95, NearestLabel("dog", 0.1))
     assert said == "It was drawn at random, to measure how well the model does."
 
 
@@ -47,15 +47,15 @@ def test_the_beginning_tells_whence_a_question_came(source, begun):
 
 @pytest.mark.parametrize(("others", "said"), [(0, ""), (1, ""), (37, "It stands for 37 similar ")])
 def test_a_row_that_speaks_for_others_in_doubt_says_for_how_many(others, said):
-    thought = "The model thinks it is cat, but is not sure."
+    predicted = "The model thinks it is cat, but is not sure."
     told = f"{said}rows that the model is not sure about. " if said else ""
-    assert sentence(QuestionSource.MODEL, "cat", 0.5, None, others) == f"{thought} {told}{ALONE}"
+    assert sentence(QuestionSource.MODEL, "cat", 0.5, None, others) == f"{predicted} {told}{ALONE}"
     for other in (QuestionSource.CHOSEN, QuestionSource.AGAIN):
         assert "stands for" not in sentence(other, "cat", 0.5, None, others)
 
 
 @pytest.mark.parametrize(
-    ("sure", "said"),
+    ("necessity", "said"),
     [
         (0.0, "The model leans to cat, but it could well be something else."),
         (0.19, "The model leans to cat, but it could well be something else."),
@@ -65,8 +65,8 @@ def test_a_row_that_speaks_for_others_in_doubt_says_for_how_many(others, said):
         (1.0, "The model is sure that it is cat."),
     ],
 )
-def test_how_sure_the_model_is_is_said_in_words(sure, said):
-    assert sentence(QuestionSource.MODEL, "cat", sure, None) == f"{said} {ALONE}"
+def test_how_sure_the_model_is_is_said_in_words(necessity, said):
+    assert sentence(QuestionSource.MODEL, "cat", necessity, None) == f"{said} {ALONE}"
 
 
 @pytest.mark.parametrize(
@@ -77,20 +77,22 @@ def test_how_sure_the_model_is_is_said_in_words(sure, said):
         (0.5, "The most similar labelled row is dog, but not very similar."),
         (FAR, "The most similar labelled row is dog, but not very similar."),
         (0.71, ALONE),
+        (None, "The most similar labelled row is dog."),
     ],
 )
 def test_how_like_the_nearest_labelled_row_is_is_said_in_words(distance, said):
-    assert sentence(QuestionSource.MODEL, "cat", 1.0, NearestLabel(distance, "dog")).endswith(said)
+    assert sentence(QuestionSource.MODEL, "cat", 1.0, NearestLabel("dog", distance)).endswith(said)
 
 
 @given(
     st.sampled_from(QuestionSource),
     st.sampled_from([None, "cat"]),
     st.floats(0, 1),
-    st.none() | st.builds(NearestLabel, st.floats(0, 3), st.just("dog")),
+    st.none() | st.builds(NearestLabel, st.just("dog"), st.none() | st.floats(0, 3)),
 )
-def test_every_reason_is_made_of_whole_sentences(source, leaning, sure, nearby):
-    assert re.fullmatch(r"[A-Z][^.]*\.( [A-Z][^.]*\.)*", sentence(source, leaning, sure, nearby))
+def test_every_reason_is_made_of_whole_sentences(source, label, necessity, nearest):
+    said = sentence(source, label, necessity, nearest)
+    assert re.fullmatch(r"[A-Z][^.]*\.( [A-Z][^.]*\.)*", said)
 
 
 def test_the_page_is_told_plain_words():

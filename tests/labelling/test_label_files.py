@@ -34,14 +34,14 @@ def _db(path, tmp_path):
     told(
         db,
         said(0, "large"),
-        said(5, "small", necessity=0.1 + 0.2, thought="large"),
+        said(5, "small", necessity=0.1 + 0.2, predicted_label="large"),
         said(5, "large", "bob"),
         said(5, "large", "cy", Kind.SETTLE),
         said(6, kind=Kind.UNSURE),
         said(6, kind=Kind.SKIP, who="bob"),
         said(7, kind=Kind.BAD, who="=bob"),
         said(8, "x"),
-        said(8, "=2+5", kind=Kind.EDIT, necessity=1.0, thought="'"),
+        said(8, "=2+5", kind=Kind.EDIT, necessity=1.0, predicted_label="'"),
         undone,
         Event("f" * 32, Kind.UNDO, "ann", AT, target=undone.key),
         said(10, "small", "ann", made=2**53),
@@ -83,7 +83,7 @@ def state(db):
 # ---------------------------------------------------------------- out
 def test_a_line_says_who_said_what_of_which_row_and_when(tmp_path):
     db = campaign(source(tmp_path), tmp_path / "a.db")
-    told(db, said(3, "large", made=AT, necessity=0.25, thought="small"))
+    told(db, said(3, "large", made=AT, necessity=0.25, predicted_label="small"))
     assert out(db).decode() == f"{HEAD}\nr3,large,label,ann,{MOMENT},0.25,small,large\n"
 
 

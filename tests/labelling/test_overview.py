@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from support.desks import answer, desk, event, rows, truth, undo, walk
+from support.services import answer, event, new_service, rows, truth, undo, walk
 
 from possibal.labelling import ranking
 from possibal.labelling.evaluation import wilson_interval
@@ -11,14 +11,14 @@ from possibal.labelling.storage.store import Item
 
 @pytest.fixture(name="at")
 def _at(tmp_path):
-    """A desk where two people are to answer each row."""
-    with desk(tmp_path, rows(), people=2) as made:
+    """A service where two people are to answer each row."""
+    with new_service(tmp_path, rows(), people=2) as made:
         yield made
 
 
 # ---------------------------------------------------------------- progress
 def test_at_the_start_everything_is_left(at):
-    found = Overview(at.standing).progress()
+    found = Overview(at.read_model, at.scheduler).progress()
     assert (found.rows, found.answered, found.left, found.unsure, found.bad) == (30, 0, 30, 0, 0)
     assert found.balance == {"no": 0, "yes": 0}
     assert found.advice is None
@@ -48,43 +48,43 @@ def test_progress_counts_what_holds(at):
         at.answer(done)
     at.answer(event("bob", 8, "no"))
     at.undo(undo("bob"))
-    at.standing.rank()
-    found = Overview(at.standing).progress()
+    at.scheduler.rank()
+    found = Overview(at.read_model, at.scheduler).progress()
     assert found.answered == 4  # 0, 1, 5 and 7
     assert found.left == 30 - 4  # but for 0, 2, 3 and 7, as 1 and 5 want a second answer
     assert found.unsure == 1  # 4
     assert found.bad == 1
     assert found.balance == {"no": 2, "yes": 2}
     assert found.people == {"ann": 4, "bob": 4, "cy": 0}
-    assert found.advice is at.standing.ranking.advice
+    assert found.advice is at.scheduler.ranking.advice
     assert not found.is_behind
 
 
 def test_nothing_is_left_once_nobody_is_asked(tmp_path):
-    with desk(tmp_path, rows(6)) as at:
+    with new_service(tmp_path, rows(6)) as at:
         for left in range(6, 0, -1):
-            assert Overview(at.standing).progress().left == left
+            assert Overview(at.read_model, at.scheduler).progress().left == left
             walk(at, "ann", 1)
-        assert Overview(at.standing).progress().left == 0
+        assert Overview(at.read_model, at.scheduler).progress().left == 0
         assert at.ask("ann") is None
 
 
 def test_a_failure_of_the_model_is_told(at):
-    at.standing.trouble = "It could not."
-    assert Overview(at.standing).progress().trouble == "It could not."
+    at.scheduler.trouble = "It could not."
+    assert Overview(at.read_model, at.scheduler).progress().trouble == "It could not."
 
 
 def test_the_curve_is_judged_by_the_labels_that_check_rows_have_now(tmp_path):
     X = rows(40)
-    with desk(tmp_path, X, check=10) as at:
-        view, check = Overview(at.standing), at.standing.check_rows
+    with new_service(tmp_path, X, check=10) as at:
+        view, check = Overview(at.read_model, at.scheduler), at.read_model.check_rows
         free = [row for row in range(40) if row not in check]
         for row in free[:6]:
             answer(at, "ann", row)
-        at.standing.rank()
+        at.scheduler.rank()
         for row in free[6:12]:
             answer(at, "ann", row)
-        at.standing.rank()
+        at.scheduler.rank()
         assert view.progress().curve == ()
         for count in (1, 4, 10):
             for row in check[:count]:
@@ -92,7 +92,7 @@ def test_the_curve_is_judged_by_the_labels_that_check_rows_have_now(tmp_path):
             curve = view.progress().curve
             assert [point.answers for point in curve] == [6, 12]
             for point in curve:
-                predicted = at.standing.seen[point.answers][:count]
+                predicted = at.scheduler.check_predictions[point.answers][:count]
                 true = [truth(X)[row] for row in check[:count]]
                 right = sum(one == other for one, other in zip(predicted, true, strict=True))
                 assert point.accuracy == right / count
@@ -103,48 +103,52 @@ def test_the_curve_is_judged_by_the_labels_that_check_rows_have_now(tmp_path):
 
 def test_what_was_saved_is_told_in_words(tmp_path, monkeypatch):
     monkeypatch.setattr("possibal.labelling.evaluation.DRAWS", 2)
-    with desk(tmp_path, rows(50), check=20) as at:
+    with new_service(tmp_path, rows(50), check=20) as at:
         for row in range(50):
             answer(at, "ann", row)
-        at.standing.measure()
-        assert Overview(at.standing).progress().saving == at.standing.saving.sentence
+        at.scheduler.measure()
+        assert (
+            Overview(at.read_model, at.scheduler).progress().saving == at.scheduler.saving.sentence
+        )
 
 
 # ---------------------------------------------------------------- the map
 def test_the_map_holds_every_row_of_a_small_pool_between_nought_and_one(at):
     walk(at, "ann", 5)
-    spots = Overview(at.standing).map()
-    labels = at.standing.state.labels
+    spots = Overview(at.read_model, at.scheduler).map()
+    labels = at.read_model.state.labels
     assert sorted(spot.row for spot in spots) == list(range(30))
     for axis in ("x", "y"):
         values = [getattr(spot, axis) for spot in spots]
         assert (min(values), max(values)) == (0.0, 1.0)
     assert {spot.row: spot.label for spot in spots if spot.label} == labels
-    assert [spot.sure for spot in spots] == [at.standing.ranking.necessity_of(s.row) for s in spots]
+    assert [spot.necessity for spot in spots] == [
+        at.scheduler.ranking.necessity_of(s.row) for s in spots
+    ]
 
 
 def test_the_map_shows_the_plane_in_which_rows_differ_most(tmp_path):
     X = rows(d=4) * [0.1, 20.0, 0.1, 2.0]
-    with desk(tmp_path, X) as at:
-        spots = sorted(Overview(at.standing).map(), key=lambda spot: spot.row)
+    with new_service(tmp_path, X) as at:
+        spots = sorted(Overview(at.read_model, at.scheduler).map(), key=lambda spot: spot.row)
     assert abs(np.corrcoef([s.x for s in spots], X[:, 1])[0, 1]) > 0.99
     assert abs(np.corrcoef([s.y for s in spots], X[:, 3])[0, 1]) > 0.99
 
 
 def test_before_the_first_ranking_nothing_on_the_map_is_sure(at):
-    assert {spot.sure for spot in Overview(at.standing).map()} == {0.0}
+    assert {spot.necessity for spot in Overview(at.read_model, at.scheduler).map()} == {0.0}
 
 
 def test_labelled_rows_are_always_on_the_map_and_the_others_are_drawn(at, monkeypatch):
     monkeypatch.setattr(ranking, "OVERVIEW_SAMPLE", 5)
     for row in range(0, 30, 3):
         answer(at, "ann", row)
-    view = Overview(at.standing)
+    view = Overview(at.read_model, at.scheduler)
     shown = [spot.row for spot in view.map()]
     assert len(shown) == len(set(shown))
     assert 10 <= len(shown) <= 15
     assert set(range(0, 30, 3)) <= set(shown)
-    assert shown == [spot.row for spot in Overview(at.standing).map()]
+    assert shown == [spot.row for spot in Overview(at.read_model, at.scheduler).map()]
 
 
 @pytest.mark.parametrize(
@@ -153,8 +157,8 @@ def test_labelled_rows_are_always_on_the_map_and_the_others_are_drawn(at, monkey
     ids=["constant", "one column", "one constant column"],
 )
 def test_rows_that_differ_little_can_be_drawn(tmp_path, X):
-    with desk(tmp_path, X) as at:
-        spots = Overview(at.standing).map()
+    with new_service(tmp_path, X) as at:
+        spots = Overview(at.read_model, at.scheduler).map()
         assert len(spots) == 6
         assert all(0.0 <= value <= 1.0 for spot in spots for value in (spot.x, spot.y))
         assert all(spot.y == 0.0 for spot in spots)
@@ -163,7 +167,7 @@ def test_rows_that_differ_little_can_be_drawn(tmp_path, X):
 # ---------------------------------------------------------------- history
 @pytest.fixture(name="told")
 def _told(at):
-    """A desk where something happened: the events, the oldest first."""
+    """A service where something happened: the events, the oldest first."""
     told = [
         at.answer(done).event
         for done in (
@@ -181,7 +185,7 @@ def _told(at):
 
 def test_history_shows_what_was_done_about_rows_the_latest_first(told):
     at, events = told
-    entries, more = Overview(at.standing).history(HistoryFilter())
+    entries, more = Overview(at.read_model, at.scheduler).history(HistoryFilter())
     assert [entry.event for entry in entries] == [events[i] for i in (5, 3, 2, 1, 0)]
     assert [entry.holds for entry in entries] == [True, True, True, False, True]
     assert [entry.item.row for entry in entries] == [1, 3, 12, 12, 1]
@@ -206,7 +210,7 @@ def test_history_shows_what_was_done_about_rows_the_latest_first(told):
 )
 def test_history_can_be_narrowed(told, wanted, found):
     at, events = told
-    entries, more = Overview(at.standing).history(wanted)
+    entries, more = Overview(at.read_model, at.scheduler).history(wanted)
     assert [entry.event for entry in entries] == [events[place] for place in found]
     assert not more
 
@@ -214,7 +218,7 @@ def test_history_can_be_narrowed(told, wanted, found):
 @pytest.mark.parametrize("text", [None, "words"])
 def test_history_is_read_page_by_page(told, text):
     at, events = told
-    view, pages, before = Overview(at.standing), [], None
+    view, pages, before = Overview(at.read_model, at.scheduler), [], None
     while True:
         entries, more = view.history(HistoryFilter(text=text, before=before, limit=2))
         pages.append([entry.event for entry in entries])
@@ -235,7 +239,7 @@ def test_agreement_is_told_for_every_two_and_for_all(at):
     for who in ("ann", "bob"):
         answer(at, who, 7, "no")
     at.answer(event("cy", 7, kind=Kind.BAD))
-    found = Overview(at.standing).agreement()
+    found = Overview(at.read_model, at.scheduler).agreement()
     assert found.rows == 5
     assert [(one, other, rows) for one, other, rows, _ in found.pairs] == [
         ("ann", "bob", 5),
@@ -249,7 +253,7 @@ def test_agreement_is_told_for_every_two_and_for_all(at):
 
 def test_one_person_agrees_with_nobody(at):
     walk(at, "ann", 3)
-    found = Overview(at.standing).agreement()
+    found = Overview(at.read_model, at.scheduler).agreement()
     assert (found.pairs, found.alpha, found.rows) == ((), None, 0)
 
 
@@ -259,7 +263,7 @@ def test_conflicts_that_are_not_settled_come_first(at):
         answer(at, "bob", row, "no" if row == 5 else "yes")
     at.answer(event("cy", 2, "yes", Kind.SETTLE))
     at.answer(event("cy", 6, kind=Kind.BAD))
-    found = Overview(at.standing).conflicts()
+    found = Overview(at.read_model, at.scheduler).conflicts()
     assert [(one.item.row, one.settled) for one in found] == [(4, None), (9, None), (2, "yes")]
     assert found[0].said == {"ann": "no", "bob": "yes"}
     assert found[0].item.id == "id-4"
@@ -267,14 +271,14 @@ def test_conflicts_that_are_not_settled_come_first(at):
 
 # ---------------------------------------------------------------- fields
 def test_fields_that_go_with_the_labels_come_first(tmp_path):
-    with desk(tmp_path, rows(40, d=3), fields=("a", "b", "c")) as at:
-        view = Overview(at.standing)
+    with new_service(tmp_path, rows(40, d=3), fields=("a", "b", "c")) as at:
+        view = Overview(at.read_model, at.scheduler)
         assert view.fields((2, 1, 1)) == [0, 1, 2]
-        at.standing.rank()
+        at.scheduler.rank()
         assert view.fields((2, 1, 1)) == [0, 1, 2]
         walk(at, "ann", 12)
-        at.standing.rank()
-        relevance = at.standing.ranking.relevance
+        at.scheduler.rank()
+        relevance = at.scheduler.ranking.relevance
         assert relevance.argmax() == 0
         assert view.fields((2, 1, 1)) == [2, 1, 0]
         assert view.fields((1, 2, 2)) == [1, 2, 0]

@@ -2,7 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
-from support.desks import rows, truth
+from support.services import rows, truth
 
 from possibal.acquisition.pointwise import necessity
 from possibal.acquisition.registry import STRATEGIES
@@ -46,7 +46,7 @@ def test_what_it_thinks_is_what_the_classifier_believes(labels, named):
     campaign = Campaign.start(X, classes=list(classes) or None).replay(task.answers)
     belief = campaign.classifier.belief(X)
     np.testing.assert_array_equal(ranking.necessity, necessity(belief))
-    np.testing.assert_array_equal(ranking.leading, leading_labels(belief))
+    np.testing.assert_array_equal(ranking.predicted, leading_labels(belief))
     assert ranking.classes == tuple(sorted(set(labels(X))))
     assert [ranking.predicted_label(row) for row in range(25)] == [
         ranking.classes[place] for place in leading_labels(belief)
@@ -55,12 +55,12 @@ def test_what_it_thinks_is_what_the_classifier_believes(labels, named):
     assert (ranking.answers, ranking.is_cold) == (9, False)
 
 
-def test_a_bench_can_be_used_again_and_remembers_nothing():
+def test_a_ranker_can_be_used_again_and_remembers_nothing():
     X = rows(20)
-    bench, later = InProcessRanker(X, "necessity", 0), RankingTask(told(X, range(8)))
-    first = bench.rank(later)
-    bench.rank(RankingTask(told(X, range(12)), ("no", "other", "yes"), frozenset([15])))
-    again = bench.rank(later)
+    ranker, later = InProcessRanker(X, "necessity", 0), RankingTask(told(X, range(8)))
+    first = ranker.rank(later)
+    ranker.rank(RankingTask(told(X, range(12)), ("no", "other", "yes"), frozenset([15])))
+    again = ranker.rank(later)
     np.testing.assert_array_equal(again.order, first.order)
     np.testing.assert_array_equal(again.necessity, first.necessity)
 
@@ -84,7 +84,7 @@ def test_before_two_classes_were_seen_rows_differ_and_nothing_is_known(classes, 
     assert ranking.is_cold
     assert ranking.answers == answered
     assert ranking.classes == ("yes",) * answered
-    assert (ranking.leading == UNKNOWN).all()
+    assert (ranking.predicted == UNKNOWN).all()
     assert not ranking.necessity.any()
     assert not ranking.relevance.any()
     assert ranking.predicted_label(3) is None
@@ -132,7 +132,7 @@ def test_the_column_that_goes_with_the_labels_is_found(labels):
 def test_the_relevance_of_a_column_is_a_correlation():
     X = rows(40, d=3)
     ranking = InProcessRanker(X, "necessity", 0).rank(RankingTask(told(X, range(20))))
-    known = [abs(np.corrcoef(column, ranking.leading)[0, 1]) for column in X.T]
+    known = [abs(np.corrcoef(column, ranking.predicted)[0, 1]) for column in X.T]
     np.testing.assert_allclose(ranking.relevance, known, rtol=1e-10)
 
 
@@ -150,20 +150,20 @@ def test_constant_columns_are_of_no_relevance():
 def test_predictions_are_what_the_ranking_thinks():
     X, mixed = rows(150, d=4), rows(150, seed=9)[:, 0]
     said = truth(X[:, [0]] + 0.5 * X[:, [1]] ** 2 + 0.3 * mixed[:, None])
-    task, bench = RankingTask(told(X, range(9), said)), InProcessRanker(X, "necessity", 0)
-    ranking, places = bench.rank(task), np.arange(149, -1, -1)
-    thought = [ranking.predicted_label(row) for row in places]
-    assert bench.predicted(task, places) == thought
-    assert bench.campaign(task).classifier.predict(X[places]).tolist() != thought
+    task, ranker = RankingTask(told(X, range(9), said)), InProcessRanker(X, "necessity", 0)
+    ranking, places = ranker.rank(task), np.arange(149, -1, -1)
+    predicted = [ranking.predicted_label(row) for row in places]
+    assert ranker.predict(task, places) == predicted
+    assert ranker.campaign(task).classifier.predict(X[places]).tolist() != predicted
 
 
 def test_before_two_classes_were_seen_nothing_is_predicted_or_measured():
     X = rows(50)
-    bench = InProcessRanker(X, "necessity", 0)
+    ranker = InProcessRanker(X, "necessity", 0)
     for answers in ((), (Answer(0, "yes"),)):
         task = RankingTask(answers, ("no", "yes"), check=told(X, range(20, 50)))
-        assert bench.predicted(task, np.arange(5)) is None
-        assert bench.measure(task) is None
+        assert ranker.predict(task, np.arange(5)) is None
+        assert ranker.measure(task) is None
 
 
 def test_the_accuracy_measured_is_that_on_the_check_rows(monkeypatch):
@@ -171,9 +171,9 @@ def test_the_accuracy_measured_is_that_on_the_check_rows(monkeypatch):
     X = rows(60)
     check = told(X, range(30, 60))
     task = RankingTask(told(X, range(10)), aside=frozenset(range(30, 60)), check=check)
-    bench = InProcessRanker(X, "necessity", 0)
-    found = bench.measure(task)
-    predicted = bench.predicted(task, np.arange(30, 60))
+    ranker = InProcessRanker(X, "necessity", 0)
+    found = ranker.measure(task)
+    predicted = ranker.predict(task, np.arange(30, 60))
     assert found.answers == 10
     assert found.accuracy == np.mean([a.label == p for a, p in zip(check, predicted, strict=True)])
 
@@ -182,18 +182,18 @@ def test_what_random_rows_reach_is_measured_again_only_for_other_check_rows(monk
     monkeypatch.setattr(evaluation, "DRAWS", 2)
     X = rows(60)
     few, many = told(X, range(38, 60)), told(X, range(30, 60))
-    bench = InProcessRanker(X, "necessity", 0)
+    ranker = InProcessRanker(X, "necessity", 0)
     for check in (few, many, few):
         for size in (6, 20):
             task = RankingTask(told(X, range(size)), check=check)
-            assert bench.measure(task) == InProcessRanker(X, "necessity", 0).measure(task)
+            assert ranker.measure(task) == InProcessRanker(X, "necessity", 0).measure(task)
 
 
 def test_too_few_check_rows_measure_nothing():
     X = rows(40)
-    bench = InProcessRanker(X, "necessity", 0)
-    assert bench.measure(RankingTask(told(X, range(10)), check=told(X, range(30, 40)))) is None
-    assert bench.measure(RankingTask(told(X, range(10)))) is None
+    ranker = InProcessRanker(X, "necessity", 0)
+    assert ranker.measure(RankingTask(told(X, range(10)), check=told(X, range(30, 40)))) is None
+    assert ranker.measure(RankingTask(told(X, range(10)))) is None
 
 
 # ---------------------------------------------------------------- values

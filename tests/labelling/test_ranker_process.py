@@ -10,7 +10,7 @@ from threading import Thread
 
 import numpy as np
 import pytest
-from support.desks import rows, truth, until
+from support.services import rows, truth, until
 
 import possibal
 from possibal.campaign.campaign import Answer
@@ -18,6 +18,7 @@ from possibal.labelling import ranker_process
 from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.ranker_process import NICENESS, RankerProcess
 from possibal.labelling.ranking import RankingTask
+from possibal.numerics.distances import usual_distance
 
 ELSEWHERE = os.environ.get("CI") != "true"
 POSIX = pytest.mark.skipif(ELSEWHERE and os.name != "posix", reason="needs signals of POSIX")
@@ -75,20 +76,21 @@ def is_gone(pid: int) -> bool:
 
 
 # ---------------------------------------------------------------- work
-def test_it_ranks_as_a_bench_here(shared):
+def test_it_ranks_as_a_ranker_here(shared):
     here = InProcessRanker(X, "necessity", 0)
     known, found = here.rank(TASK), shared.rank(TASK)
     np.testing.assert_array_equal(found.order, known.order)
     np.testing.assert_allclose(found.necessity, known.necessity, rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(found.leading, known.leading)
+    np.testing.assert_array_equal(found.predicted, known.predicted)
+    assert found.usual_distance == known.usual_distance == usual_distance(X)
     np.testing.assert_allclose(found.relevance, known.relevance)
     assert (found.classes, found.answers, found.is_cold) == (("no", "yes"), 8, False)
     assert found.advice.reason == known.advice.reason
 
 
-def test_it_predicts_and_measures_as_a_bench_here(shared):
+def test_it_predicts_and_measures_as_a_ranker_here(shared):
     here, places = InProcessRanker(X, "necessity", 0), np.array([50, 9])
-    assert shared.predicted(TASK, places) == here.predicted(TASK, places)
+    assert shared.predict(TASK, places) == here.predict(TASK, places)
     check = tuple(Answer(row, truth(X)[row]) for row in range(38, 60))
     task = RankingTask(TASK.answers, TASK.classes, frozenset(range(38, 60)), check)
     assert shared.measure(task) == here.measure(task)
@@ -181,7 +183,7 @@ def test_a_worker_ends_when_whoever_started_it_is_killed():
     until(lambda: is_gone(pid), 10)
 
 
-def test_work_is_done_until_nobody_is_at_the_other_end_even_without_kindness(monkeypatch):
+def test_work_is_done_until_nobody_is_at_the_other_end_even_without_niceness(monkeypatch):
     monkeypatch.delattr(os, "nice", raising=False)  # as on systems that do not know it
     before = signal.getsignal(signal.SIGINT)
     here, there = Pipe()
@@ -189,7 +191,7 @@ def test_work_is_done_until_nobody_is_at_the_other_end_even_without_kindness(mon
 
     def ask():
         here.send((X, "necessity", 0))
-        for verb, arguments in [("rank", (TASK,)), ("rank", (None,)), ("predicted", (TASK, [1]))]:
+        for verb, arguments in [("rank", (TASK,)), ("rank", (None,)), ("predict", (TASK, [1]))]:
             here.send((verb, arguments))
             told.append(here.recv())
         here.close()

@@ -7,9 +7,9 @@ from possibal.labelling.ranking import UNKNOWN, Ranking, RankingTask, overview_s
 ADVICE = Advice(AdviceState.GO_ON, "Go on.", 0.0, 2, None)
 
 
-def ranking(looked_at, necessity, leading) -> Ranking:
-    told = np.array(looked_at), np.array(necessity), np.array(leading)
-    return Ranking(3, ("a", "b"), np.arange(3), *told, np.zeros(2), ADVICE, is_cold=False)
+def ranking(looked_at, necessity, predicted) -> Ranking:
+    told = np.array(looked_at), np.array(necessity), np.array(predicted)
+    return Ranking(3, ("a", "b"), np.arange(3), *told, np.zeros(2), 1.0, ADVICE, is_cold=False)
 
 
 def test_the_likeliest_label_of_a_row_is_named_where_there_is_one():

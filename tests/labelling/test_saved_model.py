@@ -10,8 +10,8 @@ from support.begun import campaign, clouds, said, source, told
 
 from possibal.errors import MissingPackageError
 from possibal.labelling import saved_model as models
-from possibal.labelling.live import LiveCampaign
 from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.read_model import ReadModel
 from possibal.labelling.saved_model import SavedModel
 from possibal.labelling.storage.journal import Kind
 from possibal.labelling.storage.store import Store
@@ -49,12 +49,12 @@ def files(folder: Path) -> list[str]:
 def test_it_is_learnt_from_what_the_campaign_learns_from(db, kept):
     with Store.open(db, writes=False) as store:
         setup, X = store.setup(), store.array("X")
-        bench = InProcessRanker(X, setup.strategy, setup.seed)
-        standing = LiveCampaign(store, bench, background=False)
-        task = standing.task()
-        classifier = bench.campaign(task).classifier
+        ranker = InProcessRanker(X, setup.strategy, setup.seed)
+        read_model = ReadModel(store)
+        task = read_model.task()
+        classifier = ranker.campaign(task).classifier
     rows = [answer.row for answer in task.answers]
-    assert not set(rows) & set(standing.check_rows)
+    assert not set(rows) & set(read_model.check_rows)
     assert {1, 2, 4}.isdisjoint(rows)
     assert kept.labels == tuple(answer.label for answer in task.answers)
     np.testing.assert_array_equal(kept.X, X[rows])

@@ -2,17 +2,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from support.desks import (
+from scipy.spatial.distance import pdist
+from support.services import (
     answer,
     campaign,
     created,
-    desk,
     event,
+    new_service,
     reopened,
     row_of,
     rows,
-    standing,
+    serving,
     truth,
     undo,
     walk,
@@ -21,19 +23,20 @@ from support.desks import (
 from possibal.campaign.campaign import Campaign
 from possibal.errors import RefusedError
 from possibal.labelling import service
-from possibal.labelling.explanation import QuestionSource
-from possibal.labelling.service import LEASE, LabellingService
+from possibal.labelling.explanation import FAR, NEAR, QuestionSource
+from possibal.labelling.service import LEASE
 from possibal.labelling.storage import journal
 from possibal.labelling.storage.journal import Kind
 from possibal.labelling.storage.store import Store
+from possibal.numerics.distances import usual_distance
 
 pytest_plugins = ["support.postgres"]
 
 
 @pytest.fixture(name="at")
 def _at(tmp_path):
-    """The desk of a campaign of thirty rows."""
-    with desk(tmp_path, rows()) as made:
+    """The service of a campaign of thirty rows."""
+    with new_service(tmp_path, rows()) as made:
         yield made
 
 
@@ -53,8 +56,8 @@ def _time(monkeypatch):
 def test_the_best_free_row_is_asked_about(at):
     walk(at, "ann", 6)
     question = at.ask("ann")
-    labels = at.standing.state.answers()
-    alone = Campaign.start(at.standing.X, classes=["no", "yes"]).replay(labels)
+    labels = at.read_model.state.answers()
+    alone = Campaign.start(at.read_model.X, classes=["no", "yes"]).replay(labels)
     assert (row_of(question),) == alone.ask()
     assert row_of(at.ask("bob")) == alone.ask(2)[1]
 
@@ -76,7 +79,7 @@ def test_no_two_people_are_at_one_row(at):
 
 
 def test_several_rows_can_be_asked_for_at_once(tmp_path):
-    with desk(tmp_path, rows(8)) as at:
+    with new_service(tmp_path, rows(8)) as at:
         first = row_of(at.ask("ann"))
         mine = at.rows("ann", 4)
         assert mine[0] == first
@@ -89,7 +92,7 @@ def test_several_rows_can_be_asked_for_at_once(tmp_path):
 
 
 def test_a_row_comes_back_once_its_lease_has_ended(tmp_path, time):
-    with desk(tmp_path, rows(2)) as at:
+    with new_service(tmp_path, rows(2)) as at:
         first = {row_of(at.ask(who)) for who in ("ann", "bob")}
         assert at.ask("cy") is None
         time(LEASE - 1)
@@ -112,24 +115,49 @@ def test_the_first_questions_stand_for_others_and_the_later_ones_come_from_the_m
     assert first.sentence.startswith("Too little is known for a guess, and this row stands")
     walk(at, "ann", 8)
     later = at.ask("ann")
-    row, ranking = row_of(later), at.standing.ranking
+    row, ranking = row_of(later), at.scheduler.ranking
     assert later.source is QuestionSource.MODEL
     assert (later.predicted_label, later.necessity) == (
         ranking.predicted_label(row),
         ranking.necessity_of(row),
     )
     assert later.item == at.store.items([row])[row]
-    near = at.standing.nearest(row, 3)
+    near = at.read_model.nearest(row, 3)
     assert [(one.item.row, one.label) for one in later.near] == [(r, label) for r, label, _ in near]
     assert later.predicted_label in later.sentence
 
 
 def test_before_the_first_ranking_a_row_can_be_shown_and_answered(at):
     question = at.question(3, "ann")
-    assert at.standing.ranking is None
+    assert at.scheduler.ranking is None
     assert question.source is QuestionSource.DIVERSE
     stored = answer(at, "ann", 3).event
-    assert (stored.thought, stored.necessity) == (None, None)
+    assert (stored.predicted_label, stored.necessity) == (None, None)
+    label = truth(at.read_model.X)[3]
+    assert at.question(4, "ann").sentence.endswith(f"The most similar labelled row is {label}.")
+
+
+def test_rows_are_similar_by_the_usual_distance_of_the_model(tmp_path):
+    # A third of the rows are nearly one: they have many of the pairs and shrink the plain median.
+    X = np.vstack([rows(12) / 100, rows(20, seed=1)])
+    usual, away = usual_distance(X), np.sqrt(((X - X[20]) ** 2).sum(axis=1))
+    with new_service(tmp_path, X) as at:
+        answer(at, "ann", 20, "yes")
+        assert at.scheduler.rank().usual_distance == usual
+        said = {row: at.question(row, "ann").sentence for row in range(len(X)) if row != 20}
+    for ending, least, most in (
+        ("A similar row was labelled yes.", 0.0, NEAR * usual),
+        ("The most similar labelled row is yes, but not very similar.", NEAR * usual, FAR * usual),
+        ("Nothing like it has been labelled yet.", FAR * usual, np.inf),
+    ):
+        found = {row for row, sentence in said.items() if sentence.endswith(ending)}
+        assert found == {row for row in said if least <= away[row] < most} != set()
+    assert any(FAR * _plain_median(X) < away[row] < FAR * usual for row in said)  # it matters
+
+
+def _plain_median(X):
+    """The median distance of two rows, whether or not they are nearly one."""
+    return np.median(pdist(X))
 
 
 @pytest.mark.parametrize("row", [-1, 30])
@@ -147,16 +175,17 @@ def test_a_row_that_is_none_is_refused(at, row):
 
 
 # ---------------------------------------------------------------- answering
-def test_an_answer_is_stored_with_what_the_model_thought(at):
+def test_an_answer_is_stored_with_what_the_model_predicted(at):
     walk(at, "ann", 8)
     row = row_of(at.ask("ann"))
-    thought, sure = at.standing.ranking.predicted_label(row), at.standing.ranking.necessity_of(row)
+    ranking = at.scheduler.ranking
+    predicted, necessity = ranking.predicted_label(row), ranking.necessity_of(row)
     stored = answer(at, "ann", row)
     assert not stored.repeated
-    assert (stored.event.thought, stored.event.necessity) == (thought, sure)
+    assert (stored.event.predicted_label, stored.event.necessity) == (predicted, necessity)
     assert at.store.events()[-1] == stored.event
     assert stored.event.number == 9
-    assert at.standing.state.labels[row] == truth(at.standing.X)[row]
+    assert at.read_model.state.labels[row] == truth(at.read_model.X)[row]
     assert at.store.leases(service.clock()) == {}
     assert row_of(at.ask("ann")) != row
 
@@ -190,23 +219,23 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_written(at, said, error):
     with pytest.raises(RefusedError, match=error):
         at.append([event("ann", 4, "no"), said])
     assert at.store.events() == []
-    assert at.standing.state.events == {}
+    assert at.read_model.state.events == {}
 
 
 def test_a_class_that_was_added_may_be_named(at):
     added = at.answer(event("ann", None, "maybe", Kind.CLASS)).event
-    assert (added.thought, added.necessity) == (None, None)
-    assert at.standing.classes == ("no", "yes", "maybe")
+    assert (added.predicted_label, added.necessity) == (None, None)
+    assert at.read_model.classes == ("no", "yes", "maybe")
     answer(at, "bob", 3, "maybe")
     assert at.undo(undo("ann", added.key)) == added
-    assert at.standing.classes == ("no", "yes", "maybe")
-    assert at.standing.state.labels == {3: "maybe"}
+    assert at.read_model.classes == ("no", "yes", "maybe")
+    assert at.read_model.state.labels == {3: "maybe"}
 
 
 def test_a_person_may_change_their_mind(at):
     answer(at, "ann", 3, "no")
     at.answer(event("ann", 3, "yes", Kind.EDIT))
-    assert at.standing.state.labels == {3: "yes"}
+    assert at.read_model.state.labels == {3: "yes"}
     assert at.question(3, "ann").mine.label == "yes"
     assert at.question(3, "ann").source is QuestionSource.AGAIN
     assert at.question(3, "bob").mine is None
@@ -215,13 +244,13 @@ def test_a_person_may_change_their_mind(at):
 # ---------------------------------------------------------------- not answering
 def test_a_skipped_row_is_asked_about_again_after_a_while(tmp_path, monkeypatch):
     monkeypatch.setattr(journal, "REST", 5)
-    with desk(tmp_path, rows(12)) as at:
+    with new_service(tmp_path, rows(12)) as at:
         skipped = row_of(at.ask("ann"))
         at.answer(event("ann", skipped, kind=Kind.SKIP))
         assert row_of(at.ask("bob")) == skipped
         at.answer(event("bob", skipped, kind=Kind.SKIP))
         assert skipped not in walk(at, "ann", 5)
-        at.standing.rank()
+        at.scheduler.rank()
         assert skipped in at._open("ann")  # noqa: SLF001 - without waiting for its turn
         assert skipped not in at._open("bob")  # noqa: SLF001 - who did not do enough since
         assert skipped in walk(at, "ann", 7)
@@ -229,7 +258,7 @@ def test_a_skipped_row_is_asked_about_again_after_a_while(tmp_path, monkeypatch)
 
 
 def test_skipped_rows_come_back_at_once_where_nothing_else_is_left(tmp_path):
-    with desk(tmp_path, rows(3)) as at:
+    with new_service(tmp_path, rows(3)) as at:
         skipped = []
         for _ in range(2):
             skipped.append(row_of(at.ask("ann")))
@@ -246,7 +275,7 @@ def test_skipped_rows_come_back_at_once_where_nothing_else_is_left(tmp_path):
 
 
 def test_a_row_that_one_person_is_unsure_of_goes_to_others_only(tmp_path):
-    with desk(tmp_path, rows(3)) as at:
+    with new_service(tmp_path, rows(3)) as at:
         row = row_of(at.ask("ann"))
         at.answer(event("ann", row, kind=Kind.UNSURE))
         assert row not in walk(at, "ann", 2)
@@ -255,7 +284,7 @@ def test_a_row_that_one_person_is_unsure_of_goes_to_others_only(tmp_path):
 
 
 def test_a_bad_row_is_dropped_for_all(tmp_path):
-    with desk(tmp_path, rows(3)) as at:
+    with new_service(tmp_path, rows(3)) as at:
         row = row_of(at.ask("ann"))
         bad = at.answer(event("ann", row, kind=Kind.BAD)).event
         assert row not in walk(at, "bob", 2)
@@ -273,7 +302,7 @@ def test_everything_can_be_undone_one_after_the_other(at):
     undone = [at.undo(undo("ann")) for _ in range(7)]
     assert [one.row for one in undone] == [asked[0], *reversed(asked)]
     assert at.undo(undo("ann")) is None
-    assert len(at.standing.state.labels) == 2
+    assert len(at.read_model.state.labels) == 2
     assert len(at.store.events()) == 9 + 7
     assert sorted(walk(at, "ann", 6)) == sorted(asked)
 
@@ -290,7 +319,7 @@ def test_whose_answer_was_undone_has_the_row_again(at):
 
 
 def test_an_undone_row_that_somebody_else_has_stays_theirs(tmp_path):
-    with desk(tmp_path, rows(), people=2) as at:
+    with new_service(tmp_path, rows(), people=2) as at:
         answer(at, "ann", 5)
         at.choose("bob", 5)
         at.undo(undo("ann"))
@@ -318,7 +347,7 @@ def test_an_undo_sent_twice_undoes_once(at):
     taken_back = undo("ann")
     first = at.undo(taken_back)
     assert at.undo(taken_back) == first
-    assert len(at.standing.state.labels) == 2
+    assert len(at.read_model.state.labels) == 2
     said = at.store.events()[0]
     assert at.undo(replace(taken_back, key=said.key)) is None
 
@@ -327,36 +356,36 @@ def test_what_arrives_after_its_undo_is_undone(at):
     late = event("ann", 3, "no")
     assert at.undo(undo("ann", late.key)) is None
     at.answer(late)
-    assert at.standing.state.labels == {}
+    assert at.read_model.state.labels == {}
     assert row_of(at.choose("ann", 3)) == 3
 
 
 # ---------------------------------------------------------------- several people
 def test_an_answer_that_comes_late_is_kept(tmp_path, time):
-    with desk(tmp_path, rows(1)) as at:
+    with new_service(tmp_path, rows(1)) as at:
         assert row_of(at.ask("ann")) == 0
         time(LEASE + 1)
         assert row_of(at.ask("bob")) == 0
         answer(at, "bob", 0, "no")
         answer(at, "ann", 0, "no")
-        assert at.standing.state.verdict(0).naming.keys() == {"ann", "bob"}
-        assert at.standing.state.labels == {0: "no"}
+        assert at.read_model.state.verdict(0).naming.keys() == {"ann", "bob"}
+        assert at.read_model.state.labels == {0: "no"}
         answer(at, "cy", 0, "yes")
         answer(at, "dee", 0, "yes")
-        assert at.standing.state.conflicts() == [0]
+        assert at.read_model.state.conflicts() == [0]
         assert at.ask("eve") is None
         at.answer(event("eve", 0, "yes", Kind.SETTLE))
-        assert at.standing.state.labels == {0: "yes"}
-        assert at.standing.state.conflicts() == []
+        assert at.read_model.state.labels == {0: "yes"}
+        assert at.read_model.state.conflicts() == []
 
 
 def test_so_many_people_answer_each_row(tmp_path):
-    with desk(tmp_path, rows(6), people=3) as at:
+    with new_service(tmp_path, rows(6), people=3) as at:
         for who in ("ann", "bob", "cy"):
             assert sorted(walk(at, who, 6)) == list(range(6))
             assert at.ask(who) is None
         assert at.ask("dee") is None
-        assert all(len(at.standing.state.verdict(row).naming) == 3 for row in range(6))
+        assert all(len(at.read_model.state.verdict(row).naming) == 3 for row in range(6))
 
 
 def test_a_person_may_choose_a_row_that_nobody_has(at):
@@ -387,8 +416,8 @@ def test_a_row_that_somebody_is_at_cannot_be_chosen(at):
     assert row_of(at.ask("bob")) == mine
 
 
-def test_leases_hold_when_the_desk_is_opened_again(tmp_path):
-    with desk(tmp_path, rows()) as at:
+def test_leases_hold_when_the_service_is_opened_again(tmp_path):
+    with new_service(tmp_path, rows()) as at:
         row = row_of(at.ask("ann"))
         spare = {row_of(one) for one in at.reserve("ann", 3)}
     with reopened(tmp_path) as at:
@@ -399,7 +428,7 @@ def test_leases_hold_when_the_desk_is_opened_again(tmp_path):
 
 
 def test_a_lease_ends_in_time_though_the_desk_was_opened_again(tmp_path, time):
-    with desk(tmp_path, rows(1)) as at:
+    with new_service(tmp_path, rows(1)) as at:
         at.ask("ann")
     time(LEASE - 1)
     with reopened(tmp_path) as at:
@@ -430,7 +459,7 @@ def test_what_is_answered_from_the_reserve_is_replaced(at):
 
 
 def test_a_reserve_never_holds_a_row_twice(tmp_path):
-    with desk(tmp_path, rows(4), check=2) as at:
+    with new_service(tmp_path, rows(4), check=2) as at:
         at.ask("bob")
         spare = [row_of(one) for one in at.reserve("ann", 10)]
         assert len(spare) == len(set(spare)) == 3
@@ -438,18 +467,18 @@ def test_a_reserve_never_holds_a_row_twice(tmp_path):
 
 
 def test_rows_in_reserve_go_to_others_only_when_nothing_else_is_left(tmp_path):
-    with desk(tmp_path, rows(8)) as at:
+    with new_service(tmp_path, rows(8)) as at:
         spare = {row_of(one) for one in at.reserve("ann", 4)}
         assert not {row_of(at.ask(f"p{n}")) for n in range(4)} & spare
         taken = row_of(at.ask("late"))
         assert taken in spare
         assert taken not in {row_of(one) for one in at.reserve("ann", 4)}
         answer(at, "ann", taken)
-        assert at.standing.state.labels.keys() == {taken}
+        assert at.read_model.state.labels.keys() == {taken}
 
 
 def test_what_one_put_off_oneself_comes_before_what_others_keep_in_reserve(tmp_path):
-    with desk(tmp_path, rows(3)) as at:
+    with new_service(tmp_path, rows(3)) as at:
         at.reserve("bob", 2)
         skipped = row_of(at.ask("ann"))
         at.answer(event("ann", skipped, kind=Kind.SKIP))
@@ -457,7 +486,7 @@ def test_what_one_put_off_oneself_comes_before_what_others_keep_in_reserve(tmp_p
 
 
 def test_a_reserve_lasts_as_long_as_it_is_renewed(tmp_path, time):
-    with desk(tmp_path, rows(4)) as at:
+    with new_service(tmp_path, rows(4)) as at:
         spare = {row_of(one) for one in at.reserve("ann", 2)}
         for _ in range(3):
             time(LEASE - 1)
@@ -469,30 +498,30 @@ def test_a_reserve_lasts_as_long_as_it_is_renewed(tmp_path, time):
 
 # ---------------------------------------------------------------- check rows
 def test_a_check_row_hides_what_the_model_thinks(tmp_path):
-    with desk(tmp_path, rows(), check=6) as at:
+    with new_service(tmp_path, rows(), check=6) as at:
         walk(at, "ann", 4)
         question = at.ask("ann")
         row = row_of(question)
-        assert row in at.standing.check_rows
+        assert row in at.read_model.check_rows
         answer(at, "ann", row)
         walk(at, "ann", 9)
-        other = next(r for r in at.standing.check_rows if r not in at.standing.state.labels)
-        assert at.standing.ranking.predicted_label(other) is not None
+        other = next(r for r in at.read_model.check_rows if r not in at.read_model.state.labels)
+        assert at.scheduler.ranking.predicted_label(other) is not None
         for shown in (question, at.question(other, "ann"), at.choose("ann", other)):
             assert shown.source is QuestionSource.CHECK
             assert (shown.predicted_label, shown.necessity, shown.near) == (None, None, ())
             assert shown.sentence.startswith("It was drawn at random")
-        assert answer(at, "ann", other).event.thought is not None
+        assert answer(at, "ann", other).event.predicted_label is not None
 
 
 def test_check_rows_are_asked_about_where_nothing_else_is_left(tmp_path):
-    with desk(tmp_path, rows(8), check=4) as at:
+    with new_service(tmp_path, rows(8), check=4) as at:
         assert sorted(walk(at, "ann", 8)) == list(range(8))
 
 
 # ---------------------------------------------------------------- again and again
-def test_a_journal_makes_the_same_desk_again(tmp_path):
-    with desk(tmp_path, rows(40), check=5, people=2) as at:
+def test_a_journal_makes_the_same_campaign_again(tmp_path):
+    with new_service(tmp_path, rows(40), check=5, people=2) as at:
         asked = walk(at, "ann", 12)
         walk(at, "bob", 6)
         at.answer(event("ann", asked[2], "no", Kind.EDIT))
@@ -501,55 +530,55 @@ def test_a_journal_makes_the_same_desk_again(tmp_path):
         at.undo(undo("bob"))
         at.answer(event("cy", asked[4], "maybe", Kind.SETTLE))
         at.answer(event("cy", 39, kind=Kind.UNSURE))
-        at.standing.rank()
-        state, ranking, task = at.standing.state, at.standing.ranking, at.standing.task()
+        at.scheduler.rank()
+        state, ranking, task = at.read_model.state, at.scheduler.ranking, at.read_model.task()
         following = row_of(at.ask("ann"))
     with reopened(tmp_path) as again:
-        found = again.standing
+        found = again.read_model
         assert found.state.events == state.events
         assert found.state.verdicts == state.verdicts
         assert found.state.labelled() == state.labelled()
         assert list(found.state.labelled()) == list(state.labelled())
         assert found.classes == ("no", "yes", "maybe")
         assert found.task() == task
-        assert found.rank().order.tolist() == ranking.order.tolist()
+        assert again.scheduler.rank().order.tolist() == ranking.order.tolist()
         assert row_of(again.ask("ann")) == following
 
 
 def test_a_crowd_answers_every_row_once(tmp_path):
     X = rows(200)
-    with created(tmp_path, X, check=20) as store, standing(store, background=True) as at:
-        open_desk, said = LabellingService(at), truth(X)
+    with created(tmp_path, X, check=20) as store, serving(store, background=True) as at:
+        said = truth(X)
 
         def work(number):
             mine = []
-            while (question := open_desk.ask(f"p{number}")) is not None:
+            while (question := at.ask(f"p{number}")) is not None:
                 mine.append(row_of(question))
-                open_desk.answer(event(f"p{number}", mine[-1], said[mine[-1]]))
+                at.answer(event(f"p{number}", mine[-1], said[mine[-1]]))
             return mine
 
         with ThreadPoolExecutor(16) as threads:
             done = [row for mine in threads.map(work, range(16)) for row in mine]
         assert sorted(done) == list(range(200))
         assert len(store.events()) == 200
-        assert at.state.labels == dict(enumerate(said))
+        assert at.read_model.state.labels == dict(enumerate(said))
 
 
 # ---------------------------------------------------------------- other processes
 @contextmanager
-def two_desks(db):
-    """Two desks at one database, as two processes have them."""
+def two_services(db):
+    """Two services at one database, as two processes have them."""
     with (
         Store.create(db, *campaign(rows(12))) as one,
         Store.open(db) as other,
-        standing(one) as here,
-        standing(other) as there,
+        serving(one) as here,
+        serving(other) as there,
     ):
-        yield LabellingService(here), LabellingService(there)
+        yield here, there
 
 
 def test_two_processes_never_give_out_one_row(postgresql):
-    with two_desks(postgresql) as (here, there):
+    with two_services(postgresql) as (here, there):
         asked = [row_of(here.ask(f"p{n}")) for n in range(6)]
         asked += [row_of(there.ask(f"q{n}")) for n in range(6)]
         assert sorted(asked) == list(range(12))
@@ -557,15 +586,15 @@ def test_two_processes_never_give_out_one_row(postgresql):
         for number, row in enumerate(asked[6:9]):
             answer(there, f"q{number}", row)
         assert here.ask("late") is None
-        here.standing.catch_up()
-        assert here.standing.state.labels.keys() == set(asked[6:9])
+        here.read_model.catch_up()
+        assert here.read_model.state.labels.keys() == set(asked[6:9])
 
 
 def test_rows_that_others_took_are_given_up_until_that_is_known(postgresql, monkeypatch):
     monkeypatch.setattr(service, "TRIED", 1)
-    with two_desks(postgresql) as (here, there):
-        here.standing.await_ranking()
-        best = list(here.standing.order)[:3]
+    with two_services(postgresql) as (here, there):
+        here.scheduler.await_ranking()
+        best = list(here.scheduler.order)[:3]
         for number, row in enumerate(best):
             there.choose(f"q{number}", row)
         assert here.ask("ann") is None

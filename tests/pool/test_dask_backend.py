@@ -18,8 +18,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
-from support.desks import until
 from support.pools import answered, begun
+from support.services import until
 
 from possibal.acquisition.pointwise import doubt
 from possibal.acquisition.scoring import one_per_latent, score

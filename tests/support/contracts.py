@@ -21,8 +21,8 @@ import possibal
 from possibal.errors import UnsavedError
 from possibal.labelling.storage import database, store
 from possibal.labelling.storage.journal import Event, Kind
-from possibal.labelling.storage.leases import Holding
-from possibal.labelling.storage.store import Contents, Item, Lease, Setup, Store
+from possibal.labelling.storage.leases import Lease
+from possibal.labelling.storage.store import Contents, Item, Setup, Store
 
 PLACES = (Path(possibal.__file__).parents[1], Path(__file__).parents[1])
 HERE = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, PLACES))}
@@ -53,7 +53,7 @@ EVERY = Event(
     label="日本",
     target="other",
     necessity=0.1 + 0.2,
-    thought="spam",
+    predicted_label="spam",
 )
 APPENDS = """
 import os, sys
@@ -90,14 +90,14 @@ def word(key: str, row: int | None = 0, who: str = "ann") -> Event:
     return Event(key, Kind.LABEL, who, 1, row=row, label="x")
 
 
-def lease(who: str, now: int = 0, until: int = 100, *, spare: bool = False) -> Lease:
-    """Somebody at work for a while."""
-    return Lease(who, now, until, spare)
+def hold(made: Store, rows: list[int], lease: Lease, now: int = 0, most: int = 1) -> list[int]:
+    """The rows that a person could lease at some time."""
+    return made.hold(rows, lease, now, most)
 
 
-def held(who: str, until: int = 100, *, spare: bool = False) -> Holding:
-    """The same, as it is read."""
-    return Holding(who, until, spare)
+def lease(who: str, until: int = 100, *, spare: bool = False) -> Lease:
+    """A person's lease."""
+    return Lease(who, until, spare)
 
 
 def shuffled(seed: int, values) -> list:
@@ -381,72 +381,80 @@ class StoreContract:
 
     def test_a_row_is_taken_by_one_person_at_a_time(self, db):
         with created(db) as made:
-            assert made.take([2, 0, 1], lease("ann")) == [2]
-            assert made.take([2, 0, 1], lease("bob")) == [0]
-            assert made.take([2, 0], lease("cy")) == []
-            assert made.take([2, 1, 0], lease("cy"), most=3) == [1]
+            assert hold(made, [2, 0, 1], lease("ann")) == [2]
+            assert hold(made, [2, 0, 1], lease("bob")) == [0]
+            assert hold(made, [2, 0], lease("cy")) == []
+            assert hold(made, [2, 1, 0], lease("cy"), most=3) == [1]
             assert made.leases(0) == {
-                2: held("ann"),
-                0: held("bob"),
-                1: held("cy"),
+                2: lease("ann"),
+                0: lease("bob"),
+                1: lease("cy"),
             }
 
     def test_ones_own_row_can_be_taken_again_and_lasts_longer(self, db):
         with created(db) as made:
-            made.take([1], lease("ann", until=100))
-            assert made.take([1], lease("ann", until=200)) == [1]
-            assert made.leases(150) == {1: held("ann", 200)}
+            hold(made, [1], lease("ann", until=100))
+            assert hold(made, [1], lease("ann", until=200)) == [1]
+            assert made.leases(150) == {1: lease("ann", 200)}
 
     def test_a_lease_that_has_ended_is_free(self, db):
         with created(db) as made:
-            made.take([1], lease("ann", until=100))
-            assert made.take([1], lease("bob", now=99)) == []
-            assert made.leases(99) == {1: held("ann")}
+            hold(made, [1], lease("ann", until=100))
+            assert hold(made, [1], lease("bob"), now=99) == []
+            assert made.leases(99) == {1: lease("ann")}
             assert made.leases(100) == {}
-            assert made.take([1], lease("bob", now=100, until=200)) == [1]
-            assert made.leases(100) == {1: held("bob", 200)}
+            assert hold(made, [1], lease("bob", until=200), now=100) == [1]
+            assert made.leases(100) == {1: lease("bob", 200)}
 
     def test_a_row_in_reserve_goes_to_whoever_wants_it_now_but_into_no_other_reserve(self, db):
         with created(db) as made:
-            assert made.take([0, 1, 2], lease("ann", spare=True), most=2) == [0, 1]
-            assert made.take([0, 1], lease("bob", spare=True), most=2) == []
-            assert made.take([0, 1], lease("bob")) == [0]
-            assert made.leases(0) == {0: held("bob"), 1: held("ann", spare=True)}
-            assert made.take([0], lease("ann")) == []
-            assert made.take([1], lease("ann")) == [1]
-            assert made.take([1], lease("bob")) == []
+            assert hold(made, [0, 1, 2], lease("ann", spare=True), most=2) == [0, 1]
+            assert hold(made, [0, 1], lease("bob", spare=True), most=2) == []
+            assert hold(made, [0, 1], lease("bob")) == [0]
+            assert made.leases(0) == {0: lease("bob"), 1: lease("ann", spare=True)}
+            assert hold(made, [0], lease("ann")) == []
+            assert hold(made, [1], lease("ann")) == [1]
+            assert hold(made, [1], lease("bob")) == []
 
     def test_renewing_lengthens_only_ones_own_living_leases(self, db):
         with created(db, 4) as made:
-            made.take([0], lease("ann", until=100))
-            made.take([1], lease("ann", until=50))
-            made.take([2], lease("bob", until=100))
-            made.take([3], lease("ann", until=900, spare=True))
-            made.renew(lease("ann", now=50, until=300))
+            hold(made, [0], lease("ann", until=100))
+            hold(made, [1], lease("ann", until=50))
+            hold(made, [2], lease("bob", until=100))
+            hold(made, [3], lease("ann", until=900, spare=True))
+            made.renew("ann", now=50, until=300)
             assert made.leases(99).keys() == {0, 2, 3}
             assert made.leases(299).keys() == {0, 3}
-            assert made.leases(300) == {3: held("ann", 900, spare=True)}
-            assert made.leases(899) == {3: held("ann", 900, spare=True)}
+            assert made.leases(300) == {3: lease("ann", 900, spare=True)}
+            assert made.leases(899) == {3: lease("ann", 900, spare=True)}
 
-    def test_whoever_answers_a_row_lets_go_of_it(self, db):
+    def test_whoever_answers_a_row_releases_it(self, db):
         with created(db) as made:
-            made.take([0, 1], lease("ann"), most=2)
-            made.take([2], lease("bob"))
+            hold(made, [0, 1], lease("ann"), most=2)
+            hold(made, [2], lease("bob"))
             made.append([word("a", 0), word("b", 2), word("c", None)])
-            assert made.leases(0) == {1: held("ann"), 2: held("bob")}
+            assert made.leases(0) == {1: lease("ann"), 2: lease("bob")}
+
+    def test_people_release_only_what_they_hold(self, db):
+        with created(db) as made:
+            hold(made, [0, 1], lease("ann"), most=2)
+            hold(made, [2], lease("bob"))
+            made.release([1, 2], "ann")
+            assert made.leases(0) == {0: lease("ann"), 2: lease("bob")}
+            assert hold(made, [0, 1], lease("cy")) == [1]
 
     def test_no_row_goes_to_two_people(self, db):
         with created(db, 300) as made:
 
             def work(number):
                 mine, rows = [], shuffled(number, range(300))
-                while taken := made.take(rows, lease(f"p{number}"), most=3):
+                while taken := hold(made, rows, lease(f"p{number}"), most=3):
                     mine += taken
                     rows = [row for row in rows if row not in taken]
                 return mine
 
             taken = at_once(32, work)
-            whose = {row: holding.who for row, holding in made.leases(0).items()}
+            whose = {row: lease.who for row, lease in made.leases(0).items()}
         assert sorted(row for rows in taken for row in rows) == list(range(300))
         assert whose == {row: f"p{number}" for number, rows in enumerate(taken) for row in rows}
 

@@ -26,8 +26,9 @@ import possibal
 from possibal.cli import main
 from possibal.data.ingest import SourceSpec, ingest_file
 from possibal.labelling.create import Options, create_campaign
-from possibal.labelling.live import LiveCampaign
 from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.read_model import ReadModel
+from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
 from possibal.labelling.web.routes import create_app
 from possibal.labelling.web.security import SecurityMiddleware
@@ -178,22 +179,22 @@ def pictures(folder: Path, count: int = 8) -> Path:
 
 # ---------------------------------------------------------------- in here
 @contextmanager
-def desk_of(
+def service_of(
     wanted: SourceSpec, db: Path, options: Options | None = None
 ) -> Generator[LabellingService]:
-    """A desk in this process that ranks when it is asked."""
+    """A labelling service in this process that ranks when it is asked."""
     intake = ingest_file(wanted, lambda _words, _share: None)
     with create_campaign(str(db), intake, options or Options()) as store:
-        setup = store.setup()
-        bench = InProcessRanker(store.array("X"), setup.strategy, setup.seed)
-        standing = LiveCampaign(store, bench, background=False)
-        yield LabellingService(standing)
-        standing.close()
+        read_model, setup = ReadModel(store), store.setup()
+        ranker = InProcessRanker(read_model.X, setup.strategy, setup.seed)
+        scheduler = RankingScheduler(read_model, ranker, background=False)
+        yield LabellingService(read_model, scheduler)
+        scheduler.close()
 
 
-def gated(desk: LabellingService, *names: str) -> SecurityMiddleware:
-    """The page of a desk behind its gate."""
-    return SecurityMiddleware(create_app(desk, COOKIE), TOKEN, names, COOKIE)
+def secured(service: LabellingService, *names: str) -> SecurityMiddleware:
+    """The page of a service behind the security middleware."""
+    return SecurityMiddleware(create_app(service, COOKIE), TOKEN, names, COOKIE)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The labelling page in a real browser: Debian's chromium, driven by Playwright."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -135,6 +136,17 @@ def test_somebody_labels_the_built_in_pictures_until_the_page_says_stop(browser,
     assert len(set(done)) == len(done)
     counted(page, len(done))
     assert stored(tmp_path) == {one: TRUTH[one] for one in done}
+    assert not vars(page)["wrong"]
+
+
+def test_the_reasons_name_a_label_how_certain_it_is_and_rows_like_it(browser, server):
+    page = visit(browser, server)
+    answer(page, 12)  # the next is about no check row
+    said = page.get_by_test_id("certainty")
+    said.scroll_into_view_if_needed()
+    expect(said).to_contain_text(re.compile(r"The model leans to [38], certainty\s*\d+\s*%"))
+    expect(page.locator("ul.near > li")).to_have_count(3)
+    shot(page, "reasons")
     assert not vars(page)["wrong"]
 
 

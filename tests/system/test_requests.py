@@ -1,4 +1,4 @@
-"""Requests that come twice, late, out of turn or not at all, and what holds after them."""
+"""Requests that come twice, late, out of order or not at all, and what holds after them."""
 
 import asyncio
 import tempfile
@@ -12,8 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from possibal.data.ingest import SourceSpec, ingest_frame
 from possibal.labelling.create import Options, create_campaign
-from possibal.labelling.live import LiveCampaign
 from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.read_model import ReadModel
+from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
 from possibal.labelling.web.routes import create_app
 
@@ -32,8 +33,10 @@ class Place:
             str(Path(self.folder.name) / "a.db"), intake, Options(people=2)
         )
         ranker = InProcessRanker(self.store.array("X"), "necessity", 0)
-        self.standing = LiveCampaign(self.store, ranker, background=False)
-        carrier = httpx.ASGITransport(create_app(LabellingService(self.standing), "cookie"))
+        self.read_model = ReadModel(self.store)
+        scheduler = RankingScheduler(self.read_model, ranker, background=False)
+        service = LabellingService(self.read_model, scheduler)
+        carrier = httpx.ASGITransport(create_app(service, "cookie"))
         self.client = httpx.AsyncClient(transport=carrier, base_url="http://localhost")
         self.loop = asyncio.Runner()
 
@@ -43,7 +46,7 @@ class Place:
 
     def holds(self):
         """All that people can tell of the state."""
-        state = self.standing.state
+        state = self.read_model.state
         return (
             state.labels,
             state.labelled(),
@@ -104,7 +107,7 @@ class Requests(RuleBasedStateMachine):
 
     @invariant()
     def both_can_be_asked(self):
-        assert self.rough.standing.state is not None
+        assert self.rough.read_model.state is not None
 
     def teardown(self):
         for request in reversed(self.waiting):

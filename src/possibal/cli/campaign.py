@@ -110,13 +110,13 @@ def status(
 def _status(db: str) -> dict[str, Any]:
     """How far a campaign is, as JSON can hold it."""
     from possibal.labelling.overview import Overview
-    from possibal.labelling.saved_model import static_campaign
+    from possibal.labelling.read_model import ReadModel
     from possibal.labelling.storage import database
     from possibal.labelling.storage.store import Store
 
     with Store.open(db, writes=False) as store:
-        stands = static_campaign(store)
-        view, setup = Overview(stands), stands.setup
+        read_model = ReadModel(store)
+        view, setup = Overview(read_model), read_model.setup
         progress = view.progress()
         return {
             "name": setup.name,
@@ -127,9 +127,9 @@ def _status(db: str) -> dict[str, Any]:
             "bad": progress.bad,
             "balance": progress.balance,
             "people": progress.people,
-            "conflicts": len(stands.state.conflicts()),
+            "conflicts": len(read_model.state.conflicts()),
             "agreement": view.agreement().alpha,
-            "classes": list(stands.classes),
+            "classes": list(read_model.classes),
             "kind": setup.kind,
             "strategy": setup.strategy,
             "answers_per_row": setup.people,

@@ -1,4 +1,4 @@
-"""The command that labels; what it does is in opening.py, which takes seconds to import."""
+"""Signature of `possibal label`; its work, in label_session.py, is imported when it runs."""
 
 from pathlib import Path
 from typing import Annotated

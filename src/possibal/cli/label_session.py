@@ -1,4 +1,4 @@
-"""A labelling campaign from its file to its page: read, begin or go on, serve."""
+"""Session of `possibal label`: ingest a file, create or reopen its campaign, serve the page."""
 
 from collections.abc import Generator
 from contextlib import closing, contextmanager
@@ -10,8 +10,9 @@ from possibal.cli.console import console, mistakes, shares
 from possibal.data import digits
 from possibal.data.source import SourceSpec, digest
 from possibal.labelling.create import Options, create_campaign
-from possibal.labelling.live import LiveCampaign
 from possibal.labelling.ranker_process import RankerProcess
+from possibal.labelling.read_model import ReadModel
+from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.database import address, file_of, shown
 from possibal.labelling.storage.store import Setup, Store
@@ -63,14 +64,15 @@ def label(asked: LabelRequest) -> None:
 
 @contextmanager
 def serving(store: Store) -> Generator[LabellingService]:
-    """A desk with a process of its own that ranks."""
-    setup = store.setup()
-    with RankerProcess(store.array("X"), setup.strategy, setup.seed) as worker:
-        standing = LiveCampaign(store, worker)
+    """The service of a campaign, with a process of its own that ranks."""
+    read_model = ReadModel(store)
+    setup = read_model.setup
+    with RankerProcess(read_model.X, setup.strategy, setup.seed) as ranker:
+        scheduler = RankingScheduler(read_model, ranker)
         try:
-            yield LabellingService(standing)
+            yield LabellingService(read_model, scheduler)
         finally:
-            standing.close()
+            scheduler.close()
 
 
 def beside(source: Path) -> str:
@@ -88,7 +90,7 @@ def _opened(db: str, wanted: SourceSpec, options: Options) -> Store:
     """The campaign of a file: gone on with, or begun."""
     if not Store.exists(db):
         _check_folder(db)
-        intake = _taken_in(wanted)
+        intake = _ingested(wanted)
         for note in intake.notes:
             console().print(note, soft_wrap=True)
         return create_campaign(db, intake, options)
@@ -132,7 +134,7 @@ def _check_same(setup: Setup, wanted: SourceSpec, db: str) -> None:
         )
 
 
-def _taken_in(wanted: SourceSpec) -> "IngestedRows":
+def _ingested(wanted: SourceSpec) -> "IngestedRows":
     """What the file holds, with a bar while it is read."""
     from possibal.data.ingest import ingest_file
 
@@ -147,7 +149,7 @@ def _taken_in(wanted: SourceSpec) -> "IngestedRows":
 
 def _ending(at: LabellingService, db: str) -> str:
     """What to do with the answers."""
-    labelled = len(at.standing.state.labelled())
+    labelled = len(at.read_model.state.labelled())
     return (
         f"{labelled} of {at.setup.rows} rows have a label. Export them with "
         f"possibal export {db} --to labels.csv, or go on with the same command as before."

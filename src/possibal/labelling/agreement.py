@@ -1,4 +1,4 @@
-"""How far people agree beyond chance: Cohen's kappa for two, Krippendorff's alpha for more."""
+"""Inter-annotator agreement: Cohen's kappa for two people, Krippendorff's alpha for more."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ Said = Mapping[str, str]
 
 
 def cohen(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Agreement of two people beyond chance: 1 is perfect, 0 is chance; None if undefined.
+    """Cohen's kappa of two people: 1 is perfect agreement, 0 is chance; None if undefined.
 
     (p - e) / (1 - e), p the share of rows on which they agree and e that expected if each kept
     their habits and drew at random.

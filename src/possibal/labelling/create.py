@@ -1,6 +1,6 @@
-"""Campaigns begun from files, and opened again.
+"""Creation of a stored campaign from ingested rows, all of it or nothing.
 
-with begin(db, intake, options) as store: ...        recipe(store) -> Recipe
+with create_campaign(db, intake, options) as store: ...    feature_recipe(store) -> FeatureRecipe
 """
 
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ def _contents(intake: "IngestedRows") -> Contents:
 
 
 def imported_event(name: str, event: Event) -> Event:
-    """An event of a file, with a key that follows from what it says: reading twice adds nothing."""
+    """An event of a file; its idempotency key is a hash of what it says."""
     said = "\0".join([name, event.kind, event.who, str(event.made), event.label or ""])
     key = sha256(said.encode()).hexdigest()[:32]
     return Event(

@@ -1,6 +1,6 @@
-"""What rows drawn at random tell about a model that has not seen their labels.
+"""Hold-out evaluation: Wilson intervals of an accuracy, and labels saved against random sampling.
 
-interval(right, n) -> (low, high)        saving(X, labels, right, answers) -> Saving
+wilson_interval(right, n) -> (low, high)        saving(X, labels, right, answers) -> MeasuredSaving
 """
 
 from collections.abc import Sequence
@@ -58,9 +58,9 @@ class MeasuredSaving:
 
 
 def wilson_interval(right: int, n: int) -> tuple[float, float]:
-    """Where a share lies with 95 % confidence, after so many of n were right.
+    """Wilson score interval of a share at 95 % confidence, after so many of n were right.
 
-    Paper: none; Wilson's interval.
+    Paper: none; Wilson (1927).
     """
     share, z2 = right / n, Z95 * Z95
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
@@ -89,7 +89,7 @@ def saving(X: Matrix, labels: Sequence[str], right: int, answers: int) -> Measur
 
 
 def _random(X: Matrix, labels: Sequence[str], size: int) -> float:
-    """The mean accuracy of models that learnt from so many rows, on the others."""
+    """Repeated random sub-sampling: mean accuracy of models of so many rows, on the others."""
     y, means = np.array(labels), list[float]()
     # Late, for scikit-learn takes a second to import and intervals need none of it.
     from possibal.estimators.classifier import PossibilisticGPClassifier

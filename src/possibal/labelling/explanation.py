@@ -1,4 +1,4 @@
-"""Why a row is asked about, in words for whoever answers."""
+"""Explanation of a question: why a row is asked about, in words for whoever answers."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,7 @@ from enum import StrEnum
 from possibal.campaign.stopping import CERTAIN
 
 FAR, NEAR = 0.7, 0.35
-"""Shares of the usual distance between rows beyond which nothing is alike, and below which much."""
+"""Shares of the usual distance beyond which rows are not similar, and below which they are."""
 
 
 class QuestionSource(StrEnum):
@@ -21,52 +21,53 @@ class QuestionSource(StrEnum):
 
 @dataclass(frozen=True)
 class NearestLabel:
-    """The labelled row that is most like a row.
+    """The nearest labelled neighbour of a row.
 
     Attributes:
-        distance: to it, as a share of the usual distance between rows.
         label: that it has.
+        distance: to it, as a share of the usual distance between rows; None before the first
+            ranking, which knows the usual distance.
     """
 
-    distance: float
     label: str
+    distance: float | None
 
 
 def sentence(
     source: QuestionSource,
-    leaning: str | None,
-    sure: float,
-    nearby: NearestLabel | None,
+    predicted_label: str | None,
+    necessity: float,
+    nearest: NearestLabel | None,
     others: int = 0,
 ) -> str:
     """Why a row is asked about.
 
     Args:
         source: of the question.
-        leaning: the label that the model holds likeliest; None if it holds none.
-        sure: how necessary that label is.
-        nearby: the labelled row most like it; None before the first.
-        others: rows like it that have no label, and of which the model is not sure either.
+        predicted_label: the label that the model holds likeliest; None if it holds none.
+        necessity: of that label.
+        nearest: labelled neighbour; None before the first.
+        others: rows near it that have no label, and of which the model is not sure either.
     """
     if source is QuestionSource.CHECK:
         return "It was drawn at random, to measure how well the model does."
-    alike = _alike(nearby)
+    similar = _similar(nearest)
     if source is QuestionSource.DIVERSE:
-        return f"Too little is known for a guess, and this row stands for many others. {alike}"
+        return f"Too little is known for a guess, and this row stands for many others. {similar}"
     begun = {QuestionSource.CHOSEN: "You picked it. ", QuestionSource.AGAIN: "You saw it before. "}
     stands = _stands(others) if source is QuestionSource.MODEL else ""
-    return f"{begun.get(source, '')}{_thought(leaning, sure)} {stands}{alike}"
+    return f"{begun.get(source, '')}{_predicted(predicted_label, necessity)} {stands}{similar}"
 
 
-def _thought(leaning: str | None, sure: float) -> str:
-    """What the model thinks."""
-    if leaning is None:
+def _predicted(label: str | None, necessity: float) -> str:
+    """What the model predicts, and how surely."""
+    if label is None:
         return "Too little is known for a guess."
-    if sure < 0.2:  # noqa: PLR2004 - as good as nothing
-        return f"The model leans to {leaning}, but it could well be something else."
-    if sure < CERTAIN:
-        return f"The model thinks it is {leaning}, but is not sure."
-    return f"The model is sure that it is {leaning}."
+    if necessity < 0.2:  # noqa: PLR2004 - as good as nothing
+        return f"The model leans to {label}, but it could well be something else."
+    if necessity < CERTAIN:
+        return f"The model thinks it is {label}, but is not sure."
+    return f"The model is sure that it is {label}."
 
 
 def _stands(others: int) -> str:
@@ -76,10 +77,14 @@ def _stands(others: int) -> str:
     return f"It stands for {others} similar rows that the model is not sure about. "
 
 
-def _alike(nearby: NearestLabel | None) -> str:
+def _similar(nearest: NearestLabel | None) -> str:
     """Whether anything like it has been labelled."""
-    if nearby is None or nearby.distance > FAR:
+    if nearest is None:
         return "Nothing like it has been labelled yet."
-    if nearby.distance > NEAR:
-        return f"The most similar labelled row is {nearby.label}, but not very similar."
-    return f"A similar row was labelled {nearby.label}."
+    if nearest.distance is None:
+        return f"The most similar labelled row is {nearest.label}."
+    if nearest.distance > FAR:
+        return "Nothing like it has been labelled yet."
+    if nearest.distance > NEAR:
+        return f"The most similar labelled row is {nearest.label}, but not very similar."
+    return f"A similar row was labelled {nearest.label}."

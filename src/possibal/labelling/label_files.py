@@ -1,6 +1,7 @@
-"""Labels that leave a campaign as a file, and come back from one.
+"""Export and import of labels as files, round-trip safe.
 
-exported(store) -> lines        written(lines, ".csv") -> bytes        read(path, store) -> events
+exported_opinions(store) -> lines        export_file(lines, ".csv") -> bytes
+read_labels(path, store) -> events
 
 What was written and is read again says the same of each row, and is written the same again.
 """
@@ -21,6 +22,8 @@ from possibal.labelling.storage.store import Item, Store, clock
 
 HEADS = ("id", "label", "kind", "who", "when", "necessity", "thought", "final")
 """What is said of each opinion; `final` is what holds of its row."""
+ATTRIBUTES = {"thought": "predicted_label"}
+"""What a column is called here, where its name in files is another."""
 PREFIX = "row "
 """Put before the name of a column of the rows that is one of these."""
 KINDS = {
@@ -53,8 +56,8 @@ class ExportedOpinion:
         kind: a name of `KINDS`.
         who: the person.
         made: when, in milliseconds; None for what a file said.
-        necessity: of the label that the model held likeliest then.
-        thought: that label.
+        necessity: of the label that the model predicted then.
+        predicted_label: that label.
         final: the label of the row, if it has one.
         cells: what is shown of the row, if that is wanted.
     """
@@ -65,7 +68,7 @@ class ExportedOpinion:
     who: str
     made: int | None
     necessity: float | None
-    thought: str | None
+    predicted_label: str | None
     final: str | None
     cells: tuple[str | None, ...] = ()
 
@@ -103,7 +106,7 @@ def exported_opinions(store: Store, *, fields: bool = False) -> list[ExportedOpi
 
 
 def _holding(verdict: RowVerdict) -> list[Event]:
-    """What is worth telling of a row: that somebody put it off is not."""
+    """The events on a row that are exported: skips are not."""
     said = [event for event in verdict.opinions.values() if event.kind is not Kind.SKIP]
     return said if verdict.settled is None else [*said, verdict.settled]
 
@@ -125,7 +128,7 @@ def _line(item: Item, event: Event, verdict: RowVerdict, *, fields: bool) -> Exp
         who=event.who,
         made=None if event.who == FILE else event.made,
         necessity=event.necessity,
-        thought=event.thought,
+        predicted_label=event.predicted_label,
         final=verdict.label,
         cells=item.cells if fields else (),
     )
@@ -151,7 +154,11 @@ def export_file(lines: Sequence[ExportedOpinion], ending: str, fields: Sequence[
         fields: what the cells of each line are called.
     """
     columns = [
-        SheetColumn(head, [getattr(line, head) for line in lines], is_number=head == "necessity")
+        SheetColumn(
+            head,
+            [getattr(line, ATTRIBUTES.get(head, head)) for line in lines],
+            is_number=head == "necessity",
+        )
         for head in HEADS
     ]
     columns += [
@@ -178,7 +185,7 @@ class _LabelImport:
     now: int
 
     def refused(self, rule: str, got: object, place: str, remedy: str) -> ValueError:
-        """The sentence on what cannot be taken in."""
+        """The sentence on what cannot be imported."""
         return ValueError(f"{rule}; got {got} at {place} of {str(self.path)!r}. {remedy}")
 
     def is_news(self, event: Event) -> bool:
@@ -244,7 +251,7 @@ def _event(reading: _LabelImport, place: str, cells: Mapping[str, str | None]) -
         label=_label(reading, place, kind, (cells["label"] or "").strip()),
         necessity=_share(reading, place, cells.get("necessity") or ""),
     )
-    return replace(imported_event(name, said), thought=cells.get("thought") or None)
+    return replace(imported_event(name, said), predicted_label=cells.get("thought") or None)
 
 
 def _label(reading: _LabelImport, place: str, kind: str, label: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What people see of a campaign beside the question: how far it is, its map, history and people."""
+"""Queries on a campaign for people to look at: progress, map, history, agreement and conflicts."""
 
 import functools
 from collections import Counter
@@ -11,8 +11,9 @@ from possibal.arrays import Matrix
 from possibal.campaign.stopping import Advice
 from possibal.labelling import agreement
 from possibal.labelling.evaluation import wilson_interval
-from possibal.labelling.live import LiveCampaign
-from possibal.labelling.ranking import overview_sample
+from possibal.labelling.ranking import Ranking, overview_sample
+from possibal.labelling.read_model import ReadModel
+from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.storage.journal import NAMING, ON_ROWS, Event, Kind
 from possibal.labelling.storage.store import Item
 
@@ -74,7 +75,7 @@ class MapPoint:
     row: int
     x: float
     y: float
-    sure: float
+    necessity: float
     label: str | None
 
 
@@ -127,19 +128,24 @@ class Conflict:
 
 
 class Overview:
-    """Views of a campaign; none of them changes it."""
+    """Read-only queries; they change nothing."""
 
-    def __init__(self, standing: LiveCampaign) -> None:
-        """Look at this one."""
-        self.standing = standing
+    def __init__(self, read_model: ReadModel, scheduler: RankingScheduler | None = None) -> None:
+        """Query a campaign; without a scheduler nothing is said of what its model makes of it."""
+        self._read_model, self._scheduler = read_model, scheduler
+
+    @property
+    def _ranking(self) -> Ranking | None:
+        """The last ranking, if there is one."""
+        return self._scheduler and self._scheduler.ranking
 
     def progress(self) -> CampaignProgress:
         """How far the campaign is."""
-        standing, ranking = self.standing, self.standing.ranking
-        setup = standing.setup
-        with standing.lock:
-            labelled = standing.state.labels
-            verdicts = standing.state.verdicts.values()
+        campaign, scheduler, ranking = self._read_model, self._scheduler, self._ranking
+        setup = campaign.setup
+        with campaign.lock:
+            labelled = campaign.state.labels
+            verdicts = campaign.state.verdicts.values()
             counts = Counter(labelled.values())
             said = Counter(who for verdict in verdicts for who in verdict.naming)
             passed = (v for v in verdicts if not v.naming and not v.settled and not v.is_bad)
@@ -149,23 +155,24 @@ class Overview:
                 setup.rows - sum(not verdict.wants(setup.people) for verdict in verdicts),
                 sum(any(e.kind is Kind.UNSURE for e in v.opinions.values()) for v in passed),
                 sum(verdict.is_bad for verdict in verdicts),
-                {label: counts[label] for label in standing.classes},
+                {label: counts[label] for label in campaign.classes},
                 ranking.advice if ranking else None,
                 self._curve(labelled),
-                sum(row in labelled for row in standing.check_rows),
-                len(standing.check_rows),
-                standing.saving.sentence if standing.saving else None,
-                {who: said[who] for who in standing.state.people},
-                standing.is_behind,
-                standing.trouble,
+                sum(row in labelled for row in campaign.check_rows),
+                len(campaign.check_rows),
+                scheduler.saving.sentence if scheduler and scheduler.saving else None,
+                {who: said[who] for who in campaign.state.people},
+                scheduler is None or scheduler.is_behind,
+                scheduler and scheduler.trouble,
             )
 
     def _curve(self, labelled: dict[int, str]) -> tuple[CurvePoint, ...]:
         """The learning curve, by all labels that the check rows have now."""
-        check = self.standing.check_rows
+        check = self._read_model.check_rows
+        predictions = self._scheduler.check_predictions if self._scheduler else {}
         known = [(place, labelled[row]) for place, row in enumerate(check) if row in labelled]
         points = list[CurvePoint]()
-        for answers, predicted in sorted(self.standing.seen.items() if known else ()):
+        for answers, predicted in sorted(predictions.items() if known else ()):
             right = sum(predicted[place] == label for place, label in known)
             points.append(
                 CurvePoint(answers, right / len(known), *wilson_interval(right, len(known)))
@@ -175,27 +182,27 @@ class Overview:
     # ------------------------------------------------------------ map
 
     def map(self) -> list[MapPoint]:
-        """Rows in the plane in which they differ most: a sample, and all that have a label."""
-        ranking = self.standing.ranking
-        with self.standing.lock:
-            labelled = dict(self.standing.state.labels)
+        """Rows by their first two principal components: a sample, and all that have a label."""
+        ranking = self._ranking
+        with self._read_model.lock:
+            labelled = dict(self._read_model.state.labels)
         rows = dict.fromkeys([*self._sample, *labelled])
         places = self._plane[list(rows)].tolist()
-        sure = [0.0 if ranking is None else ranking.necessity_of(row) for row in rows]
+        necessity = [0.0 if ranking is None else ranking.necessity_of(row) for row in rows]
         return [
             MapPoint(row, x, y, one, labelled.get(row))
-            for row, (x, y), one in zip(rows, places, sure, strict=True)
+            for row, (x, y), one in zip(rows, places, necessity, strict=True)
         ]
 
     @functools.cached_property
     def _sample(self) -> list[int]:
         """The rows drawn for the map."""
-        return overview_sample(len(self.standing.X), self.standing.setup.seed).tolist()
+        return overview_sample(len(self._read_model.X), self._read_model.setup.seed).tolist()
 
     @functools.cached_property
     def _plane(self) -> Matrix:
-        """Each row by its two principal components, from 0 to 1, (m, 2)."""
-        centred = self.standing.X - self.standing.X.mean(axis=0)
+        """Scores on the first two principal components, each scaled to 0 to 1, (m, 2)."""
+        centred = self._read_model.X - self._read_model.X.mean(axis=0)
         _, axes = np.linalg.eigh(centred.T @ centred)
         plane = np.zeros((len(centred), 2))
         first = axes[:, ::-1][:, :2]
@@ -207,12 +214,12 @@ class Overview:
 
     def history(self, wanted: HistoryFilter) -> tuple[list[HistoryEntry], bool]:
         """Events, the latest first, and whether there are more."""
-        state = self.standing.state
-        with self.standing.lock:
+        state = self._read_model.state
+        with self._read_model.lock:
             events = sorted(state.events.values(), key=lambda event: -event.number)
         fitting = [event for event in events if _fits(event, wanted)]
         looked_at = fitting if wanted.text else fitting[: wanted.limit]
-        items = self.standing.items(_row(event) for event in looked_at)
+        items = self._read_model.items(_row(event) for event in looked_at)
         if wanted.text:
             fitting = [event for event in fitting if _mentions(items, event, wanted.text)]
         shown = fitting[: wanted.limit]
@@ -231,10 +238,10 @@ class Overview:
 
     def conflicts(self) -> list[Conflict]:
         """Rows of which people said different things, those not settled first."""
-        said, state = self._said(), self.standing.state
+        said, state = self._said(), self._read_model.state
         rows = [row for row, one in said.items() if len(set(one.values())) > 1]
-        items = self.standing.items(rows)
-        with self.standing.lock:
+        items = self._read_model.items(rows)
+        with self._read_model.lock:
             found = [(state.verdict(row).settled, row) for row in rows]
         listed = [Conflict(items[row], said[row], by.label if by else None) for by, row in found]
         return sorted(
@@ -243,10 +250,10 @@ class Overview:
 
     def _said(self) -> dict[int, dict[str, str]]:
         """Which class each person named, for each row that is not dropped."""
-        with self.standing.lock:
+        with self._read_model.lock:
             return {
                 row: {who: event.label or "" for who, event in verdict.naming.items()}
-                for row, verdict in sorted(self.standing.state.verdicts.items())
+                for row, verdict in sorted(self._read_model.state.verdicts.items())
                 if verdict.naming and not verdict.is_bad
             }
 
@@ -259,7 +266,7 @@ class Overview:
             owners: the field that each column of numbers was made of; none if they were made of
                 something else.
         """
-        ranking, count = self.standing.ranking, len(self.standing.setup.fields)
+        ranking, count = self._ranking, len(self._read_model.setup.fields)
         weight = np.zeros(count)
         if owners and ranking is not None and not ranking.is_cold:
             np.maximum.at(weight, list(owners), ranking.relevance)

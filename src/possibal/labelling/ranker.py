@@ -1,6 +1,6 @@
-"""The bench on which a pool is ranked again and again, as answers come in.
+"""Ranker in this process: replays a task's answers into a campaign and scores the pool.
 
-Bench(X, strategy, seed).rank(task) -> Ranking        Bench.measure(task) -> Saving
+InProcessRanker(X, strategy, seed).rank(task) -> Ranking        .measure(task) -> MeasuredSaving
 """
 
 import functools
@@ -19,7 +19,7 @@ from possibal.labelling.ranking import UNKNOWN, Ranking, RankingTask, overview_s
 
 
 class InProcessRanker:
-    """Rows as numbers, ready to be ranked again and again."""
+    """Ranks one pool again and again; the checked pool and its cache are kept between tasks."""
 
     def __init__(self, X: Matrix, strategy: str, seed: int) -> None:
         """Check the rows once."""
@@ -38,16 +38,19 @@ class InProcessRanker:
             order, others = order[:BATCH_CANDIDATES], [answer.row for answer in task.answers]
             some = [*overview_sample(len(self._X), self._seed), *order, *task.aside, *others]
             rows = np.unique(np.array(some, dtype=np.intp))
-        sure, leading = np.zeros(len(rows)), np.full(len(rows), UNKNOWN)
+        certain, predicted = np.zeros(len(rows)), np.full(len(rows), UNKNOWN)
         if not is_cold:
             classes = tuple(str(label) for label in campaign.classifier.classes_)
             belief = campaign.belief_of(rows)
-            sure, leading = necessity(belief), leading_labels(belief)
-        relevance = _relevance(self._X[rows], leading)
+            certain, predicted = necessity(belief), leading_labels(belief)
+        relevance = _relevance(self._X[rows], predicted)
         count, advice = len(task.answers), campaign.advice
-        return Ranking(count, classes, order, rows, sure, leading, relevance, advice, is_cold)
+        usual = campaign.pool.usual_distance
+        return Ranking(
+            count, classes, order, rows, certain, predicted, relevance, usual, advice, is_cold
+        )
 
-    def predicted(self, task: RankingTask, rows: Places) -> list[str] | None:
+    def predict(self, task: RankingTask, rows: Places) -> list[str] | None:
         """The labels predicted for rows after the answers; None while there are none."""
         if len({answer.label for answer in task.answers}) < 2:  # noqa: PLR2004 - as above
             return None
@@ -57,7 +60,7 @@ class InProcessRanker:
     def measure(self, task: RankingTask) -> MeasuredSaving | None:
         """What asking saved against asking at random, as far as the check rows tell."""
         rows = np.array([answer.row for answer in task.check], dtype=np.intp)
-        predicted = self.predicted(task, rows) if task.check else None
+        predicted = self.predict(task, rows) if task.check else None
         if predicted is None:
             return None
         true = [str(answer.label) for answer in task.check]
@@ -76,13 +79,13 @@ class InProcessRanker:
         return self._begun[names].without(task.aside).replay(task.answers)
 
 
-def _relevance(X: Matrix, leading: NDArray[np.intp]) -> Vector:
-    """The largest correlation of each column with whether a row belongs to a class."""
+def _relevance(X: Matrix, predicted: NDArray[np.intp]) -> Vector:
+    """Largest absolute Pearson correlation of each column with the indicator of a class."""
     centred = X - X.mean(axis=0)
     spread = np.sqrt((centred**2).sum(axis=0))
     found = np.zeros(X.shape[1])
-    for place in np.unique(leading):
-        belongs = (leading == place) - np.mean(leading == place)
+    for place in np.unique(predicted):
+        belongs = (predicted == place) - np.mean(predicted == place)
         scale = spread * np.sqrt((belongs**2).sum())
         with np.errstate(divide="ignore", invalid="ignore"):
             found = np.fmax(found, np.abs(centred.T @ belongs) / scale)

@@ -1,6 +1,6 @@
-"""Ranking in a process of its own, so that no answer ever waits for a fit.
+"""Ranker in a spawned worker process at raised niceness, so that no answer ever waits for a fit.
 
-with Worker(X, strategy, seed) as worker: worker.rank(task)
+with RankerProcess(X, strategy, seed) as ranker: ranker.rank(task)
 """
 
 import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # scikit-learn takes a second to import, which only the proce
     from possibal.labelling.evaluation import MeasuredSaving
 
 NICENESS = 5
-"""How much the process gives way to the one that people wait for."""
+"""Added to the worker's scheduling priority, so that it yields to the server."""
 TRIES = 2
 """How often something is begun before the process is said to die of it."""
 SPAWN = get_context("spawn")
@@ -30,12 +30,12 @@ SPAWN = get_context("spawn")
 
 
 class RankerProcess:
-    """A process that ranks, one thing after the other; it is started again if it died."""
+    """Remote procedure calls over a pipe to one worker, which is started again if it died."""
 
     def __init__(self, X: Matrix, strategy: str, seed: int) -> None:
         """Keep what the process gets once, when it is started by the first thing to do."""
-        self._given, self._turn, self._is_closed = (X, strategy, seed), Lock(), False
-        self._line: Connection | None = None
+        self._given, self._lock, self._is_closed = (X, strategy, seed), Lock(), False
+        self._pipe: Connection | None = None
         self._process: SpawnProcess | None = None
 
     @property
@@ -44,15 +44,15 @@ class RankerProcess:
         return self._process and self._process.pid
 
     def rank(self, task: RankingTask) -> Ranking:
-        """As :meth:`possibal.labelling.ranker.Bench.rank`."""
+        """As :meth:`possibal.labelling.ranker.InProcessRanker.rank`."""
         return self._run("rank", task)
 
-    def predicted(self, task: RankingTask, rows: Places) -> list[str] | None:
-        """As :meth:`possibal.labelling.ranker.Bench.predicted`."""
-        return self._run("predicted", task, rows)
+    def predict(self, task: RankingTask, rows: Places) -> list[str] | None:
+        """As :meth:`possibal.labelling.ranker.InProcessRanker.predict`."""
+        return self._run("predict", task, rows)
 
     def measure(self, task: RankingTask) -> "MeasuredSaving | None":
-        """As :meth:`possibal.labelling.ranker.Bench.measure`."""
+        """As :meth:`possibal.labelling.ranker.InProcessRanker.measure`."""
         return self._run("measure", task)
 
     def close(self) -> None:
@@ -61,28 +61,28 @@ class RankerProcess:
         self._end()
 
     def __enter__(self) -> Self:
-        """The worker itself."""
+        """The ranker itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
         """Stop it."""
         self.close()
 
-    def _run(self, verb: str, *arguments: Any) -> Any:  # noqa: ANN401 - what the bench returns
-        """What the bench over there returns, or its error."""
-        with self._turn:
-            is_fine, result = self._told((verb, arguments))
+    def _run(self, verb: str, *arguments: Any) -> Any:  # noqa: ANN401 - what the ranker returns
+        """What the ranker over there returns, or its error."""
+        with self._lock:
+            is_fine, result = self._call((verb, arguments))
         if is_fine:
             return result
         raise result
 
-    def _told(self, wanted: tuple[str, tuple[Any, ...]]) -> tuple[bool, Any]:
-        """What comes back over the line; where nobody is there, it is tried with a new process."""
+    def _call(self, wanted: tuple[str, tuple[Any, ...]]) -> tuple[bool, Any]:
+        """What comes back through the pipe; where the worker died, it is tried with a new one."""
         for _ in range(TRIES):
             with suppress(EOFError, OSError):
-                line = self._line or self._started()
-                line.send(wanted)
-                return line.recv()
+                pipe = self._pipe or self._started()
+                pipe.send(wanted)
+                return pipe.recv()
             if self._is_closed:
                 raise RuntimeError("worker must be open; got one that was closed. Start another.")
             self._end()
@@ -92,44 +92,42 @@ class RankerProcess:
         )
 
     def _started(self) -> Connection:
-        """Start the process, and return the line to it."""
+        """Start the process, and return the pipe to it."""
         if self._is_closed:
             raise EOFError
-        line, there = cast("tuple[Connection, Connection]", SPAWN.Pipe())
+        pipe, there = cast("tuple[Connection, Connection]", SPAWN.Pipe())
         process = SPAWN.Process(target=_serve, args=(there,), daemon=True)
         process.start()
         there.close()
-        self._line, self._process = line, process
-        line.send(self._given)
-        return line
+        self._pipe, self._process = pipe, process
+        pipe.send(self._given)
+        return pipe
 
     def _end(self) -> None:
-        """End the process, and the line to it."""
-        line, process = self._line, self._process
-        self._line = self._process = None
+        """End the process, and the pipe to it."""
+        pipe, process = self._pipe, self._process
+        self._pipe = self._process = None
         if process is not None:
             process.terminate()
             process.join()
-        if line is not None:
-            line.close()
+        if pipe is not None:
+            pipe.close()
 
 
-def _serve(line: Connection) -> None:
-    """Work over there until nobody is at the other end of the line; Ctrl-C is not for us."""
+def _serve(pipe: Connection) -> None:
+    """Serve calls until the pipe is closed; Ctrl-C is not for the worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(AttributeError):  # not every system knows of kindness
+    with suppress(AttributeError):  # not every system knows of niceness
         os.nice(NICENESS)
-    from possibal.labelling.ranker import (
-        InProcessRanker,  # there alone: scikit-learn takes a second
-    )
+    from possibal.labelling.ranker import InProcessRanker  # there alone: it loads scikit-learn
 
-    bench = None
+    ranker = None
     with suppress(EOFError, OSError), threadpool_limits(1):
-        given = line.recv()
+        given = pipe.recv()
         while True:
-            verb, arguments = line.recv()
+            verb, arguments = pipe.recv()
             try:
-                bench = bench or InProcessRanker(*given)
-                line.send((True, getattr(bench, verb)(*arguments)))
+                ranker = ranker or InProcessRanker(*given)
+                pipe.send((True, getattr(ranker, verb)(*arguments)))
             except Exception as error:  # noqa: BLE001 - whoever asked must hear of it
-                line.send((False, error))
+                pipe.send((False, error))

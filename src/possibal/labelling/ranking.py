@@ -1,4 +1,4 @@
-"""What the model makes of a pool after some answers: which rows to ask about, and how surely."""
+"""Ranking of a pool after some answers: which rows to ask about, and what is predicted of them."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from possibal.campaign.answer import Answer
 from possibal.campaign.stopping import Advice
 
 OVERVIEW_SAMPLE = 2000
-"""Rows that stand for a pool where people look at it as a whole."""
+"""Size of the random sample that stands for a pool on the map."""
 UNKNOWN = -1
 """The class of a row of which nothing can be said yet."""
 
@@ -40,13 +40,14 @@ class Ranking:
 
     Attributes:
         answers: how many it has learnt from.
-        classes: what the places in `leading` stand for.
+        classes: what the places in `predicted` stand for.
         order: places of the rows to ask about, the best first; of a large pool the first few.
         looked_at: places of rows, in order, of which the model was asked: all, or in a large pool
             those that people may come to see.
         necessity: of the likeliest label of each of these, (r,).
-        leading: the place of that label among the classes, (r,).
-        relevance: how closely each column goes with the labels, (d,).
+        predicted: the place of that label among the classes, (r,).
+        relevance: largest absolute correlation of each column with a predicted class, (d,).
+        usual_distance: between two rows of the pool; the unit in which rows are near or far.
         advice: whether to go on.
         is_cold: whether too little is known for a score.
     """
@@ -56,15 +57,16 @@ class Ranking:
     order: Places
     looked_at: Places
     necessity: Vector
-    leading: NDArray[np.intp]
+    predicted: NDArray[np.intp]
     relevance: Vector
+    usual_distance: float
     advice: Advice
     is_cold: bool
 
     def predicted_label(self, row: int) -> str | None:
         """The likeliest label of a row; None where nothing can be said."""
         at = self._at(row)
-        place = UNKNOWN if at is None else int(self.leading[at])
+        place = UNKNOWN if at is None else int(self.predicted[at])
         return None if place == UNKNOWN else self.classes[place]
 
     def necessity_of(self, row: int) -> float:
@@ -79,5 +81,5 @@ class Ranking:
 
 
 def overview_sample(rows: int, seed: int) -> Places:
-    """Places of rows that stand for a pool where people look at it as a whole."""
+    """Uniform random sample of rows that stands for a pool on the map."""
     return np.random.default_rng(seed).permutation(rows)[:OVERVIEW_SAMPLE]

@@ -1,6 +1,6 @@
-"""A model that was learnt by labelling, as a value that can be kept and asked about new rows.
+"""Saved model of a campaign: training rows, labels and feature recipe, refitted when loaded.
 
-    Model.of(store).save(folder)        Model.load(folder).predict(X) -> Predictions
+    SavedModel.of(store).save(folder)        SavedModel.load(folder).predict(X) -> Predictions
 
 It holds the labelled rows and how rows become numbers. The classifier follows from them, so what is
 kept is text and numbers only: nothing in it can run.
@@ -10,7 +10,6 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
@@ -30,8 +29,7 @@ from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.files import folder, part_of, write
 from possibal.labelling import label_files
 from possibal.labelling.create import PART, feature_recipe
-from possibal.labelling.live import LiveCampaign
-from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.read_model import ReadModel
 from possibal.labelling.storage.store import Store, clock
 from possibal.numerics.distances import usual_distance
 
@@ -47,13 +45,6 @@ SPOILT = (AttributeError, KeyError, TypeError, ValueError, EOFError, OSError, Ba
 
 Kept: TypeAlias = tuple[dict[str, Any], dict[str, Array]]
 """A model as it is kept: a document of JSON, and arrays."""
-
-
-def static_campaign(store: Store) -> LiveCampaign:
-    """Where a campaign stands, with nothing running beside it."""
-    setup = store.setup()
-    bench = InProcessRanker(store.array("X"), setup.strategy, setup.seed)
-    return LiveCampaign(store, bench, background=False)
 
 
 # ---------------------------------------------------------------- values
@@ -95,7 +86,8 @@ class SavedModel:
     @classmethod
     def of(cls, store: Store) -> "SavedModel":
         """The model of a campaign, learnt from the answers that hold; check rows are left out."""
-        task, setup = static_campaign(store).task(), store.setup()
+        read_model = ReadModel(store)
+        task, setup, X = read_model.task(), read_model.setup, read_model.X
         said = tuple(str(answer.label) for answer in task.answers)
         if len(set(said)) < 2:  # noqa: PLR2004 - a choice needs two
             raise ValueError(
@@ -103,15 +95,15 @@ class SavedModel:
                 f"got {len(set(said))} in {len(said)} answers. Label more rows."
             )
         rows = [cast("int", answer.row) for answer in task.answers]
-        X, usual = store.array("X"), PossibilisticGPClassifier()
+        default = PossibilisticGPClassifier()
         return cls(
             recipe=feature_recipe(store),
             X=X[rows],
             labels=said,
             classes=task.classes,
             settings={
-                "link": usual.link,
-                "hyperparameters": usual.hyperparameters,
+                "link": default.link,
+                "hyperparameters": default.hyperparameters,
                 "usual_distance": usual_distance(X),
             },
             notes={
@@ -138,21 +130,21 @@ class SavedModel:
 
         Args:
             X: (m, d).
-            progress: told the share that is done.
+            progress: called with the share that is done.
         """
         classifier = self.fitted()
         best = np.empty(len(X), dtype=np.intp)
-        probability, sure = np.empty(len(X)), np.empty(len(X))
+        probability, certain = np.empty(len(X)), np.empty(len(X))
         for start in range(0, len(X), BLOCK):
             part = slice(start, start + BLOCK)
             chances = classifier.predict_proba(X[part])
             best[part], probability[part] = chances.argmax(axis=1), chances.max(axis=1)
             belief = classifier.posterior_.at(X[part])
             agreed = leading_labels(belief) == best[part]
-            sure[part] = np.where(agreed, necessity(belief), 0.0)
+            certain[part] = np.where(agreed, necessity(belief), 0.0)
             progress(min(1.0, (start + BLOCK) / len(X)))
         names = [str(label) for label in classifier.classes_]
-        return Predictions(tuple(names[place] for place in best), probability, sure)
+        return Predictions(tuple(names[place] for place in best), probability, certain)
 
     # ------------------------------------------------------------ keeping
 
@@ -277,12 +269,13 @@ def _refused(path: Path, got: str, remedy: str) -> ValueError:
 def _skops() -> Any:  # noqa: ANN401 - it is not always there
     """What reads and writes models in one file."""
     try:
-        return import_module("skops.io")
+        import skops.io as found
     except ImportError:
         raise MissingPackageError(
             "A model in a .skops file needs skops, which is not installed: run pip install skops. "
             "A folder needs nothing."
         ) from None
+    return found
 
 
 def _from_skops(path: Path) -> Kept:

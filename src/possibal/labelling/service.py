@@ -1,6 +1,6 @@
-"""The desk of a campaign: the verbs that the page, the command line and Python share.
+"""Application service of a campaign: what the page, the command line and Python share.
 
-desk.ask(who) -> Question        desk.answer(event) -> Stored        desk.undo(event) -> Event
+service.ask(who) -> Question    service.answer(event) -> StoredEvent    service.undo(event) -> Event
 
 An answer is durable before anybody hears that it was taken. The next question is served from the
 last ranking, while a new one is being made.
@@ -16,10 +16,12 @@ import numpy as np
 from possibal.errors import RefusedError
 from possibal.labelling import explanation
 from possibal.labelling.explanation import NearestLabel, QuestionSource
-from possibal.labelling.live import LiveCampaign
+from possibal.labelling.ranking import Ranking
+from possibal.labelling.read_model import ReadModel
+from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.storage.journal import LABELLED, ON_ROWS, Event, Kind
-from possibal.labelling.storage.leases import Holding, LeaseTable
-from possibal.labelling.storage.store import Item, Lease, clock
+from possibal.labelling.storage.leases import Lease, LeaseTable
+from possibal.labelling.storage.store import Item, clock
 
 LEASE = 120
 """Seconds that a person may take over a row before somebody else gets it; the page renews it."""
@@ -47,9 +49,9 @@ class Question:
         item: the row.
         source: where the question came from.
         sentence: why it is asked, in words.
-        leaning: the label that the model holds likeliest.
-        sure: how necessary that label is.
-        near: the labelled rows most like it.
+        predicted_label: the label that the model holds likeliest.
+        necessity: of that label.
+        near: the nearest labelled rows.
         mine: what this person said of it before.
     """
 
@@ -71,13 +73,13 @@ class StoredEvent:
 
 
 class LabellingService:
-    """Where people answer."""
+    """Asks, leases, records and undoes, for any number of people at once."""
 
-    def __init__(self, standing: LiveCampaign) -> None:
-        """Open it; leases of an earlier time still hold."""
-        self.standing, self._turns = standing, LeaseTable()
-        self.store, self.setup, self._lock = standing.store, standing.setup, standing.lock
-        self._learn_leases()
+    def __init__(self, read_model: ReadModel, scheduler: RankingScheduler) -> None:
+        """Serve a campaign; leases of an earlier time still hold."""
+        self.read_model, self.scheduler, self._leases = read_model, scheduler, LeaseTable()
+        self.store, self.setup, self._lock = read_model.store, read_model.setup, read_model.lock
+        self._load_leases()
 
     # ------------------------------------------------------------ asking
 
@@ -86,17 +88,17 @@ class LabellingService:
         rows = self.rows(who, 1)
         if not rows:
             return None
-        self.standing.expect(rows[0])
+        self.scheduler.anticipate(rows[0])
         return self.question(rows[0], who)
 
     def rows(self, who: str, count: int) -> list[int]:
         """The next rows for a person, the best first, now theirs for a while."""
-        self.standing.catch_up()
-        self.standing.await_ranking()
+        self.read_model.catch_up()
+        self.scheduler.await_ranking()
         rows = self._current(who)
         for pick in (self._open, self._put_off, self._reserved):
             while len(rows) < count:
-                row = self._taken(who, lambda who, pick=pick: _others(pick(who), rows))
+                row = self._lease_first(who, lambda who, pick=pick: _others(pick(who), rows))
                 if row is None:
                     break
                 rows.append(row)
@@ -104,71 +106,76 @@ class LabellingService:
 
     def choose(self, who: str, row: int) -> Question:
         """A row that a person picked, if nobody else is at it."""
-        self.standing.catch_up()
+        self.read_model.catch_up()
         self.check_row(row)
         with self._lock:
-            left = [other for other in self._turns.current(who, clock()) if other != row]
-        if not self._got(who, row):
+            left = [other for other in self._leases.current(who, clock()) if other != row]
+        if not self._try_lease(who, row):
             raise RefusedError(f"row must be free; got {row}, which somebody has. Pick another.")
-        self._let_go(who, left)
-        self.standing.expect(row)
+        self._release(who, left)
+        self.scheduler.anticipate(row)
         return self.question(row, who, QuestionSource.CHOSEN)
 
     def reserve(self, who: str, count: int) -> list[Question]:
-        """Questions for while the desk is out of reach.
+        """Questions leased in reserve, to answer while the server cannot be reached.
 
-        The best rows are left to whoever is within reach, if there are others.
+        The best rows are left to whoever can reach it, if there are others.
         """
-        self.standing.catch_up()
-        self.standing.await_ranking()
+        self.read_model.catch_up()
+        self.scheduler.await_ranking()
         with self._lock:
             now = clock()
-            mine, at = self._turns.in_reserve(who, now), self._turns.current(who, now)
+            mine, at = self._leases.in_reserve(who, now), self._leases.current(who, now)
             kept = [row for row in mine if self._may_ask(row, who)]
             wanted = max(0, count - len(kept))
             others = (row for row in self._open(who) if row not in mine and row not in at)
             rows = list(islice(others, HEAD + wanted))[-wanted:] if wanted else []
-        lease = self._lease(who, spare=True)
-        taken = self.store.take(rows, lease, wanted) if wanted else []
+        now, lease = _lease(who, spare=True)
+        held = self.store.hold(rows, lease, now, wanted) if wanted else []
         with self._lock:
-            self._turns.hold(taken, Holding(who, lease.until, spare=True))
-        return [self.question(row, who) for row in [*kept, *taken][:count]]
+            self._leases.hold(held, lease)
+        return [self.question(row, who) for row in [*kept, *held][:count]]
 
     def renew(self, who: str) -> int:
-        """Let a person keep their rows for longer; the seconds they have."""
-        lease = self._lease(who)
-        self.store.renew(lease)
+        """Renew all leases of a person; the seconds they have."""
+        now, lease = _lease(who)
+        self.store.renew(who, now, lease.until)
         with self._lock:
-            self._turns.renew(who, lease.now, lease.until)
+            self._leases.renew(who, now, lease.until)
         return LEASE
 
     def question(self, row: int, who: str, source: QuestionSource | None = None) -> Question:
         """A row as a question to a person."""
         self.check_row(row)
         source = self._source(row, who, source)
-        leaning, sure = self._thought(row)
-        near = self.standing.nearest(row, NEAREST)
-        nearby = NearestLabel(near[0][2], near[0][1]) if near else None
-        others = self.standing.uncertain_neighbours(row) if source is QuestionSource.MODEL else 0
-        said = explanation.sentence(source, leaning, sure or 0.0, nearby, others)
-        items = self.standing.items([row, *(other for other, _, _ in near)])
+        ranking = self.scheduler.ranking
+        predicted, necessity = _prediction(ranking, row)
+        near = self.read_model.nearest(row, NEAREST)
+        nearest = _nearest_label(near, ranking)
+        is_model = source is QuestionSource.MODEL
+        others = self.read_model.uncertain_neighbours(row, ranking) if is_model else 0
+        said = explanation.sentence(source, predicted, necessity or 0.0, nearest, others)
+        items = self.read_model.items([row, *(other for other, _, _ in near)])
         shown = tuple(LabelledNeighbour(items[other], label) for other, label, _ in near)
-        mine = self.standing.state.verdict(row).opinions.get(who)
-        if row in self.standing.check_rows:
-            leaning, sure, shown = None, None, ()  # lest the measure be swayed
-        return Question(items[row], source, said, leaning, sure, shown, mine)
+        mine = self.read_model.state.verdict(row).opinions.get(who)
+        if row in self.read_model.check_rows:
+            predicted, necessity, shown = None, None, ()  # lest the measure be swayed
+        return Question(items[row], source, said, predicted, necessity, shown, mine)
 
     # ------------------------------------------------------------ answering
 
     def answer(self, event: Event) -> StoredEvent:
-        """The event, durable, with what the model thought at the time."""
-        known = self.standing.state.events.get(event.key)
+        """The event, durable, with what the model predicted at the time.
+
+        Idempotent: an event whose key is known is returned as it was stored.
+        """
+        known = self.read_model.state.events.get(event.key)
         if known is not None:
             return StoredEvent(known, repeated=True)
         self._check(event)
         if event.row is not None:
-            leaning, sure = self._thought(event.row)
-            event = replace(event, thought=leaning, necessity=sure)
+            predicted, necessity = _prediction(self.scheduler.ranking, event.row)
+            event = replace(event, predicted_label=predicted, necessity=necessity)
         (stored,) = self.append([event])
         return StoredEvent(stored, repeated=False)
 
@@ -178,7 +185,7 @@ class LabellingService:
         Its row is the person's again, if nobody else is at it. A target that is still on its way
         is undone when it arrives.
         """
-        state = self.standing.state
+        state = self.read_model.state
         known = state.events.get(event.key)
         if known is None and event.target is None:
             with self._lock:
@@ -189,7 +196,7 @@ class LabellingService:
         is_new, known = known is None, known or self.append([event])[0]
         undone = state.events.get(known.target or "")
         if is_new and undone is not None and undone.row is not None:
-            self._got(event.who, undone.row)
+            self._try_lease(event.who, undone.row)
         return undone
 
     def append(self, events: Sequence[Event]) -> list[Event]:
@@ -197,10 +204,10 @@ class LabellingService:
         for event in events:
             self._check(event)
         stored = self.store.append(events)
-        self.standing.apply(stored)
+        self.read_model.apply(stored)
         with self._lock:
             for event in stored:
-                self._turns.release(-1 if event.row is None else event.row, event.who)
+                self._leases.release(-1 if event.row is None else event.row, event.who)
         return stored
 
     def check_row(self, row: int | None) -> None:
@@ -216,75 +223,80 @@ class LabellingService:
             self.check_row(event.row)
         if event.kind in LABELLED and not event.label:
             raise RefusedError(f"label must name a class; got {event.label!r}. Choose one.")
-        classes = self.standing.classes
+        classes = self.read_model.classes
         if event.kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} and event.label not in classes:
             raise RefusedError(
                 f"label must be one of {list(classes)}; got {event.label!r}. "
                 "Choose one of these, or add it first."
             )
-        target = self.standing.state.events.get(event.target or "")
+        target = self.read_model.state.events.get(event.target or "")
         if target is not None and (target.who != event.who or target.kind is Kind.UNDO):
             raise RefusedError(
                 f"target must be an answer of {event.who}; got one of {target.who}. Undo your own."
             )
 
-    # ------------------------------------------------------------ whose turn
+    # ------------------------------------------------------------ leases
 
     def _current(self, who: str) -> list[int]:
         """The rows that a person is at, if they still want an answer."""
         with self._lock:
-            rows = self._turns.current(who, clock())
+            rows = self._leases.current(who, clock())
             return [row for row in rows if self._may_ask(row, who)]
 
-    def _taken(self, who: str, pick: Callable[[str], Iterator[int]]) -> int | None:
-        """The first row that could be taken for a person, marked as theirs."""
+    def _lease_first(self, who: str, pick: Callable[[str], Iterator[int]]) -> int | None:
+        """The first row that could be leased to a person, now theirs."""
         most = TRIED if self.store.is_shared else 1
         for _ in range(TRIED):
             with self._lock:
-                rows, lease = list(islice(pick(who), most)), self._lease(who)
-                self._turns.hold(rows[:1], Holding(who, lease.until, spare=False))
-            taken = self.store.take(rows, lease) if rows else []
-            if taken or not rows:
+                rows, (now, lease) = list(islice(pick(who), most)), _lease(who)
+                self._leases.hold(rows[:1], lease)
+            held = self.store.hold(rows, lease, now) if rows else []
+            if held or not rows:
                 with self._lock:
-                    self._turns.hold(taken, Holding(who, lease.until, spare=False))
-                return taken[0] if taken else None
+                    self._leases.hold(held, lease)
+                return held[0] if held else None
             with self._lock:
-                self._learn_leases()
+                self._load_leases()
         return None
 
-    def _got(self, who: str, row: int) -> bool:
-        """Whether a person could take a row."""
-        lease = self._lease(who)
-        taken = self.store.take([row], lease)
+    def _try_lease(self, who: str, row: int) -> bool:
+        """Whether a row could be leased to a person."""
+        now, lease = _lease(who)
+        held = self.store.hold([row], lease, now)
         with self._lock:
-            self._turns.hold(taken, Holding(who, lease.until, spare=False))
-        return bool(taken)
+            self._leases.hold(held, lease)
+        return bool(held)
 
-    def _let_go(self, who: str, rows: Sequence[int]) -> None:
-        """End a person's turn on rows."""
-        lease = self._lease(who)
+    def _release(self, who: str, rows: Sequence[int]) -> None:
+        """Release rows that a person holds."""
         if rows:
-            self.store.take(rows, replace(lease, until=lease.now), len(rows))
+            self.store.release(rows, who)
         with self._lock:
             for row in rows:
-                self._turns.release(row, who)
+                self._leases.release(row, who)
+
+    def _load_leases(self) -> None:
+        """Read who holds what."""
+        self._leases.load(self.store.leases(clock()))
+
+    # ------------------------------------------------------------ which rows
 
     def _open(self, who: str) -> Iterator[int]:
         """Rows for a person, the best first, that nobody holds."""
         now = clock()
-        free = (row for row in self._ordered() if self._turns.is_free(row, who, now))
+        free = (row for row in self._ordered() if self._leases.is_free(row, who, now))
         return (row for row in free if self._may_ask(row, who))
 
     def _put_off(self, who: str) -> Iterator[int]:
         """Rows that a person skipped, for when nothing else is left."""
         now, people = clock(), self.setup.people
-        free = (row for row in self._ordered() if self._turns.is_free(row, who, now))
-        return (row for row in free if self.standing.state.is_skipped(row, who, people))
+        free = (row for row in self._ordered() if self._leases.is_free(row, who, now))
+        return (row for row in free if self.read_model.state.is_skipped(row, who, people))
 
     def _reserved(self, who: str) -> Iterator[int]:
         """Rows that others keep in reserve, for when nothing else is left."""
         now = clock()
-        spare = (row for row in self._ordered() if self._turns.is_spare(row, now))
+        spare = (row for row in self._ordered() if self._leases.is_spare(row, now))
         return (row for row in spare if self._may_ask(row, who))
 
     def _ordered(self) -> Iterator[int]:
@@ -296,46 +308,53 @@ class LabellingService:
 
     def _preferred(self) -> Iterator[Collection[int]]:
         """Some rows, then others, the best first; some come twice."""
-        check = self.standing.check_rows
-        if check and self.standing.is_check_turn:
+        check = self.read_model.check_rows
+        if check and self.read_model.is_check_due:
             yield check
-        yield self.standing.order
+        yield self.scheduler.order
         yield check
         rng = np.random.default_rng([self.setup.seed, crc32(b"order")])
         yield rng.permutation(self.setup.rows).tolist()
 
     def _may_ask(self, row: int, who: str) -> bool:
         """Whether a row wants an answer of this person."""
-        return self.standing.state.may_ask(row, who, self.setup.people)
+        return self.read_model.state.may_ask(row, who, self.setup.people)
 
     def _source(self, row: int, who: str, known: QuestionSource | None) -> QuestionSource:
         """Where the question about a row comes from, if that is not known."""
-        ranking = self.standing.ranking
-        if row in self.standing.check_rows:
+        ranking = self.scheduler.ranking
+        if row in self.read_model.check_rows:
             return QuestionSource.CHECK
         if known is not None:
             return known
-        mine = self.standing.state.verdict(row).opinions.get(who)
+        mine = self.read_model.state.verdict(row).opinions.get(who)
         if mine is not None:
             return QuestionSource.AGAIN
         return (
             QuestionSource.DIVERSE if ranking is None or ranking.is_cold else QuestionSource.MODEL
         )
 
-    def _thought(self, row: int) -> tuple[str | None, float | None]:
-        """What the model holds likeliest of a row, and how necessary that is."""
-        ranking = self.standing.ranking
-        leaning = None if ranking is None else ranking.predicted_label(row)
-        return leaning, None if ranking is None or not leaning else ranking.necessity_of(row)
 
-    def _lease(self, who: str, *, spare: bool = False) -> Lease:
-        """A lease from now on."""
-        now = clock()
-        return Lease(who, now, now + 1000 * LEASE, spare)
+def _prediction(ranking: Ranking | None, row: int) -> tuple[str | None, float | None]:
+    """The label predicted for a row, and its necessity."""
+    label = None if ranking is None else ranking.predicted_label(row)
+    return label, None if ranking is None or label is None else ranking.necessity_of(row)
 
-    def _learn_leases(self) -> None:
-        """Read who holds what."""
-        self._turns.learn(self.store.leases(clock()))
+
+def _nearest_label(
+    near: Sequence[tuple[int, str, float]], ranking: Ranking | None
+) -> NearestLabel | None:
+    """The label of the first of the nearest rows, and how far it is in usual distances."""
+    if not near:
+        return None
+    _, label, distance = near[0]
+    return NearestLabel(label, None if ranking is None else distance / ranking.usual_distance)
+
+
+def _lease(who: str, *, spare: bool = False) -> tuple[int, Lease]:
+    """The time, and a lease from now on."""
+    now = clock()
+    return now, Lease(who, now + 1000 * LEASE, spare)
 
 
 def _others(rows: Iterator[int], known: Sequence[int]) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""A campaign that is kept in a database, from Python: the same answers as the page's.
+"""Session of a stored campaign in Python: the same journal as the page's.
 
 campaign = possibal.open_campaign("answers.db", pool=frame, id="doc_id")
 (row,) = campaign.ask()
@@ -17,9 +17,10 @@ from possibal.data.ingest import SourceSpec, ingest_file, ingest_frame
 from possibal.errors import AlreadyAnsweredError, RefusedError
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.labelling.create import Options, create_campaign
-from possibal.labelling.live import LiveCampaign
 from possibal.labelling.overview import Overview
 from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.read_model import ReadModel
+from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.store import Store, clock
@@ -38,9 +39,11 @@ class StoredCampaign:
         """Answer as a person; see :func:`open_campaign`."""
         self._store, self._who, self._made = store, who, 0
         setup = store.setup()
-        self._bench = InProcessRanker(store.array("X"), setup.strategy, setup.seed)
-        self._standing = LiveCampaign(store, self._bench, background=False)
-        self._desk, self._overview = LabellingService(self._standing), Overview(self._standing)
+        self._ranker = InProcessRanker(store.array("X"), setup.strategy, setup.seed)
+        self._read_model = ReadModel(store)
+        self._scheduler = RankingScheduler(self._read_model, self._ranker, background=False)
+        self._service = LabellingService(self._read_model, self._scheduler)
+        self._overview = Overview(self._read_model, self._scheduler)
         self._places = store.places()
         self._ids = {place: name for name, place in self._places.items()}
 
@@ -52,12 +55,12 @@ class StoredCampaign:
         They are kept for this person for a while. Rows that were asked before and are not
         answered yet come first.
         """
-        return [self._ids[row] for row in self._desk.rows(self._who, n)]
+        return [self._ids[row] for row in self._service.rows(self._who, n)]
 
     def tell(self, row: Hashable, label: Hashable) -> None:
         """Keep the label of a row; a label that is new becomes a class."""
         place, said = self._place(row), str(as_python(label))
-        mine = self._standing.state.verdict(place).opinions.get(self._who)
+        mine = self._read_model.state.verdict(place).opinions.get(self._who)
         if mine is not None and mine.label is not None:
             raise AlreadyAnsweredError(
                 f"row must not be answered yet; got {row!r}, whose label is {mine.label!r}. "
@@ -86,7 +89,7 @@ class StoredCampaign:
 
     def undo(self) -> str | None:
         """The row whose last action of this person was undone; None if there is none."""
-        undone = self._desk.undo(Event(uuid4().hex, Kind.UNDO, self._who, self._now()))
+        undone = self._service.undo(Event(uuid4().hex, Kind.UNDO, self._who, self._now()))
         return None if undone is None or undone.row is None else self._ids[undone.row]
 
     # ------------------------------------------------------------ what follows
@@ -94,13 +97,10 @@ class StoredCampaign:
     @property
     def advice(self) -> Advice:
         """Whether to go on asking, and why."""
-        self._standing.catch_up()
-        ranking = self._standing.ranking
-        return (
-            self._standing.rank().advice
-            if self._standing.is_behind or not ranking
-            else ranking.advice
-        )
+        self._read_model.catch_up()
+        ranking, is_behind = self._scheduler.ranking, self._scheduler.is_behind
+        current = self._scheduler.rank() if is_behind or ranking is None else ranking
+        return current.advice
 
     def should_stop(self) -> bool:
         """Whether one may stop or should; :attr:`advice` says why."""
@@ -109,27 +109,27 @@ class StoredCampaign:
     @property
     def labels(self) -> dict[str, str]:
         """The label of each row that has one, in the order in which they came by it."""
-        self._standing.catch_up()
-        return {self._ids[row]: label for row, label in self._standing.state.labelled().items()}
+        self._read_model.catch_up()
+        return {self._ids[row]: label for row, label in self._read_model.state.labelled().items()}
 
     @property
     def classifier(self) -> PossibilisticGPClassifier:
         """The classifier, fitted to the labels."""
-        self._standing.catch_up()
-        return self._bench.campaign(self._standing.task()).classifier
+        self._read_model.catch_up()
+        return self._ranker.campaign(self._read_model.task()).classifier
 
     def report(self) -> dict[str, Any]:
         """How far the campaign is, as plain values."""
         advice = self.advice
-        if self._standing.setup.check:
-            self._standing.measure()
+        if self._read_model.setup.check:
+            self._scheduler.measure()
         now = self._overview.progress()
-        told = {"state": advice.state.value, "reason": advice.reason}
-        return {**asdict(now), "left": now.left, "advice": told}
+        stopping = {"state": advice.state.value, "reason": advice.reason}
+        return {**asdict(now), "left": now.left, "advice": stopping}
 
     def close(self) -> None:
-        """Let go of the database."""
-        self._standing.close()
+        """Close the database."""
+        self._scheduler.close()
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -151,13 +151,13 @@ class StoredCampaign:
 
     def _name(self, label: str) -> None:
         """Make a label a class, if it is none yet."""
-        if label not in self._standing.classes:
+        if label not in self._read_model.classes:
             self._do(Kind.CLASS, None, label)
 
     def _do(self, kind: Kind, row: int | None, label: str | None = None) -> None:
         """Keep an action."""
-        self._standing.catch_up()
-        self._desk.answer(Event(uuid4().hex, kind, self._who, self._now(), row, label))
+        self._read_model.catch_up()
+        self._service.answer(Event(uuid4().hex, kind, self._who, self._now(), row, label))
 
     def _now(self) -> int:
         """The time, later than any before."""
@@ -213,4 +213,4 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
 
 
 def _silent(_words: str, _share: float) -> None:
-    """Nothing is told."""
+    """Report no progress."""

@@ -10,7 +10,8 @@ from possibal.labelling.storage import backup as copies
 from possibal.labelling.storage import database
 from possibal.labelling.storage.backup import backup
 from possibal.labelling.storage.doctor import doctor
-from possibal.labelling.storage.store import Lease, Store, clock
+from possibal.labelling.storage.leases import Lease
+from possibal.labelling.storage.store import Store, clock
 
 pytest_plugins = ["support.postgres"]
 
@@ -40,7 +41,7 @@ def names(folder):
 def test_a_copy_is_the_campaign(db, tmp_path):
     now = clock()
     with Store.open(db) as store:
-        store.take([5], Lease("bob", now, now + 600_000))
+        store.hold([5], Lease("bob", now + 600_000), now)
     said_of_it = backup(db, tmp_path / "b.db")
     assert said_of_it == "answers and other events: 12, by 1 person; rows with a label: 12"
     assert contents(tmp_path / "b.db") == contents(db)

@@ -11,7 +11,8 @@ from support.begun import campaign, clouds, said, source, told
 
 from possibal.labelling.storage import database, doctor
 from possibal.labelling.storage.journal import Kind
-from possibal.labelling.storage.store import Lease, Store, clock
+from possibal.labelling.storage.leases import Lease
+from possibal.labelling.storage.store import Store, clock
 
 pytest_plugins = ["support.postgres"]
 
@@ -100,8 +101,8 @@ def test_nothing_is_changed(db, tmp_path):
 def test_people_at_work_are_counted(any_db):
     now = clock()
     with Store.open(any_db) as store:
-        store.take([1, 2], Lease("ann", now, now + 600_000), 2)
-        store.take([3], Lease("bob", now, now + 600_000))
+        store.hold([1, 2], Lease("ann", now + 600_000), now, 2)
+        store.hold([3], Lease("bob", now + 600_000), now)
     assert "people at work: 2, on so many rows: 3." in sentences(any_db)
 
 

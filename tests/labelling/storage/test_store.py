@@ -27,11 +27,12 @@ import sys
 from random import Random
 from threading import Thread
 from possibal.labelling.storage.journal import Event, Kind
-from possibal.labelling.storage.store import Lease, Store
+from possibal.labelling.storage.leases import Lease
+from possibal.labelling.storage.store import Store
 
 def work(who):
     rows = Random(who).sample(range(300), 300)
-    while taken := store.take(rows, Lease(who, 0, 100), most=3):
+    while taken := store.hold(rows, Lease(who, 100), now=0, most=3):
         rows = [row for row in rows if row not in taken]
         store.append([Event(f"{who} {row}", Kind.LABEL, who, 0) for row in taken])
         mine.extend(taken)

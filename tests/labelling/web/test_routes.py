@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from sqlite3 import connect
 
 import pytest
-from support.served import COOKIE, KNOWN, desk_of, gated, get, pictures, post, send, table
+from support.served import COOKIE, KNOWN, get, pictures, post, secured, send, service_of, table
 
 from possibal.data.ingest import SourceSpec
 from possibal.labelling.create import Options
@@ -28,20 +28,20 @@ def key(number: int) -> str:
 def page(tmp_path_factory):
     """A page that nobody changes anything on."""
     folder = tmp_path_factory.mktemp("page")
-    with desk_of(SourceSpec(table(folder / "a.csv")), folder / "a.db") as desk:
-        yield gated(desk)
+    with service_of(SourceSpec(table(folder / "a.csv")), folder / "a.db") as service:
+        yield secured(service)
 
 
 @pytest.fixture
-def desk(tmp_path):
+def service(tmp_path):
     wanted = SourceSpec(table(tmp_path / "a.csv"), classes=("yes", "no"))
-    with desk_of(wanted, tmp_path / "a.db", Options(people=2)) as made:
+    with service_of(wanted, tmp_path / "a.db", Options(people=2)) as made:
         yield made
 
 
 @pytest.fixture
-def gate(desk):
-    return gated(desk)
+def app(service):
+    return secured(service)
 
 
 # ---------------------------------------------------------------- pictures
@@ -57,7 +57,7 @@ def place(tmp_path_factory):
 def shades(place):
     """A campaign about a folder of pictures, in which there is much else by now."""
     folder = pictures(place / "shades")
-    with desk_of(SourceSpec(folder, classes=("dark", "light")), place / "a.db") as made:
+    with service_of(SourceSpec(folder, classes=("dark", "light")), place / "a.db") as made:
         (place / "outside.png").write_bytes(SECRET)
         for name in ("page.html", "drawing.svg"):
             (folder / name).write_bytes(SECRET)
@@ -68,7 +68,7 @@ def shades(place):
         (folder / "circle.png").symlink_to(folder / "circle.png")
         (folder / "disguised.png").symlink_to(folder / "page.html")
         (folder / "inside.png").mkdir()
-        yield gated(made)
+        yield secured(made)
 
 
 def tamper(place, path: str | None) -> None:
@@ -221,9 +221,9 @@ def test_the_description_names_the_cookie(page):
             assert {"401", "403", "422"} <= set(given["responses"])
 
 
-def test_every_route_is_described(gate, desk):
-    paths = get(gate, "/openapi.json").json()["paths"]
-    routes = {route.path for route in create_app(desk, COOKIE).routes}
+def test_every_route_is_described(app, service):
+    paths = get(app, "/openapi.json").json()["paths"]
+    routes = {route.path for route in create_app(service, COOKIE).routes}
     assert routes - set(paths) <= {"/", "/static", "/openapi.json"}
 
 
@@ -238,88 +238,88 @@ def test_every_route_is_described(gate, desk):
         ("answer", {"row": 0, "kind": "settle", "label": "maybe"}, "label must be one of"),
     ],
 )
-def test_what_the_campaign_cannot_take_is_refused_in_its_sentence(gate, verb, body, words):
+def test_what_the_campaign_cannot_take_is_refused_in_its_sentence(app, verb, body, words):
     given = body if verb == "ask" else {"key": key(1), "who": "ann", "made": 1, **body}
-    reply = post(gate, verb, given)
+    reply = post(app, verb, given)
     assert reply.status == 409
     assert reply.json()["detail"].startswith(words)
-    assert get(gate, "/api/history").json()["entries"] == []
+    assert get(app, "/api/history").json()["entries"] == []
 
 
-def test_a_row_that_somebody_has_is_refused(gate):
-    assert post(gate, "ask", {"who": "ann", "row": 5}).status == 200
-    reply = post(gate, "ask", {"who": "ben", "row": 5})
+def test_a_row_that_somebody_has_is_refused(app):
+    assert post(app, "ask", {"who": "ann", "row": 5}).status == 200
+    reply = post(app, "ask", {"who": "ben", "row": 5})
     assert (reply.status, reply.json()["detail"]) == (
         409,
         "row must be free; got 5, which somebody has. Pick another.",
     )
 
 
-def test_nobody_undoes_what_others_did(gate):
+def test_nobody_undoes_what_others_did(app):
     body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
-    assert post(gate, "answer", body).status == 200
-    reply = post(gate, "undo", {"key": key(2), "who": "ben", "made": 2, "target": key(1)})
+    assert post(app, "answer", body).status == 200
+    reply = post(app, "undo", {"key": key(2), "who": "ben", "made": 2, "target": key(1)})
     assert (reply.status, "Undo your own." in reply.json()["detail"]) == (409, True)
 
 
-def test_a_database_that_does_not_take_an_answer_is_told(gate, tmp_path):
+def test_a_database_that_does_not_take_an_answer_is_told(app, tmp_path):
     body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
     with closing(connect(tmp_path / "a.db")) as other, other:
         other.execute("ALTER TABLE events RENAME TO kept")
-    reply = post(gate, "answer", body)
+    reply = post(app, "answer", body)
     assert (reply.status, list(reply.json())) == (503, ["detail"])
     with closing(connect(tmp_path / "a.db")) as other, other:
         other.execute("ALTER TABLE kept RENAME TO events")
-    assert post(gate, "answer", body).json()["repeated"] is False
-    assert post(gate, "answer", body).json()["repeated"] is True
+    assert post(app, "answer", body).json()["repeated"] is False
+    assert post(app, "answer", body).json()["repeated"] is True
 
 
 # ---------------------------------------------------------------- verbs
-def test_an_answer_brings_the_next_question_if_it_is_wanted(gate):
+def test_an_answer_brings_the_next_question_if_it_is_wanted(app):
     body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
-    silent = post(gate, "answer", {**body, "next": False}).json()
+    silent = post(app, "answer", {**body, "next": False}).json()
     assert silent == {"question": None, "reason": None, "repeated": False}
-    again = post(gate, "answer", body).json()
+    again = post(app, "answer", body).json()
     assert again["repeated"] is True
     assert again["question"]["item"]["row"] != 0
 
 
 @pytest.mark.parametrize("kind", ["skip", "unsure", "bad"])
-def test_a_label_beside_something_else_is_left_out(gate, kind):
+def test_a_label_beside_something_else_is_left_out(app, kind):
     body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": kind, "label": "yes"}
-    assert post(gate, "answer", body).status == 200
-    (entry,) = get(gate, "/api/history").json()["entries"]
+    assert post(app, "answer", body).status == 200
+    (entry,) = get(app, "/api/history").json()["entries"]
     assert (entry["kind"], entry["label"]) == (kind, None)
 
 
-def test_undo_without_anything_to_undo_says_so(gate):
-    reply = post(gate, "undo", {"key": key(1), "who": "ann", "made": 1})
+def test_undo_without_anything_to_undo_says_so(app):
+    reply = post(app, "undo", {"key": key(1), "who": "ann", "made": 1})
     assert reply.json() == {"target": None, "question": None}
 
 
-def test_an_undo_may_arrive_before_what_it_undoes(gate):
+def test_an_undo_may_arrive_before_what_it_undoes(app):
     undo = {"key": key(2), "who": "ann", "made": 2, "target": key(1)}
-    assert post(gate, "undo", undo).json() == {"target": key(1), "question": None}
+    assert post(app, "undo", undo).json() == {"target": key(1), "question": None}
     body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
-    assert post(gate, "answer", body).status == 200
-    assert get(gate, "/api/history").json()["entries"][0]["holds"] is False
-    assert get(gate, "/api/progress").json()["answered"] == 0
+    assert post(app, "answer", body).status == 200
+    assert get(app, "/api/history").json()["entries"][0]["holds"] is False
+    assert get(app, "/api/progress").json()["answered"] == 0
 
 
-def test_a_class_that_was_added_can_be_taken_back_by_its_key(gate):
+def test_a_class_that_was_added_can_be_taken_back_by_its_key(app):
     given = {"key": key(1), "who": "ann", "made": 1, "label": "may be"}
-    assert post(gate, "classes", given).json() == {"classes": ["yes", "no", "may be"]}
+    assert post(app, "classes", given).json() == {"classes": ["yes", "no", "may be"]}
     undo = {"key": key(2), "who": "ann", "made": 2, "target": key(1)}
-    assert post(gate, "undo", undo).json() == {"target": key(1), "question": None}
-    assert get(gate, "/api/campaign").json()["classes"] == ["yes", "no"]
+    assert post(app, "undo", undo).json() == {"target": key(1), "question": None}
+    assert get(app, "/api/campaign").json()["classes"] == ["yes", "no"]
 
 
 # ---------------------------------------------------------------- the file of labels
-def test_labels_leave_as_a_file(gate):
+def test_labels_leave_as_a_file(app):
     for number, label in enumerate(["yes", "no", "yes"], start=1):
         body = {"key": key(number), "who": "ann, müller", "made": number, "row": number}
-        post(gate, "answer", {**body, "kind": "label", "label": label})
-    reply = get(gate, "/api/labels.csv")
+        post(app, "answer", {**body, "kind": "label", "label": label})
+    reply = get(app, "/api/labels.csv")
     assert reply.headers["content-type"] == "text/csv; charset=utf-8"
     assert reply.headers["content-disposition"] == 'attachment; filename="labels.csv"'
     lines = list(csv.DictReader(io.StringIO(reply.body.decode())))
@@ -330,10 +330,10 @@ def test_labels_leave_as_a_file(gate):
     ]
 
 
-def test_names_that_a_spreadsheet_would_run_are_marked(gate):
+def test_names_that_a_spreadsheet_would_run_are_marked(app):
     body = {"key": key(1), "who": "=1+1", "made": 1, "row": 1, "kind": "label", "label": "yes"}
-    post(gate, "answer", body)
-    (line,) = csv.DictReader(io.StringIO(get(gate, "/api/labels.csv").body.decode()))
+    post(app, "answer", body)
+    (line,) = csv.DictReader(io.StringIO(get(app, "/api/labels.csv").body.decode()))
     assert line["who"] == "'=1+1"
 
 

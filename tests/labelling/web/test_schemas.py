@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
-from support.served import desk_of, gated, get, post, table
+from support.served import get, post, secured, service_of, table
 
 from possibal.data.ingest import SourceSpec
 from possibal.labelling.web import schemas
@@ -63,11 +63,11 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def gate(tmp_path_factory):
+def app(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shapes")
     wanted = SourceSpec(table(folder / "a.csv"), classes=("yes", "no"))
-    with desk_of(wanted, folder / "a.db") as desk:
-        yield gated(desk)
+    with service_of(wanted, folder / "a.db") as service:
+        yield secured(service)
 
 
 def is_refusal(reply, *statuses: int) -> bool:
@@ -84,13 +84,13 @@ def is_refusal(reply, *statuses: int) -> bool:
 
 
 @pytest.mark.parametrize("verb", FULL)
-def test_what_is_meant_is_taken(gate, verb):
-    assert post(gate, verb, FULL[verb]).status == 200
+def test_what_is_meant_is_taken(app, verb):
+    assert post(app, verb, FULL[verb]).status == 200
 
 
 @pytest.mark.parametrize(("verb", "name", "value"), CASES)
-def test_a_value_that_is_none_of_those_meant_is_refused(gate, verb, name, value):
-    reply = post(gate, verb, {**FULL[verb], name: value})
+def test_a_value_that_is_none_of_those_meant_is_refused(app, verb, name, value):
+    reply = post(app, verb, {**FULL[verb], name: value})
     assert is_refusal(reply), reply.body
     assert reply.json()["detail"].startswith(f"{name} must ")
     assert reply.json()["detail"].endswith(". Correct it.")
@@ -98,15 +98,15 @@ def test_a_value_that_is_none_of_those_meant_is_refused(gate, verb, name, value)
 
 @pytest.mark.parametrize("verb", FULL)
 @pytest.mark.parametrize("name", ["admin", "", "Who", "\ud800", "a" * 5000, "\x00", "__class__"])
-def test_a_field_that_nobody_knows_is_refused(gate, verb, name):
-    reply = post(gate, verb, {**FULL[verb], name: 1})
+def test_a_field_that_nobody_knows_is_refused(app, verb, name):
+    reply = post(app, verb, {**FULL[verb], name: 1})
     assert is_refusal(reply), reply.body
 
 
 @pytest.mark.parametrize(("verb", "name"), [(v, n) for v in FULL for n in FULL[v]])
-def test_a_field_that_is_needed_must_be_there(gate, verb, name):
+def test_a_field_that_is_needed_must_be_there(app, verb, name):
     body = {one: value for one, value in FULL[verb].items() if one != name}
-    reply = post(gate, verb, body)
+    reply = post(app, verb, body)
     if name in {"row", "label", "target", "count"} and (verb, name) not in {
         ("answer", "row"),
         ("classes", "label"),
@@ -145,8 +145,8 @@ RAW = {
 
 @pytest.mark.parametrize("verb", FULL)
 @pytest.mark.parametrize("what", RAW)
-def test_what_is_no_sound_body_is_refused(gate, verb, what):
-    reply = post(gate, verb, RAW[what])
+def test_what_is_no_sound_body_is_refused(app, verb, what):
+    reply = post(app, verb, RAW[what])
     assert is_refusal(reply, 400, 422), reply.body[:500]
 
 
@@ -161,15 +161,15 @@ def test_what_is_no_sound_body_is_refused(gate, verb, what):
         "x",
     ],
 )
-def test_another_type_of_content_is_refused(gate, kind):
-    assert is_refusal(post(gate, "renew", {"who": "ann"}, kind), 400, 415, 422)
+def test_another_type_of_content_is_refused(app, kind):
+    assert is_refusal(post(app, "renew", {"who": "ann"}, kind), 400, 415, 422)
 
 
-def test_the_sentence_is_for_people(gate):
+def test_the_sentence_is_for_people(app):
     said = {
-        "who": post(gate, "renew", {"who": " ann"}).json()["detail"],
-        "row": post(gate, "ask", {"who": "ann", "row": "7"}).json()["detail"],
-        "all": post(gate, "ask", b"{").json()["detail"],
+        "who": post(app, "renew", {"who": " ann"}).json()["detail"],
+        "row": post(app, "ask", {"who": "ann", "row": "7"}).json()["detail"],
+        "all": post(app, "ask", b"{").json()["detail"],
     }
     assert said["who"] == (
         "who must be without control characters, and without a space at its ends; got ' ann'. "
@@ -179,12 +179,12 @@ def test_the_sentence_is_for_people(gate):
     assert said["all"].startswith("request must be JSON; got ")
 
 
-def test_a_name_given_twice_in_an_object_counts_once(gate):
-    assert post(gate, "renew", b'{"who": 1, "who": "ann"}').status == 200
+def test_a_name_given_twice_in_an_object_counts_once(app):
+    assert post(app, "renew", b'{"who": 1, "who": "ann"}').status == 200
 
 
-def test_a_whole_number_may_be_written_with_a_point(gate):
-    assert post(gate, "ask", b'{"who": "ann", "row": 3.0}').json()["question"]["item"]["row"] == 3
+def test_a_whole_number_may_be_written_with_a_point(app):
+    assert post(app, "ask", b'{"who": "ann", "row": 3.0}').json()["question"]["item"]["row"] == 3
 
 
 @pytest.mark.parametrize(
@@ -205,21 +205,21 @@ def test_a_whole_number_may_be_written_with_a_point(gate):
         "limit=NaN",
     ],
 )
-def test_a_filter_that_makes_no_sense_is_refused(gate, query):
-    assert is_refusal(get(gate, f"/api/history?{query}"))
+def test_a_filter_that_makes_no_sense_is_refused(app, query):
+    assert is_refusal(get(app, f"/api/history?{query}"))
 
 
 @pytest.mark.parametrize("query", ["who=%00", "text=%ff", "label=%ED%A0%80", "who=a&who=b", "x=1"])
-def test_a_filter_that_fits_nothing_is_fine(gate, query):
-    assert get(gate, f"/api/history?{query}").status == 200
+def test_a_filter_that_fits_nothing_is_fine(app, query):
+    assert get(app, f"/api/history?{query}").status == 200
 
 
 @pytest.mark.parametrize(
     "row", ["-1", str(2**31), str(2**63), "9" * 5000, "x", "1.5", "NaN", "%00", "0x1", "true"]
 )
 @pytest.mark.parametrize("path", ["/media/", "/api/rows/"])
-def test_a_place_that_is_none_is_refused(gate, path, row):
-    assert is_refusal(get(gate, f"{path}{row}"))
+def test_a_place_that_is_none_is_refused(app, path, row):
+    assert is_refusal(get(app, f"{path}{row}"))
 
 
 # ---------------------------------------------------------------- any text at all

@@ -6,7 +6,18 @@ from contextlib import closing
 from sqlite3 import connect
 
 import pytest
-from support.served import COOKIE, HOST, KNOWN, TOKEN, desk_of, gated, get, pictures, post, send
+from support.served import (
+    COOKIE,
+    HOST,
+    KNOWN,
+    TOKEN,
+    get,
+    pictures,
+    post,
+    secured,
+    send,
+    service_of,
+)
 
 from possibal.data.ingest import SourceSpec
 from possibal.labelling.web.routes import STATIC, create_app
@@ -50,22 +61,22 @@ INTRUSIONS = {
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("gate")
+def service(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("app")
     wanted = SourceSpec(pictures(folder / "shades"), classes=("dark", "light"))
-    with desk_of(wanted, folder / "a.db") as made:
+    with service_of(wanted, folder / "a.db") as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def gate(desk):
-    return gated(desk)
+def app(service):
+    return secured(service)
 
 
-def targets(desk) -> list[tuple[str, str]]:
+def targets(service) -> list[tuple[str, str]]:
     """Every method and path that the application answers."""
     found = [("GET", f"/static/{file.name}") for file in STATIC.iterdir()]
-    for route in create_app(desk, COOKIE).routes:
+    for route in create_app(service, COOKIE).routes:
         path = route.path.replace("{row}", "0")
         found += [(method, path) for method in getattr(route, "methods", None) or ()]
     return sorted(set(found))
@@ -75,8 +86,8 @@ def is_guarded(reply) -> bool:
     return all(reply.headers.get(name) == text for name, text in HEADERS.items())
 
 
-def test_the_table_of_targets_holds_what_the_page_needs(desk):
-    found = targets(desk)
+def test_the_table_of_targets_holds_what_the_page_needs(service):
+    found = targets(service)
     for path in ("/", "/openapi.json", "/media/0", "/api/rows/0", "/static/main.js"):
         assert ("GET", path) in found
     assert ("POST", "/api/answer") in found
@@ -84,10 +95,10 @@ def test_the_table_of_targets_holds_what_the_page_needs(desk):
 
 
 @pytest.mark.parametrize("way", INTRUSIONS)
-def test_everything_is_closed_to(way, gate, desk):
+def test_everything_is_closed_to(way, app, service):
     status, query, headers = INTRUSIONS[way]
-    for method, path in targets(desk):
-        reply = send(gate, method, path + query, headers)
+    for method, path in targets(service):
+        reply = send(app, method, path + query, headers)
         assert (reply.status, list(reply.json())) == (status, ["detail"]), (method, path)
         assert is_guarded(reply)
         assert reply.headers["cache-control"] in {"no-store", "no-cache"}
@@ -95,16 +106,16 @@ def test_everything_is_closed_to(way, gate, desk):
         assert TOKEN.encode() not in reply.body
 
 
-def test_everything_is_open_to_somebody_with_the_cookie(gate, desk):
-    for method, path in targets(desk):
-        reply = send(gate, method, path, KNOWN)
+def test_everything_is_open_to_somebody_with_the_cookie(app, service):
+    for method, path in targets(service):
+        reply = send(app, method, path, KNOWN)
         assert reply.status == (422 if method == "POST" else 200), (method, path)
         assert is_guarded(reply)
 
 
 # ---------------------------------------------------------------- coming in
-def test_the_token_is_exchanged_for_a_cookie(gate):
-    reply = send(gate, "GET", f"/?token={TOKEN}", [SEEN])
+def test_the_token_is_exchanged_for_a_cookie(app):
+    reply = send(app, "GET", f"/?token={TOKEN}", [SEEN])
     assert (reply.status, reply.headers["location"], reply.body) == (303, "/", b"")
     parts = {part.strip().lower() for part in reply.headers["set-cookie"].split(";")}
     assert parts == {f"{COOKIE}={TOKEN}".lower(), "httponly", "path=/", "samesite=lax"}
@@ -119,42 +130,42 @@ LINK = (
 )
 
 
-def test_a_link_of_another_site_opens_the_page(gate):
-    assert send(gate, "GET", f"/?token={TOKEN}", [SEEN, *LINK]).status == 303
-    assert send(gate, "GET", "/", [*KNOWN, *LINK]).status == 200
+def test_a_link_of_another_site_opens_the_page(app):
+    assert send(app, "GET", f"/?token={TOKEN}", [SEEN, *LINK]).status == 303
+    assert send(app, "GET", "/", [*KNOWN, *LINK]).status == 200
 
 
 @pytest.mark.parametrize("target", ["/api/labels.csv", "/media/0", "/static/main.js"])
-def test_a_link_of_another_site_opens_nothing_else(gate, target):
-    assert send(gate, "GET", target, [*KNOWN, *LINK]).status == 403
+def test_a_link_of_another_site_opens_nothing_else(app, target):
+    assert send(app, "GET", target, [*KNOWN, *LINK]).status == 403
 
 
 @pytest.mark.parametrize("verb", ["ask", "answer", "undo", "classes", "renew", "spare"])
-def test_a_form_of_another_site_changes_nothing(gate, verb):
+def test_a_form_of_another_site_changes_nothing(app, verb):
     headers = [*KNOWN, *LINK, ("Origin", "https://evil.example"), ("Content-Type", "text/plain")]
-    assert send(gate, "POST", f"/api/{verb}", headers, (b'{"who": "mallory"}',)).status == 403
-    assert send(gate, "POST", f"/?token={TOKEN}", [SEEN, *LINK]).status == 403
+    assert send(app, "POST", f"/api/{verb}", headers, (b'{"who": "mallory"}',)).status == 403
+    assert send(app, "POST", f"/?token={TOKEN}", [SEEN, *LINK]).status == 403
 
 
 @pytest.mark.parametrize("target", ["/api/campaign", "/media/0", "/static/main.js", "/x"])
-def test_the_token_counts_only_at_the_page_itself(gate, target):
-    assert send(gate, "GET", f"{target}?token={TOKEN}", [SEEN]).status == 401
+def test_the_token_counts_only_at_the_page_itself(app, target):
+    assert send(app, "GET", f"{target}?token={TOKEN}", [SEEN]).status == 401
 
 
 @pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "OPTIONS"])
-def test_the_token_counts_only_when_the_page_is_fetched(gate, method):
-    assert send(gate, method, f"/?token={TOKEN}", [SEEN]).status == 401
+def test_the_token_counts_only_when_the_page_is_fetched(app, method):
+    assert send(app, method, f"/?token={TOKEN}", [SEEN]).status == 401
 
 
-def test_our_own_page_may_send(gate):
+def test_our_own_page_may_send(app):
     own = [*KNOWN, JSON, ("Origin", f"http://{HOST}"), ("Sec-Fetch-Site", "same-origin")]
-    reply = send(gate, "POST", "/api/renew", own, (b'{"who": "ann"}',))
+    reply = send(app, "POST", "/api/renew", own, (b'{"who": "ann"}',))
     assert (reply.status, list(reply.json())) == (200, ["seconds"])
 
 
-def test_a_proxy_that_adds_encryption_may_send(gate):
+def test_a_proxy_that_adds_encryption_may_send(app):
     own = [*KNOWN, JSON, ("Origin", f"https://{HOST}")]
-    assert send(gate, "POST", "/api/renew", own, (b'{"who": "ann"}',)).status == 200
+    assert send(app, "POST", "/api/renew", own, (b'{"who": "ann"}',)).status == 200
 
 
 # ---------------------------------------------------------------- hosts
@@ -162,26 +173,26 @@ def test_a_proxy_that_adds_encryption_may_send(gate):
     "host",
     ["127.0.0.1", "127.0.0.1:8765", "localhost", "LocalHost:80", "[::1]", "[::1]:8765"],
 )
-def test_this_machine_has_several_names(gate, host):
-    assert send(gate, "GET", "/api/campaign", [("Host", host), HERE]).status == 200
+def test_this_machine_has_several_names(app, host):
+    assert send(app, "GET", "/api/campaign", [("Host", host), HERE]).status == 200
 
 
 @pytest.mark.parametrize(
     "host", ["::1", "[::2]:8765", "127.0.0.2", "localhost.", "localhost:80:80", "a@localhost"]
 )
-def test_but_not_any_name(gate, host):
-    assert send(gate, "GET", "/api/campaign", [("Host", host), HERE]).status == 403
+def test_but_not_any_name(app, host):
+    assert send(app, "GET", "/api/campaign", [("Host", host), HERE]).status == 403
 
 
-def test_another_name_can_be_allowed(desk):
-    gate = gated(desk, "Labels.Example")
+def test_another_name_can_be_allowed(service):
+    app = secured(service, "Labels.Example")
     for host in ("labels.example", "LABELS.EXAMPLE:443"):
-        assert send(gate, "GET", "/api/campaign", [("Host", host), HERE]).status == 200
-    assert send(gate, "GET", "/api/campaign", [("Host", "other.example"), HERE]).status == 403
+        assert send(app, "GET", "/api/campaign", [("Host", host), HERE]).status == 200
+    assert send(app, "GET", "/api/campaign", [("Host", "other.example"), HERE]).status == 403
 
 
-def test_an_empty_name_allows_nothing(desk):
-    assert send(gated(desk, ""), "GET", "/api/campaign", [("Host", ""), HERE]).status == 403
+def test_an_empty_name_allows_nothing(service):
+    assert send(secured(service, ""), "GET", "/api/campaign", [("Host", ""), HERE]).status == 403
 
 
 # ---------------------------------------------------------------- odd requests
@@ -189,49 +200,49 @@ def test_an_empty_name_allows_nothing(desk):
     "others",
     ['ui={"open": [1, 2]}', "a=b c", "=", ";;", "a", 'q="x', "ü=ä", "a[b]=c", "x=" + "y" * 9000],
 )
-def test_cookies_of_other_programs_do_not_lock_anybody_out(gate, others):
+def test_cookies_of_other_programs_do_not_lock_anybody_out(app, others):
     for text in (f"{others}; {COOKIE}={TOKEN}", f"{COOKIE}={TOKEN}; {others}"):
-        assert send(gate, "GET", "/api/campaign", [SEEN, ("Cookie", text)]).status == 200
-    assert send(gate, "GET", "/api/campaign", [SEEN, ("Cookie", others)]).status == 401
+        assert send(app, "GET", "/api/campaign", [SEEN, ("Cookie", text)]).status == 200
+    assert send(app, "GET", "/api/campaign", [SEEN, ("Cookie", others)]).status == 401
 
 
 @pytest.mark.parametrize("name", ["Host", "Cookie", "Origin", "Sec-Fetch-Site", "X"])
-def test_very_long_headers_are_no_trouble(gate, name):
+def test_very_long_headers_are_no_trouble(app, name):
     headers = [h for h in KNOWN if h[0] != name]
     status = {"Host": 403, "Cookie": 401, "Origin": 403}.get(name, 200)
-    assert send(gate, "GET", "/api/campaign", [*headers, (name, "ÿ" * 100_000)]).status == status
+    assert send(app, "GET", "/api/campaign", [*headers, (name, "ÿ" * 100_000)]).status == status
 
 
-def test_a_body_may_be_as_long_as_is_said(gate):
+def test_a_body_may_be_as_long_as_is_said(app):
     headers = [*KNOWN, JSON]
     body = json.dumps({"who": "ann"}).encode()
     padded = body + b" " * (MOST_BYTES - len(body))
     parts = tuple(padded[at : at + 1000] for at in range(0, len(padded), 1000))
-    assert send(gate, "POST", "/api/renew", headers, parts).status == 200
-    assert send(gate, "POST", "/api/renew", headers, (padded + b" ",)).status == 413
+    assert send(app, "POST", "/api/renew", headers, parts).status == 200
+    assert send(app, "POST", "/api/renew", headers, (padded + b" ",)).status == 413
 
 
-def test_a_body_in_parts_that_grows_too_long_is_refused_and_not_read_on(gate):
+def test_a_body_in_parts_that_grows_too_long_is_refused_and_not_read_on(app):
     parts = tuple(b" " * 10_000 for _ in range(1000))
-    reply = send(gate, "POST", "/api/renew", KNOWN, parts)
+    reply = send(app, "POST", "/api/renew", KNOWN, parts)
     assert (reply.status, is_guarded(reply)) == (413, True)
     assert reply.json() == {"detail": f"A request must be at most {MOST_BYTES} bytes. Send less."}
 
 
 @pytest.mark.parametrize("length", ["9" * 5000, "-1", "²", "1e3", "0", "99999999"])
-def test_what_a_request_says_of_its_length_is_not_believed(gate, length):
+def test_what_a_request_says_of_its_length_is_not_believed(app, length):
     headers = [*KNOWN, JSON, ("Content-Length", length)]
-    assert send(gate, "POST", "/api/renew", headers, (b'{"who": "ann"}',)).status == 200
-    assert send(gate, "POST", "/api/renew", headers, (b" " * (MOST_BYTES + 1),)).status == 413
+    assert send(app, "POST", "/api/renew", headers, (b'{"who": "ann"}',)).status == 200
+    assert send(app, "POST", "/api/renew", headers, (b" " * (MOST_BYTES + 1),)).status == 413
 
 
-def test_whoever_leaves_in_the_middle_of_a_request_does_nothing(gate):
-    reply = send(gate, "POST", "/api/renew", KNOWN, ())
+def test_whoever_leaves_in_the_middle_of_a_request_does_nothing(app):
+    reply = send(app, "POST", "/api/renew", KNOWN, ())
     assert (reply.status, reply.error) == (0, None)
 
 
 @pytest.mark.parametrize("headers", [[SEEN], list(KNOWN)])
-def test_web_sockets_are_refused(gate, headers):
+def test_web_sockets_are_refused(app, headers):
     raw = [(name.lower().encode(), text.encode()) for name, text in headers]
     scope = {"type": "websocket", "path": "/", "query_string": b"", "headers": raw}
     sent = []
@@ -242,11 +253,11 @@ def test_web_sockets_are_refused(gate, headers):
     async def note(message):
         sent.append(message)
 
-    asyncio.run(gate(scope, receive, note))
+    asyncio.run(app(scope, receive, note))
     assert sent == [{"type": "websocket.close", "code": 1008}]
 
 
-def test_the_life_of_the_application_goes_through(gate):
+def test_the_life_of_the_application_goes_through(app):
     waiting, sent = ["startup", "shutdown"], []
 
     async def receive():
@@ -255,7 +266,7 @@ def test_the_life_of_the_application_goes_through(gate):
     async def note(message):
         sent.append(message["type"])
 
-    asyncio.run(gate({"type": "lifespan", "asgi": {"version": "3.0"}}, receive, note))
+    asyncio.run(app({"type": "lifespan", "asgi": {"version": "3.0"}}, receive, note))
     assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
 
 
@@ -279,8 +290,8 @@ def test_the_life_of_the_application_goes_through(gate):
         ("POST", "/api/answer", 422),
     ],
 )
-def test_replies_of_every_kind_carry_the_headers(gate, method, path, status):
-    reply = send(gate, method, path, KNOWN)
+def test_replies_of_every_kind_carry_the_headers(app, method, path, status):
+    reply = send(app, method, path, KNOWN)
     assert (reply.status, is_guarded(reply)) == (status, True)
     assert "access-control-allow-origin" not in reply.headers
     if status >= 400 and method != "HEAD":
@@ -289,21 +300,21 @@ def test_replies_of_every_kind_carry_the_headers(gate, method, path, status):
 
 def test_a_failure_inside_carries_the_headers_and_tells_nothing(tmp_path):
     wanted = SourceSpec(pictures(tmp_path / "shades"), classes=("dark", "light"))
-    with desk_of(wanted, tmp_path / "a.db") as desk:
+    with service_of(wanted, tmp_path / "a.db") as service:
         with closing(connect(tmp_path / "a.db")) as other, other:
             other.execute("DROP TABLE items")
-        reply = get(gated(desk), "/api/rows/0")
+        reply = get(secured(service), "/api/rows/0")
     assert (reply.status, is_guarded(reply)) == (500, True)
     assert reply.error is not None
     assert b"items" not in reply.body
 
 
-def test_what_changes_is_never_kept_by_a_browser(gate):
-    assert get(gate, "/").headers["cache-control"] == "no-store"
-    assert get(gate, "/api/campaign").headers["cache-control"] == "no-store"
-    assert post(gate, "renew", {"who": "ann"}).headers["cache-control"] == "no-store"
-    assert get(gate, "/static/main.js").headers["cache-control"] == "no-cache"
-    assert get(gate, "/media/0").headers["cache-control"].startswith("private")
+def test_what_changes_is_never_kept_by_a_browser(app):
+    assert get(app, "/").headers["cache-control"] == "no-store"
+    assert get(app, "/api/campaign").headers["cache-control"] == "no-store"
+    assert post(app, "renew", {"who": "ann"}).headers["cache-control"] == "no-store"
+    assert get(app, "/static/main.js").headers["cache-control"] == "no-cache"
+    assert get(app, "/media/0").headers["cache-control"].startswith("private")
 
 
 def test_the_policy_lets_nothing_but_our_own_files_run():

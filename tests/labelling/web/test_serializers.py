@@ -1,9 +1,9 @@
-"""What the desk says arrives in the shapes that travel."""
+"""What the service says arrives as the schemas have it."""
 
 from uuid import uuid4
 
 import pytest
-from support.served import desk_of, gated, get, pictures, post, table, truth
+from support.served import get, pictures, post, secured, service_of, table, truth
 
 from possibal.data.ingest import SourceSpec
 from possibal.labelling.create import Options
@@ -19,23 +19,23 @@ REVIEWS = [
 
 
 @pytest.fixture
-def desk(tmp_path):
+def service(tmp_path):
     wanted = SourceSpec(table(tmp_path / "a.csv"), classes=("yes", "no"))
-    with desk_of(wanted, tmp_path / "a.db", Options(people=2, check=5)) as made:
+    with service_of(wanted, tmp_path / "a.db", Options(people=2, check=5)) as made:
         yield made
 
 
-def answer(gate, who: str, row: int, label: str, kind: str = "label"):
+def answer(app, who: str, row: int, label: str, kind: str = "label"):
     """What happens when somebody answers."""
     body = {"key": uuid4().hex, "who": who, "made": clock(), "row": row, "kind": kind}
     body["label"] = label
-    reply = post(gate, "answer", body)
+    reply = post(app, "answer", body)
     assert reply.status == 200, reply.body
     return reply.json()
 
 
-def test_a_question_tells_its_row_and_why(desk):
-    views = Serializer(desk, Overview(desk.standing))
+def test_a_question_tells_its_row_and_why(service):
+    views = Serializer(service, Overview(service.read_model, service.scheduler))
     asked = views.asked("ann")
     assert asked.reason is None
     question = asked.question
@@ -47,8 +47,8 @@ def test_a_question_tells_its_row_and_why(desk):
     assert views.again(question.item.row, "ann").item == question.item
 
 
-def test_before_the_first_ranking_nothing_is_known(desk):
-    said = get(gated(desk), "/api/progress").json()
+def test_before_the_first_ranking_nothing_is_known(service):
+    said = get(secured(service), "/api/progress").json()
     assert said["advice"] == {"state": "go on", "reason": BEGINNING}
     assert (said["answered"], said["left"], said["fitting"]) == (0, 40, True)
     assert (said["saving"], said["curve"], said["trouble"]) == (None, [], None)
@@ -56,93 +56,93 @@ def test_before_the_first_ranking_nothing_is_known(desk):
     assert said["balance"] == [{"label": "yes", "count": 0}, {"label": "no", "count": 0}]
 
 
-def test_the_fields_that_matter_come_first(desk):
-    gate = gated(desk)
-    question = post(gate, "ask", {"who": "ann"}).json()["question"]
+def test_the_fields_that_matter_come_first(service):
+    app = secured(service)
+    question = post(app, "ask", {"who": "ann"}).json()["question"]
     for _ in range(14):
         row = question["item"]["row"]
-        question = answer(gate, "ann", row, truth(question))["question"]
+        question = answer(app, "ann", row, truth(question))["question"]
     assert question["item"]["fields"][0]["name"] == "x0"
 
 
-def test_what_a_person_said_before_is_told_to_them_alone(desk):
-    gate = gated(desk)
-    answer(gate, "ann", 3, "yes")
-    mine = get(gate, "/api/rows/3?who=ann").json()["question"]["mine"]
+def test_what_a_person_said_before_is_told_to_them_alone(service):
+    app = secured(service)
+    answer(app, "ann", 3, "yes")
+    mine = get(app, "/api/rows/3?who=ann").json()["question"]["mine"]
     assert mine == {"kind": "label", "label": "yes"}
-    assert get(gate, "/api/rows/3?who=ben").json()["question"]["mine"] is None
-    assert get(gate, "/api/rows/3").json()["question"]["mine"] is None
+    assert get(app, "/api/rows/3?who=ben").json()["question"]["mine"] is None
+    assert get(app, "/api/rows/3").json()["question"]["mine"] is None
 
 
-def test_nearby_rows_come_with_their_labels(desk):
-    gate = gated(desk)
-    free = [row for row in range(40) if row not in desk.standing.check_rows]
+def test_nearby_rows_come_with_their_labels(service):
+    app = secured(service)
+    free = [row for row in range(40) if row not in service.read_model.check_rows]
     for row in free[:4]:
-        answer(gate, "ann", row, "yes")
-    near = get(gate, f"/api/rows/{free[5]}").json()["question"]["why"]["near"]
+        answer(app, "ann", row, "yes")
+    near = get(app, f"/api/rows/{free[5]}").json()["question"]["why"]["near"]
     assert [one["label"] for one in near] == ["yes"] * 3
     assert {one["item"]["row"] for one in near} <= set(free[:4])
 
 
 def test_when_nothing_is_left_the_reason_is_told(tmp_path):
     wanted = SourceSpec(table(tmp_path / "a.csv", rows=3), classes=("yes", "no"))
-    with desk_of(wanted, tmp_path / "a.db") as desk:
-        gate = gated(desk)
+    with service_of(wanted, tmp_path / "a.db") as service:
+        app = secured(service)
         for row in range(3):
-            last = answer(gate, "ann", row, "yes")
+            last = answer(app, "ann", row, "yes")
         assert (last["question"], last["reason"]) == (None, NOTHING_LEFT)
 
 
-def test_history_has_what_is_needed_to_find_a_row(desk):
-    gate = gated(desk)
-    answer(gate, "ann", 3, "yes")
-    (entry,) = get(gate, "/api/history").json()["entries"]
+def test_history_has_what_is_needed_to_find_a_row(service):
+    app = secured(service)
+    answer(app, "ann", 3, "yes")
+    (entry,) = get(app, "/api/history").json()["entries"]
     assert (entry["row"], entry["id"], entry["who"], entry["label"]) == (3, "4", "ann", "yes")
     assert (entry["kind"], entry["holds"], entry["number"]) == ("label", True, 1)
-    cells = get(gate, "/api/rows/3").json()["question"]["item"]["fields"]
+    cells = get(app, "/api/rows/3").json()["question"]["item"]["fields"]
     assert entry["preview"] == " · ".join(cell["value"] for cell in cells)
 
 
-def test_people_who_disagree_are_shown_until_it_is_settled(desk):
-    gate = gated(desk)
+def test_people_who_disagree_are_shown_until_it_is_settled(service):
+    app = secured(service)
     for row, others in enumerate(["yes", "no", "yes", "no"]):
-        answer(gate, "ann", row, "yes" if row != 1 else "no")
-        answer(gate, "ben", row, others)
-    said = get(gate, "/api/agreement").json()
+        answer(app, "ann", row, "yes" if row != 1 else "no")
+        answer(app, "ben", row, others)
+    said = get(app, "/api/agreement").json()
     assert said["rows"] == 4
     ((pair),) = said["pairs"]
     assert (pair["one"], pair["other"], pair["rows"]) == ("ann", "ben", 4)
     assert pair["kappa"] == pytest.approx(0.5)
-    (conflict,) = get(gate, "/api/conflicts").json()["rows"]
+    (conflict,) = get(app, "/api/conflicts").json()["rows"]
     assert (conflict["item"]["row"], conflict["settled"]) == (3, None)
     assert conflict["opinions"] == [
         {"who": "ann", "label": "yes"},
         {"who": "ben", "label": "no"},
     ]
-    answer(gate, "cleo", 3, "no", "settle")
-    (conflict,) = get(gate, "/api/conflicts").json()["rows"]
+    answer(app, "cleo", 3, "no", "settle")
+    (conflict,) = get(app, "/api/conflicts").json()["rows"]
     assert conflict["settled"] == "no"
 
 
-def test_the_map_has_all_rows_inside_a_square(desk):
-    gate = gated(desk)
-    answer(gate, "ann", 3, "yes")
-    said = get(gate, "/api/map").json()
+def test_the_map_has_all_rows_inside_a_square(service):
+    app = secured(service)
+    answer(app, "ann", 3, "yes")
+    said = get(app, "/api/map").json()
     assert said["classes"] == ["yes", "no"]
     assert sorted(point["row"] for point in said["points"]) == list(range(40))
     for point in said["points"]:
-        for name in ("x", "y", "certainty"):
+        for name in ("x", "y", "necessity"):
             assert 0 <= point[name] <= 1
         assert point["label"] == ("yes" if point["row"] == 3 else None)
 
 
-def test_the_check_rows_make_a_curve(desk):
-    gate = gated(desk)
-    question = post(gate, "ask", {"who": "ann"}).json()["question"]
+def test_the_check_rows_make_a_curve(service):
+    app = secured(service)
+    question = post(app, "ask", {"who": "ann"}).json()["question"]
     for _ in range(24):
         row = question["item"]["row"]
-        question = answer(gate, "ann", row, truth(question))["question"]
-    said = get(gate, "/api/progress").json()
+        question = answer(app, "ann", row, truth(question))["question"]
+    said = get(app, "/api/progress").json()
     assert said["check"]["answered"] in {4, 5}
     assert said["curve"]
     for point in said["curve"]:
@@ -154,27 +154,27 @@ def test_a_text_stands_apart_from_the_other_fields(tmp_path):
     lines = [f'{number},"{REVIEWS[number % 2]} {number}"' for number in range(12)]
     path = tmp_path / "reviews.csv"
     path.write_text("\n".join(["stars,review", *lines]), encoding="utf-8")
-    with desk_of(SourceSpec(path, text="review"), tmp_path / "a.db") as desk:
-        gate = gated(desk)
-        item = get(gate, "/api/rows/1").json()["question"]["item"]
-        assert get(gate, "/api/campaign").json()["kind"] == "text"
+    with service_of(SourceSpec(path, text="review"), tmp_path / "a.db") as service:
+        app = secured(service)
+        item = get(app, "/api/rows/1").json()["question"]["item"]
+        assert get(app, "/api/campaign").json()["kind"] == "text"
     assert item["text"] == f"{REVIEWS[1]} 1"
     assert item["fields"] == [{"name": "stars", "value": "1"}]
 
 
 def test_a_picture_has_no_fields(tmp_path):
-    with desk_of(SourceSpec(pictures(tmp_path / "shades")), tmp_path / "a.db") as desk:
-        gate = gated(desk)
-        item = get(gate, "/api/rows/2").json()["question"]["item"]
-        said = get(gate, "/api/campaign").json()
+    with service_of(SourceSpec(pictures(tmp_path / "shades")), tmp_path / "a.db") as service:
+        app = secured(service)
+        item = get(app, "/api/rows/2").json()["question"]["item"]
+        said = get(app, "/api/campaign").json()
     assert item == {"row": 2, "id": "02.png", "fields": [], "text": None, "image": "/media/2"}
     assert (said["name"], said["kind"], said["classes"]) == ("shades", "image", [])
 
 
-def test_the_campaign_is_described(desk):
-    gate = gated(desk)
-    answer(gate, "ann", 3, "yes")
-    said = get(gate, "/api/campaign").json()
+def test_the_campaign_is_described(service):
+    app = secured(service)
+    answer(app, "ann", 3, "yes")
+    said = get(app, "/api/campaign").json()
     assert said == {
         "id": said["id"],
         "name": "a",

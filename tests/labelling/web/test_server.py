@@ -12,7 +12,7 @@ from threading import Thread
 
 import httpx
 import pytest
-from support.served import PATIENCE, desk_of, free_port, table
+from support.served import PATIENCE, free_port, service_of, table
 
 from possibal.data.ingest import SourceSpec
 from possibal.labelling.web import server as serve
@@ -20,13 +20,13 @@ from possibal.labelling.web.server import Address, Server
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
+def service(tmp_path_factory):
     folder = tmp_path_factory.mktemp("serve")
-    with desk_of(SourceSpec(table(folder / "a.csv")), folder / "a.db") as made:
+    with service_of(SourceSpec(table(folder / "a.csv")), folder / "a.db") as made:
         yield made
 
 
-def run(server: Server, desk, visit, *, browser: bool = False):
+def run(server: Server, service, visit, *, browser: bool = False):
     """What a visitor finds while the server runs; then they press Ctrl-C."""
     found, port = [], re.search(r":(\d+)/", server.url)[1]
     host = "[::1]" if "[::1]" in server.url else "127.0.0.1"
@@ -42,52 +42,52 @@ def run(server: Server, desk, visit, *, browser: bool = False):
     visitor = Thread(target=come_and_go)
     visitor.start()
     with closing(server):
-        server.run(desk, browser=browser)
+        server.run(service, browser=browser)
     visitor.join()
     return found[0]
 
 
-def test_the_address_opens_the_page_until_ctrl_c(desk):
+def test_the_address_opens_the_page_until_ctrl_c(service):
     server = Server(Address(port=0))
     base, token = re.fullmatch(
         r"(http://127\.0\.0\.1:\d+)/\?token=([\w-]{32})", server.url
     ).groups()
     with httpx.Client(base_url=base) as client:
-        assert run(server, desk, lambda: client.get(f"/?token={token}").status_code) == 303
+        assert run(server, service, lambda: client.get(f"/?token={token}").status_code) == 303
         assert next(iter(client.cookies.jar)).name == f"possibal-{base.rsplit(':')[-1]}"
     with pytest.raises(httpx.ConnectError):
         httpx.get(base)
 
 
-def test_whoever_comes_before_the_server_runs_waits(desk):
+def test_whoever_comes_before_the_server_runs_waits(service):
     server = Server(Address(port=0))
     found = []
     early = Thread(target=lambda: found.append(httpx.get(server.url, timeout=PATIENCE)))
     early.start()
     time.sleep(0.2)
     assert early.is_alive()
-    run(server, desk, lambda: early.join(PATIENCE))
+    run(server, service, lambda: early.join(PATIENCE))
     assert found[0].status_code == 303
 
 
-def test_every_server_has_a_token_of_its_own(desk):
+def test_every_server_has_a_token_of_its_own(service):
     urls = [Server(Address(port=0)) for _ in range(2)]
     tokens = {server.url.partition("token=")[2] for server in urls}
     assert len(tokens) == 2
     for server in urls:
-        assert run(server, desk, lambda: "seen") == "seen"
+        assert run(server, service, lambda: "seen") == "seen"
 
 
-def test_the_usual_port_is_tried_first_and_then_the_next(desk):
+def test_the_usual_port_is_tried_first_and_then_the_next(service):
     first, second = (Server(Address()) for _ in range(2))
     ports = [int(re.search(r":(\d+)/", server.url)[1]) for server in (first, second)]
     assert ports[0] != ports[1]
     assert ports[0] in {*range(serve.DEFAULT_PORT, serve.DEFAULT_PORT + serve.PORTS)}
     for server in (first, second):
-        run(server, desk, lambda: None)
+        run(server, service, lambda: None)
 
 
-def test_a_name_that_is_allowed_is_the_one_shown(desk):
+def test_a_name_that_is_allowed_is_the_one_shown(service):
     server = Server(Address(port=0, names=("labels.example", "other.example")))
     assert server.url.startswith("http://labels.example:")
     port = int(re.search(r":(\d+)/", server.url)[1])
@@ -97,17 +97,17 @@ def test_a_name_that_is_allowed_is_the_one_shown(desk):
         base = f"http://127.0.0.1:{port}/"
         return [httpx.get(base, headers={"Host": host}).status_code for host in hosts]
 
-    assert run(server, desk, visit) == [401, 401, 403, 401]
+    assert run(server, service, visit) == [401, 401, 403, 401]
 
 
-def test_an_address_of_the_newer_kind_is_shown_in_brackets(desk):
+def test_an_address_of_the_newer_kind_is_shown_in_brackets(service):
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("this machine has no addresses of that kind")
     server = Server(Address(host="::1", port=0))
     assert server.url.startswith("http://[::1]:")
-    assert run(server, desk, lambda: httpx.get(server.url).status_code) == 303
+    assert run(server, service, lambda: httpx.get(server.url).status_code) == 303
 
 
 @pytest.mark.parametrize("port", [70_000, -1])
@@ -131,7 +131,7 @@ def test_an_address_that_is_not_ours_is_refused(host):
         Server(Address(host=host, port=0))
 
 
-def test_the_browser_is_opened_at_the_address(desk, tmp_path, monkeypatch):
+def test_the_browser_is_opened_at_the_address(service, tmp_path, monkeypatch):
     note, script = tmp_path / "note", tmp_path / "browser"
     code = "import sys; from pathlib import Path; Path(sys.argv[2]).write_text(sys.argv[1])"
     script.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{code}" "$1" {note}\n')
@@ -147,4 +147,4 @@ def test_the_browser_is_opened_at_the_address(desk, tmp_path, monkeypatch):
             time.sleep(0.02)
         return note.read_text()
 
-    assert run(server, desk, wait, browser=True) == server.url
+    assert run(server, service, wait, browser=True) == server.url

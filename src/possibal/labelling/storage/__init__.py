@@ -1,1 +1,1 @@
-"""Where a campaign is kept: journal, database, leases, copies."""
+"""Storage of a campaign: journal, database, write queue, leases, backups."""

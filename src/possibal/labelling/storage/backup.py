@@ -1,4 +1,4 @@
-"""Copies of a campaign, as of one moment, while people go on labelling.
+"""Online backup of a campaign: a consistent snapshot, verified, while people go on labelling.
 
 backup(db, file)
 """

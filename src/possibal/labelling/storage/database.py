@@ -1,4 +1,4 @@
-"""Databases that keep campaigns: SQLite files and PostgreSQL, their tables and their versions.
+"""Schema, engines and migrations of the databases that keep campaigns: SQLite and PostgreSQL.
 
 with held(url): engine(url, writes=True)        migrate(connection)        TABLES
 """
@@ -43,7 +43,7 @@ PATIENCE = 30.0
 WAL_IS_SOUND = (3, 51, 3)
 """The first SQLite whose write-ahead log survives two connections that write at once."""
 LOCK = 7_263_541
-"""What whoever writes to a PostgreSQL database locks first, so that they take turns."""
+"""Advisory lock that serialises whoever writes to a PostgreSQL database."""
 NUMBER = BigInteger().with_variant(Integer, "sqlite")
 TABLES = MetaData()
 

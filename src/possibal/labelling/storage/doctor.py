@@ -1,4 +1,4 @@
-"""The health of a campaign's database: what can be looked at without changing it.
+"""Read-only integrity checks of a campaign's database, and of this machine.
 
 doctor(db) -> findings        machine() -> findings
 """
@@ -281,7 +281,7 @@ def _leases(patient: _Examined) -> list[Finding]:
     if lost:
         said = f"there are leases of rows that there are not: {', '.join(map(str, lost[:SHOWN]))}."
         return [Finding(ok=False, sentence=said)]
-    people = len({holding.who for holding in living.values()})
+    people = len({lease.who for lease in living.values()})
     said = f"people at work: {people}, on so many rows: {len(living)}."
     return [Finding(ok=True, sentence=said)]
 

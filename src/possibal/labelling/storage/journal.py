@@ -1,10 +1,9 @@
-"""The journal of a campaign: what people did, and what holds after it.
+"""Event-sourced state of a campaign: a commutative, idempotent fold of an append-only journal.
 
     state = replay(events)          state.verdict(row).label          state.answers()
 
-Events are only ever added. What holds follows from which events there are, and not from the order
-in which they arrived: of what a person made of a row, the latest that is not undone counts. So an
-event may arrive late, twice or out of turn.
+Last writer wins per person and row, by the time an event was made; an undo is a tombstone. So the
+state follows from which events there are, and an event may arrive late, twice or out of order.
 """
 
 import functools
@@ -53,15 +52,15 @@ class Event:
     """Something that a person did.
 
     Attributes:
-        key: made by whoever sends it; the same key is the same event.
+        key: idempotency key, made by the client; the same key is the same event.
         kind: what was done.
         who: the person.
         made: when, in milliseconds by the person's clock; it orders what one person made.
         row: the row's place in the pool, if it is about one.
         label: the class, if it names one.
         target: the key of the event that is undone.
-        necessity: of the label that the model held likeliest then.
-        thought: that label.
+        necessity: of the label that the model predicted then.
+        predicted_label: that label; the column is called thought.
         number: its place in the journal; zero before it is there.
         at: when it came there, in milliseconds by the journal's clock.
     """
@@ -74,7 +73,7 @@ class Event:
     label: str | None = None
     target: str | None = None
     necessity: float | None = None
-    thought: str | None = None
+    predicted_label: str | None = None
     number: int = 0
     at: int = 0
 
@@ -138,7 +137,7 @@ NOTHING = RowVerdict()
 
 
 class JournalState:
-    """What holds after some events: a fold that grows by :meth:`apply`."""
+    """State folded from events; :meth:`apply` is commutative and idempotent."""
 
     def __init__(self) -> None:
         """Nothing has happened yet."""
@@ -155,7 +154,7 @@ class JournalState:
     # ------------------------------------------------------------ growing
 
     def apply(self, event: Event) -> None:
-        """Take in one more event; one that is known already changes nothing."""
+        """Fold one more event; one that is known already changes nothing."""
         if event.key in self.events:
             return
         is_new = event.kind is Kind.CLASS or event.label not in (self._used or ())
@@ -172,17 +171,17 @@ class JournalState:
             self._on_row[row].append(event)
             insort(self._of[event.who], event.order)
         if row is not None:
-            self._judge(row)
+            self._update_verdict(row)
 
-    def _judge(self, row: int) -> None:
+    def _update_verdict(self, row: int) -> None:
         """See anew what holds of a row."""
-        verdict = self._verdicts[row] = self._judged(row)
+        verdict = self._verdicts[row] = self._fold_row(row)
         self.labels.pop(row, None)
         if verdict.label is not None:
             self.labels[row] = verdict.label
 
-    def _judged(self, row: int) -> RowVerdict:
-        """What holds of a row, from all that was done about it."""
+    def _fold_row(self, row: int) -> RowVerdict:
+        """Last writer wins per person, over the events on a row that are not undone."""
         holding = sorted((e for e in self._on_row[row] if self.holds(e)), key=lambda e: e.order)
         opinions = {event.who: event for event in holding if event.kind in OPINIONS}
         settled = [event for event in holding if event.kind is Kind.SETTLE]
@@ -208,7 +207,7 @@ class JournalState:
         return dict(sorted(self.labels.items(), key=lambda one: self._verdicts[one[0]].order))
 
     def answers(self, aside: frozenset[int] = frozenset()) -> tuple[Answer, ...]:
-        """What a campaign is told, in that order; rows put aside are left out."""
+        """The labels as a campaign's answers, in that order; rows put aside are left out."""
         return tuple(Answer(row, said) for row, said in self.labelled().items() if row not in aside)
 
     def conflicts(self) -> list[int]:

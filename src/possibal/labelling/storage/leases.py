@@ -1,61 +1,68 @@
-"""Whose turn it is on which row: leases as one process knows them."""
+"""Lease table with expiry: which rows are held by whom, as one process knows it."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
-class Holding:
-    """A person at work on a row until some time; in reserve, or now."""
+class Lease:
+    """A person's exclusive hold on a row until it expires.
+
+    Attributes:
+        who: the person.
+        until: when it expires, in milliseconds.
+        spare: whether the row is only held in reserve.
+    """
 
     who: str
     until: int
-    spare: bool
+    spare: bool = False
 
 
 class LeaseTable:
-    """Who holds which rows. Times are milliseconds."""
+    """Leases in memory, one per row. Times are milliseconds."""
 
     def __init__(self) -> None:
         """Nobody holds a row."""
-        self._held = dict[int, Holding]()
+        self._leases = dict[int, Lease]()
 
-    def learn(self, held: Mapping[int, Holding]) -> None:
-        """Take over what the database says; what is held here only is forgotten."""
-        self._held = dict(held)
+    def load(self, leases: Mapping[int, Lease]) -> None:
+        """Replace all leases by what the database says."""
+        self._leases = dict(leases)
 
-    def hold(self, rows: Iterable[int], holding: Holding) -> None:
+    def hold(self, rows: Iterable[int], lease: Lease) -> None:
         """Let a person hold rows."""
-        self._held.update(dict.fromkeys(rows, holding))
+        self._leases.update(dict.fromkeys(rows, lease))
 
     def release(self, row: int, who: str) -> None:
-        """Let a row go, if that person holds it."""
-        if row in self._held and self._held[row].who == who:
-            del self._held[row]
+        """End the lease of a row, if that person holds it."""
+        if row in self._leases and self._leases[row].who == who:
+            del self._leases[row]
 
     def renew(self, who: str, now: int, until: int) -> None:
-        """Let a person hold for longer what they still hold."""
+        """Extend the leases of a person that have not expired."""
         for row in list(self._of(who, now)):
-            self._held[row] = Holding(who, until, self._held[row].spare)
+            self._leases[row] = replace(self._leases[row], until=until)
 
     def current(self, who: str, now: int) -> list[int]:
         """The rows a person is at work on now, not those in reserve."""
-        return [row for row in self._of(who, now) if not self._held[row].spare]
+        return [row for row in self._of(who, now) if not self._leases[row].spare]
 
     def is_free(self, row: int, who: str, now: int) -> bool:
         """Whether nobody else holds a row, in reserve or now."""
-        holding = self._held.get(row)
-        return holding is None or holding.who == who or holding.until <= now
+        lease = self._leases.get(row)
+        return lease is None or lease.who == who or lease.until <= now
 
     def is_spare(self, row: int, now: int) -> bool:
         """Whether somebody holds a row only in reserve."""
-        holding = self._held.get(row)
-        return holding is not None and holding.until > now and holding.spare
+        lease = self._leases.get(row)
+        return lease is not None and lease.until > now and lease.spare
 
     def in_reserve(self, who: str, now: int) -> set[int]:
-        """The rows a person keeps in reserve."""
-        return {row for row in self._of(who, now) if self._held[row].spare}
+        """The rows a person holds in reserve."""
+        return {row for row in self._of(who, now) if self._leases[row].spare}
 
     def _of(self, who: str, now: int) -> Iterator[int]:
         """All rows of a person."""
-        return (r for r, h in list(self._held.items()) if h.who == who and h.until > now)
+        held = list(self._leases.items())
+        return (row for row, lease in held if lease.who == who and lease.until > now)

@@ -1,9 +1,9 @@
-"""A campaign in a database: its rows, its journal, and who is at work on which row.
+"""Repository of a campaign in a SQL database: its rows, its append-only journal, and leases.
 
     store = Store.create(db, setup, contents)          store = Store.open(db)
-    store.append(events)        store.events(after=n)        store.take(rows, lease)
+    store.append(events)        store.events(after=n)        store.hold(rows, lease, now)
 
-The journal is the truth. Everything else follows from it or can be made again.
+The journal is the source of truth. Everything else follows from it or can be made again.
 """
 
 import json
@@ -26,12 +26,13 @@ from possibal.errors import UnsavedError
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import TABLES, address, held, leases, refusals
 from possibal.labelling.storage.journal import Event, Kind
-from possibal.labelling.storage.leases import Holding
+from possibal.labelling.storage.leases import Lease
 from possibal.labelling.storage.write_queue import Job, Result, WriteQueue
 
 CHUNK, MANY = 8_000_000, 500
 """Bytes of an array in one cell, and values that one statement names."""
-COLUMNS = tuple(column.name for column in fields(Event))
+COLUMNS = {one.name: one.name for one in fields(Event)} | {"predicted_label": "thought"}
+"""The column of the journal that holds each attribute of an event."""
 
 
 @dataclass(frozen=True)
@@ -101,23 +102,6 @@ class Contents:
     items: Sequence[Item]
     arrays: dict[str, NDArray[Any]]
     events: Sequence[Event] = ()
-
-
-@dataclass(frozen=True)
-class Lease:
-    """A person at work on a row for a while.
-
-    Attributes:
-        who: the person.
-        now: in milliseconds, when older leases have ended.
-        until: when this one ends.
-        spare: whether the row is only kept in reserve.
-    """
-
-    who: str
-    now: int
-    until: int
-    spare: bool = False
 
 
 def clock() -> int:
@@ -225,7 +209,7 @@ class Store:
         return database.file_of(self.url) is None
 
     def close(self) -> None:
-        """Write what waits and let go of the database."""
+        """Write what waits and close the database."""
         self._stack.close()
 
     def __enter__(self) -> Self:
@@ -280,41 +264,53 @@ class Store:
     # ------------------------------------------------------------ the journal
 
     def append(self, drafts: Sequence[Event]) -> list[Event]:
-        """The events as the journal has them, durable; one whose key is known is not added again.
+        """Append events durably, and return them as the journal has them.
 
-        Whoever answers a row lets go of it.
+        Idempotent: an event whose key is known is not added again. An event on a row releases
+        the person's lease of it.
         """
         return self._run(lambda connection: _append(connection, drafts))
 
     def events(self, after: int = 0) -> list[Event]:
         """What was added after an event, in the order of the journal."""
         table = database.events
-        query = select(*(table.c[name] for name in COLUMNS))
+        query = select(*(table.c[name] for name in COLUMNS.values()))
         query = query.where(table.c.number > after).order_by(table.c.number)
         with self._read.connect() as connection:
             return [_event(row) for row in connection.execute(query)]
 
     # ------------------------------------------------------------ leases
 
-    def take(self, rows: Sequence[int], lease: Lease, most: int = 1) -> list[int]:
-        """The first rows that nobody else is at work on, now taken by this person.
+    def hold(self, rows: Sequence[int], lease: Lease, now: int, most: int = 1) -> list[int]:
+        """The first rows that nobody else holds, now leased to this person.
 
-        A row in somebody's reserve counts as free only if this person wants it now.
+        A row that somebody holds in reserve counts as free unless this lease is a spare one too.
+
+        Args:
+            rows: in the order in which they are wanted.
+            lease: whose they become, and until when.
+            now: in milliseconds, when older leases have expired.
+            most: how many of the rows.
         """
-        return self._run(lambda connection: _take(connection, rows, lease, most))
+        return self._run(lambda connection: _hold(connection, rows, lease, now, most))
 
-    def renew(self, lease: Lease) -> None:
-        """Let all leases of a person last longer, if they have not ended."""
-        living = (leases.c.who == lease.who) & (leases.c.until > lease.now)
-        later = update(leases).where(living, leases.c.until < lease.until).values(until=lease.until)
+    def release(self, rows: Sequence[int], who: str) -> None:
+        """End the leases of rows that a person holds."""
+        mine = leases.c.row.in_(rows) & (leases.c.who == who)
+        self._run(lambda connection: connection.execute(delete(leases).where(mine)).rowcount)
+
+    def renew(self, who: str, now: int, until: int) -> None:
+        """Extend all leases of a person that have not expired."""
+        living = (leases.c.who == who) & (leases.c.until > now)
+        later = update(leases).where(living, leases.c.until < until).values(until=until)
         self._run(lambda connection: connection.execute(later).rowcount)
 
-    def leases(self, now: int) -> dict[int, Holding]:
-        """Who is at work on which rows, until when, and whether only in reserve."""
+    def leases(self, now: int) -> dict[int, Lease]:
+        """The lease of each row that is held."""
         c = leases.c
         query = select(c.row, c.who, c.until, c.spare).where(c.until > now)
         with self._read.connect() as connection:
-            return {row: Holding(*by) for row, *by in connection.execute(query)}
+            return {row: Lease(*by) for row, *by in connection.execute(query)}
 
 
 # ---------------------------------------------------------------- inside a transaction
@@ -348,7 +344,8 @@ def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
     for draft in drafts:
         number = connection.execute(adding, _values(draft, now)).scalar()
         if number is None:
-            known = select(*(table.c[name] for name in COLUMNS)).where(table.c.key == draft.key)
+            columns = (table.c[name] for name in COLUMNS.values())
+            known = select(*columns).where(table.c.key == draft.key)
             stored.append(_event(connection.execute(known).one()))
         else:
             stored.append(replace(draft, number=number, at=now))
@@ -360,23 +357,26 @@ def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
 
 def _values(event: Event, now: int) -> dict[str, Any]:
     """What the journal holds of an event that it gives a number."""
-    return {name: value for name, value in vars(event).items() if name != "number"} | {"at": now}
+    values = {COLUMNS[name]: value for name, value in vars(event).items() if name != "number"}
+    return values | {"at": now}
 
 
-def _take(connection: Connection, rows: Sequence[int], lease: Lease, most: int) -> list[int]:
-    """Take the first rows that are free; nobody else writes meanwhile, so they stay free."""
-    is_held = (leases.c.until > lease.now) & (leases.c.who != lease.who)
+def _hold(
+    connection: Connection, rows: Sequence[int], lease: Lease, now: int, most: int
+) -> list[int]:
+    """Lease the first rows that are free; nobody else writes meanwhile, so they stay free."""
+    is_held = (leases.c.until > now) & (leases.c.who != lease.who)
     if not lease.spare:
         is_held &= ~leases.c.spare
     kept = set(connection.execute(select(leases.c.row).where(is_held)).scalars())
-    taken = list(islice((row for row in dict.fromkeys(rows) if row not in kept), most))
-    values = {"who": lease.who, "until": lease.until, "spare": lease.spare}
+    free = list(islice((row for row in dict.fromkeys(rows) if row not in kept), most))
+    values = vars(lease)
     adding = _inserting(connection, leases).on_conflict_do_update(
         index_elements=[leases.c.row], set_=values
     )
-    if taken:
-        connection.execute(adding, [{"row": row, **values} for row in taken])
-    return taken
+    if free:
+        connection.execute(adding, [{"row": row, **values} for row in free])
+    return free
 
 
 def _inserting(connection: Connection, table: Any) -> Any:  # noqa: ANN401 - one of two dialects
@@ -386,7 +386,7 @@ def _inserting(connection: Connection, table: Any) -> Any:  # noqa: ANN401 - one
 
 def _event(row: Any) -> Event:  # noqa: ANN401 - a row of the result
     """An event as it was stored."""
-    event = Event(**row._mapping)  # noqa: SLF001 - SQLAlchemy's own name for it
+    event = Event(**dict(zip(COLUMNS, row, strict=True)))
     return replace(event, kind=Kind(event.kind))
 
 

@@ -1,6 +1,6 @@
-"""One writer for a database: what waits is written together, and told done once it is durable.
+"""Single-writer thread with group commit: a savepoint per job; callers resume after COMMIT.
 
-writer.run(job)       job(connection) -> whatever it returns, after the commit
+queue.run(job)       job(connection) -> whatever it returns, once it is durable
 """
 
 from collections.abc import Callable
@@ -22,14 +22,14 @@ Job: TypeAlias = Callable[[Connection], Result]
 
 @dataclass(frozen=True, eq=False)
 class QueuedJob(Generic[Result]):
-    """A job, and who waits for it."""
+    """A job, and the future of whoever waits for it."""
 
     job: Job[Result]
     done: "Future[Result]"
 
 
 class WriteQueue:
-    """A thread that owns the only connection that writes.
+    """Owns the only connection that writes, and commits the jobs that wait as one group.
 
     Each job has a savepoint of its own, so that one that fails takes nothing back from the others.
     Where the commit itself fails, or the database gave up the transaction before it, all of them
@@ -39,7 +39,7 @@ class WriteQueue:
     def __init__(self, engine: Engine) -> None:
         """Start the thread."""
         self._engine = engine
-        self._is_open, self._door = True, Lock()
+        self._is_open, self._lock = True, Lock()
         self._queue = SimpleQueue[QueuedJob[Any] | None]()
         self._thread = Thread(target=self._work, name="possibal-writer", daemon=True)
         self._thread.start()
@@ -47,7 +47,7 @@ class WriteQueue:
     def run(self, job: Job[Result]) -> Result:
         """What the job returns, once it is durable."""
         done = Future[Result]()
-        with self._door:  # nobody may join the queue behind the end of it
+        with self._lock:  # nobody may join the queue behind the end of it
             if not self._is_open:
                 raise RuntimeError(
                     "the writer must be open; got one that was closed. Open the store."
@@ -57,13 +57,13 @@ class WriteQueue:
 
     def close(self) -> None:
         """Write what waits, and stop."""
-        with self._door:
+        with self._lock:
             self._is_open = False
             self._queue.put(None)
         self._thread.join()
 
     def _work(self) -> None:
-        """Write until told to stop."""
+        """Commit group after group until the queue is closed."""
         is_open = True
         while is_open:
             taken = [self._queue.get()]
@@ -73,21 +73,21 @@ class WriteQueue:
             self._write([waiting for waiting in taken if waiting is not None])
 
     def _write(self, batch: list[QueuedJob[Any]]) -> None:
-        """Run jobs in one transaction, and tell each how it went."""
+        """Group commit: run jobs in one transaction, then resolve their futures."""
         if not batch:
             return
         outcomes = list[Callable[[], None]]()
         try:
             with self._engine.begin() as connection:
-                outcomes.extend(_tried(connection, waiting) for waiting in batch)
+                outcomes.extend(_run_in_savepoint(connection, waiting) for waiting in batch)
         except BaseException as error:  # noqa: BLE001 - whoever waits must hear of it
             outcomes = [_failure(waiting, error) for waiting in batch]
-        for tell in outcomes:
-            tell()
+        for resolve in outcomes:
+            resolve()
 
 
-def _tried(connection: Connection, waiting: QueuedJob[Any]) -> Callable[[], None]:
-    """How a job went, to be told after the commit.
+def _run_in_savepoint(connection: Connection, waiting: QueuedJob[Any]) -> Callable[[], None]:
+    """Run a job in a savepoint; its outcome is to be delivered after the commit.
 
     Raises where the connection or the savepoint is gone: the database took all of them back.
     """

@@ -1,1 +1,1 @@
-"""The labelling page: what the desk offers, over HTTP."""
+"""The labelling page: HTTP API, security middleware and static files."""

@@ -1,4 +1,4 @@
-"""The routes of the page: parse, call the desk, answer."""
+"""HTTP routes of the page: parse, call the service, serialize."""
 
 import reprlib
 from collections.abc import Mapping
@@ -56,8 +56,8 @@ RULES = {
 """What the words of pydantic mean to people."""
 
 
-def create_app(desk: LabellingService, cookie: str) -> FastAPI:
-    """The page of a desk, without the gate that looks at the cookie."""
+def create_app(service: LabellingService, cookie: str) -> FastAPI:
+    """The FastAPI application of a service, without the security middleware."""
     app = FastAPI(
         title="possibal",
         version=possibal.__version__,
@@ -71,17 +71,17 @@ def create_app(desk: LabellingService, cookie: str) -> FastAPI:
     app.add_exception_handler(RefusedError, _refused)
     app.add_exception_handler(UnsavedError, _unsaved)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    views = Serializer(desk, Overview(desk.standing))
-    _pages(app, desk)
-    _asking(app, desk, views)
-    _answering(app, desk, views)
-    _looking(app, views)
-    _taking_away(app, desk)
+    serializer = Serializer(service, Overview(service.read_model, service.scheduler))
+    _pages(app, service)
+    _asking(app, service, serializer)
+    _answering(app, service, serializer)
+    _looking(app, serializer)
+    _taking_away(app, service)
     return app
 
 
 # ---------------------------------------------------------------- routes
-def _pages(app: FastAPI, desk: LabellingService) -> None:
+def _pages(app: FastAPI, service: LabellingService) -> None:
     """The page itself and its pictures."""
 
     @app.get("/", include_in_schema=False)
@@ -91,18 +91,18 @@ def _pages(app: FastAPI, desk: LabellingService) -> None:
     @app.get("/media/{row}", responses=MISSING | PICTURE, response_class=FileResponse)
     def media(row: schemas.Row) -> Response:
         """The picture of a row."""
-        item = desk.store.items([row]).get(row)
-        if item is None or item.media is None or desk.setup.folder is None:
+        item = service.store.items([row]).get(row)
+        if item is None or item.media is None or service.setup.folder is None:
             return JSONResponse({"detail": "This row has no picture."}, 404)
         try:
-            path = images.resolve_image(Path(desk.setup.folder), item.media)
+            path = images.resolve_image(Path(service.setup.folder), item.media)
         except ValueError:
             return JSONResponse({"detail": "The picture of this row is not there any more."}, 404)
         kind = images.TYPES[path.suffix.lower()]
         return FileResponse(path, media_type=kind, headers={"cache-control": PRIVATE})
 
 
-def _asking(app: FastAPI, desk: LabellingService, views: Serializer) -> None:
+def _asking(app: FastAPI, service: LabellingService, serializer: Serializer) -> None:
     """What gives questions."""
 
     @app.post("/api/ask")
@@ -110,23 +110,23 @@ def _asking(app: FastAPI, desk: LabellingService, views: Serializer) -> None:
         """The next question, or the row that a person chose."""
         if given.row is not None:
             return schemas.AskedOut(
-                question=views.question(desk.choose(given.who, given.row)), reason=None
+                question=serializer.question(service.choose(given.who, given.row)), reason=None
             )
-        return views.asked(given.who)
+        return serializer.asked(given.who)
 
     @app.post("/api/spare")
     def spare(given: schemas.ReserveIn) -> schemas.ReserveOut:
         """Questions for while the server is away."""
-        found = desk.reserve(given.who, given.count)
-        return schemas.ReserveOut(questions=[views.question(one) for one in found])
+        found = service.reserve(given.who, given.count)
+        return schemas.ReserveOut(questions=[serializer.question(one) for one in found])
 
     @app.post("/api/renew")
     def renew(given: schemas.RenewIn) -> schemas.RenewedOut:
         """Let a person keep their rows."""
-        return schemas.RenewedOut(seconds=desk.renew(given.who))
+        return schemas.RenewedOut(seconds=service.renew(given.who))
 
 
-def _answering(app: FastAPI, desk: LabellingService, views: Serializer) -> None:
+def _answering(app: FastAPI, service: LabellingService, serializer: Serializer) -> None:
     """What changes the campaign."""
 
     @app.post("/api/answer")
@@ -135,9 +135,9 @@ def _answering(app: FastAPI, desk: LabellingService, views: Serializer) -> None:
         kind = Kind(given.kind)
         label = given.label if kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} else None
         event = Event(given.key, kind, given.who, given.made, given.row, label)
-        stored = desk.answer(event)
+        stored = service.answer(event)
         nothing = schemas.AskedOut(question=None, reason=None)
-        following = views.asked(given.who) if given.next else nothing
+        following = serializer.asked(given.who) if given.next else nothing
         return schemas.AnsweredOut(
             repeated=stored.repeated, question=following.question, reason=following.reason
         )
@@ -146,35 +146,37 @@ def _answering(app: FastAPI, desk: LabellingService, views: Serializer) -> None:
     def undo(given: schemas.UndoIn) -> schemas.UndoneOut:
         """Take an action back, and ask about its row anew."""
         event = Event(given.key, Kind.UNDO, given.who, given.made, target=given.target)
-        undone = desk.undo(event)
+        undone = service.undo(event)
         if undone is None or undone.row is None:
             return schemas.UndoneOut(target=given.target, question=None)
-        return schemas.UndoneOut(target=undone.key, question=views.again(undone.row, given.who))
+        return schemas.UndoneOut(
+            target=undone.key, question=serializer.again(undone.row, given.who)
+        )
 
     @app.post("/api/classes")
     def classes(given: schemas.NewClassIn) -> schemas.ClassesOut:
         """Add a class."""
-        desk.answer(Event(given.key, Kind.CLASS, given.who, given.made, label=given.label))
-        return schemas.ClassesOut(classes=list(desk.standing.classes))
+        service.answer(Event(given.key, Kind.CLASS, given.who, given.made, label=given.label))
+        return schemas.ClassesOut(classes=list(service.read_model.classes))
 
 
-def _looking(app: FastAPI, views: Serializer) -> None:
+def _looking(app: FastAPI, serializer: Serializer) -> None:
     """What only shows."""
 
     @app.get("/api/campaign")
     def campaign() -> schemas.CampaignOut:
         """What the campaign is."""
-        return views.campaign()
+        return serializer.campaign()
 
     @app.get("/api/progress")
     def progress() -> schemas.ProgressOut:
         """How far it is."""
-        return views.progress()
+        return serializer.progress()
 
     @app.get("/api/map")
     def spots() -> schemas.MapOut:
         """Its rows in the plane."""
-        return views.map()
+        return serializer.map()
 
     @app.get("/api/history")
     def history(  # noqa: PLR0913 - one argument per filter
@@ -188,31 +190,31 @@ def _looking(app: FastAPI, views: Serializer) -> None:
     ) -> schemas.HistoryOut:
         """What people did."""
         wanted = HistoryFilter(who or None, kind, label or None, text or None, before, limit)
-        return views.history(wanted)
+        return serializer.history(wanted)
 
     @app.get("/api/rows/{row}")
     def row(row: schemas.Row, who: Annotated[str, Query(max_length=60)] = "") -> schemas.RowOut:
         """A row, to look at."""
-        return schemas.RowOut(question=views.again(row, who))
+        return schemas.RowOut(question=serializer.again(row, who))
 
     @app.get("/api/agreement")
     def agreement() -> schemas.AgreementOut:
         """How far people agree."""
-        return views.agreement()
+        return serializer.agreement()
 
     @app.get("/api/conflicts")
     def conflicts() -> schemas.ConflictsOut:
         """Rows of which people said different things."""
-        return views.conflicts()
+        return serializer.conflicts()
 
 
-def _taking_away(app: FastAPI, desk: LabellingService) -> None:
+def _taking_away(app: FastAPI, service: LabellingService) -> None:
     """What is saved as a file."""
 
     @app.get("/api/labels.csv", responses=SHEET, response_class=Response)
     def sheet() -> Response:
         """All answers."""
-        content = label_files.export_file(label_files.exported_opinions(desk.store), ".csv")
+        content = label_files.export_file(label_files.exported_opinions(service.store), ".csv")
         kept = {"content-disposition": 'attachment; filename="labels.csv"'}
         return Response(content, media_type="text/csv; charset=utf-8", headers=kept)
 
@@ -242,5 +244,5 @@ def _unsaved(_request: Request, error: Exception) -> Response:
 
 
 def _refused(_request: Request, error: Exception) -> Response:
-    """What the desk refuses as things stand, in its own sentence."""
+    """What the service refuses as things are, in its own sentence."""
     return JSONResponse({"detail": str(error)}, 409)

@@ -1,4 +1,4 @@
-"""What travels between page and server, as strict models."""
+"""Pydantic schemas of the HTTP API: strict requests in, responses out."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -19,7 +19,7 @@ Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=60, pattern=WORD
 Label: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=WORDS)]
 """A class."""
 Key: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
-"""What makes an action the same when it is sent again."""
+"""Client-generated idempotency key of an action."""
 Made: TypeAlias = Annotated[int, Field(ge=0, le=2**53), WHOLE]
 """When an action was made, in milliseconds."""
 Row: TypeAlias = Annotated[int, Field(ge=0, le=2**31 - 1), WHOLE]
@@ -117,8 +117,8 @@ class WhyOut(BaseModel):
     """Why a row is asked about."""
 
     sentence: str
-    leaning: str | None
-    certainty: float | None
+    predicted_label: str | None
+    necessity: float | None
     near: list[NearOut]
 
 
@@ -259,7 +259,7 @@ class SpotOut(BaseModel):
     row: int
     x: float
     y: float
-    certainty: float
+    necessity: float
     label: str | None
 
 

@@ -1,7 +1,8 @@
-"""Who may come in: the outermost layer, before anything else sees a request.
+"""Security middleware: host check, CSRF check (Sec-Fetch-Site, Origin), session cookie, CSP.
 
-A request must be for a host that we serve, come from our own page, and carry the cookie that the
-address with the token is exchanged for. Everything else is turned away here.
+The outermost layer, before anything else sees a request. A request must be for a host that we
+serve, come from our own page, and carry the cookie that the address with the token is exchanged
+for. Everything else is refused here.
 """
 
 import hmac
@@ -32,7 +33,7 @@ FOREIGN = frozenset(["cross-site", "same-site"])
 
 
 class SecurityMiddleware:
-    """An application behind a gate."""
+    """ASGI middleware that refuses foreign hosts and pages, missing sessions and large bodies."""
 
     def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str], cookie: str) -> None:
         """Let in whoever has the token, under one of these host names."""
@@ -40,7 +41,7 @@ class SecurityMiddleware:
         self._hosts = LOOPBACK | {host.lower() for host in hosts if host}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, or turn it away."""
+        """Pass a request on, or refuse it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -51,9 +52,9 @@ class SecurityMiddleware:
         if refusal is not None:
             await refusal(scope, receive, _with_headers(send, scope))
             return
-        await self._let_in(scope, receive, send)
+        await self._forward(scope, receive, send)
 
-    async def _let_in(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _forward(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on with its whole body, if that is not too large."""
         body, is_whole = b"", False
         while not is_whole and len(body) <= MOST_BYTES:
@@ -74,7 +75,7 @@ class SecurityMiddleware:
         await self._app(scope, again, shown)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Why a request is turned away; None if it may come in."""
+        """Why a request is refused; None if it is not."""
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         if len(hosts) != 1 or _name(hosts[0]) not in self._hosts:
@@ -83,7 +84,7 @@ class SecurityMiddleware:
             return _problem(403, "Requests must come from this page. Open its address yourself.")
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         if given and scope["path"] == "/" and scope["method"] == "GET" and self._is_token(given[0]):
-            return self._welcome()
+            return self._session()
         if not self._is_token(_cookie(headers, self._cookie)):
             return _problem(401, "Open the address that possibal printed: it lets you in.")
         return None
@@ -104,11 +105,11 @@ class SecurityMiddleware:
         return headers.get("sec-fetch-site") in FOREIGN and not is_link
 
     def _is_token(self, given: str) -> bool:
-        """Whether somebody knows the token, told in the same time whether they do or not."""
+        """Whether this is the token, by a constant-time comparison."""
         return hmac.compare_digest(given.encode(), self._token.encode())
 
-    def _welcome(self) -> Response:
-        """The page without the token in its address, and a cookie in its place."""
+    def _session(self) -> Response:
+        """Redirect to the page, with a session cookie in place of the token in the address."""
         answer = RedirectResponse("/", status_code=303)
         answer.set_cookie(self._cookie, self._token, httponly=True, samesite="lax", path="/")
         return answer

@@ -1,4 +1,4 @@
-"""What the desk and its overview say, in the shapes that travel."""
+"""Serializers: what the service and the overview return, as the schemas of the HTTP API."""
 
 from possibal.labelling.overview import HistoryFilter, Overview, preview
 from possibal.labelling.service import LEASE, LabellingService, Question
@@ -10,25 +10,25 @@ BEGINNING = "The model has not looked at the rows yet."
 
 
 class Serializer:
-    """The same as the desk and the overview say, ready to be sent."""
+    """Turns questions and overviews into response models."""
 
-    def __init__(self, desk: LabellingService, overview: Overview) -> None:
-        """Speak for these."""
-        self._desk, self._overview = desk, overview
-        self._owners = tuple(desk.setup.recipe["owners"])
+    def __init__(self, service: LabellingService, overview: Overview) -> None:
+        """Serialize what these return."""
+        self._service, self._overview = service, overview
+        self._owners = tuple(service.setup.recipe["owners"])
 
     # ------------------------------------------------------------ questions
 
     def asked(self, who: str) -> schemas.AskedOut:
         """The next question for a person, or why there is none."""
-        question = self._desk.ask(who)
+        question = self._service.ask(who)
         if question is None:
             return schemas.AskedOut(question=None, reason=NOTHING_LEFT)
         return schemas.AskedOut(question=self.question(question), reason=None)
 
     def again(self, row: int, who: str) -> schemas.QuestionOut:
         """A row, whoever is at it."""
-        return self.question(self._desk.question(row, who))
+        return self.question(self._service.question(row, who))
 
     def question(self, question: Question) -> schemas.QuestionOut:
         """A question."""
@@ -39,8 +39,8 @@ class Serializer:
         ]
         why = schemas.WhyOut(
             sentence=question.sentence,
-            leaning=question.predicted_label,
-            certainty=question.necessity,
+            predicted_label=question.predicted_label,
+            necessity=question.necessity,
             near=near,
         )
         mine = question.mine and schemas.MineOut(kind=question.mine.kind, label=question.mine.label)
@@ -54,7 +54,7 @@ class Serializer:
 
     def _item(self, item: Item, order: list[int]) -> schemas.ItemOut:
         """A row, its fields in an order."""
-        setup = self._desk.setup
+        setup = self._service.setup
         named = [(setup.fields[place], item.cells[place]) for place in order]
         return schemas.ItemOut(
             row=item.row,
@@ -68,18 +68,18 @@ class Serializer:
 
     def campaign(self) -> schemas.CampaignOut:
         """What the campaign is."""
-        setup = self._desk.setup
+        setup = self._service.setup
         return schemas.CampaignOut(
             id=setup.digest[:16],
             name=setup.name,
             kind=setup.kind,
-            classes=list(self._desk.standing.classes),
+            classes=list(self._service.read_model.classes),
             strategy=setup.strategy,
             answers_per_row=setup.people,
             check=setup.check,
             rows=setup.rows,
             notes=list(setup.notes),
-            people=list(self._desk.standing.state.people),
+            people=list(self._service.read_model.state.people),
         )
 
     def progress(self) -> schemas.ProgressOut:
@@ -107,10 +107,10 @@ class Serializer:
     def map(self) -> schemas.MapOut:
         """Rows in the plane."""
         points = [
-            schemas.SpotOut(row=s.row, x=s.x, y=s.y, certainty=s.sure, label=s.label)
+            schemas.SpotOut(row=s.row, x=s.x, y=s.y, necessity=s.necessity, label=s.label)
             for s in self._overview.map()
         ]
-        return schemas.MapOut(points=points, classes=list(self._desk.standing.classes))
+        return schemas.MapOut(points=points, classes=list(self._service.read_model.classes))
 
     def history(self, wanted: HistoryFilter) -> schemas.HistoryOut:
         """What people did."""

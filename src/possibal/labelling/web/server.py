@@ -1,4 +1,4 @@
-"""The page on an address of this machine, until somebody stops it."""
+"""HTTP server (uvicorn) of the page on an address of this machine, until somebody stops it."""
 
 import secrets
 import socket
@@ -48,13 +48,13 @@ class Server:
         named = address.names[0] if address.names else shown
         self.url = f"http://{named}:{port}/?token={self._token}"
 
-    def run(self, desk: LabellingService, *, browser: bool) -> None:
+    def run(self, service: LabellingService, *, browser: bool) -> None:
         """Serve until Ctrl-C or until it is ended, with the page opened if wanted."""
-        gate = SecurityMiddleware(
-            create_app(desk, self._cookie), self._token, self._hosts, self._cookie
+        app = SecurityMiddleware(
+            create_app(service, self._cookie), self._token, self._hosts, self._cookie
         )
         config = uvicorn.Config(
-            gate, log_level="warning", access_log=False, server_header=False, ws="none"
+            app, log_level="warning", access_log=False, server_header=False, ws="none"
         )
         if browser:
             opening = Timer(0.3, lambda: webbrowser.open(self.url))

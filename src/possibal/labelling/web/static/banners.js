@@ -2,7 +2,7 @@
 
 import { connection } from "./api.js";
 import { button, el, plural } from "./dom.js";
-import { saidOf } from "./desk.js";
+import { saidOf } from "./session.js";
 
 /** What to do when the server does not know this browser. */
 export const LOCKED =

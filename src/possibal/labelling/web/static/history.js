@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { button, el, openDialog, select } from "./dom.js";
-import { saidOf } from "./desk.js";
+import { saidOf } from "./session.js";
 import { showItem } from "./item.js";
 import { classButtons } from "./question.js";
 
@@ -50,7 +50,7 @@ export async function historyView(page) {
   const more = button("", { click: () => load(), test: "history-more" }, "Show more");
   const empty = el("p.muted", { hidden: true }, "Nothing fits.");
   let before = "";
-  let turn = 0;
+  let request = 0;
 
   const line = (entry) => el("tr", {
     class: entry.holds ? null : "undone", test: "history-row", "data-key": entry.key,
@@ -66,11 +66,11 @@ export async function historyView(page) {
   el("td.preview", { dir: "auto" }, entry.preview === entry.id ? null : entry.preview));
 
   const load = async () => {
-    const asked = ++turn;
+    const asked = ++request;
     const query = new URLSearchParams({ ...wanted, before, limit: PAGE });
     for (const [name, value] of [...query]) if (value === "") query.delete(name);
     const reply = await page.attempt(() => get(`history?${query}`));
-    if (!reply || asked !== turn) return;
+    if (!reply || asked !== request) return;
     if (before === "") body.replaceChildren();
     body.append(...reply.entries.map(line));
     before = reply.entries.at(-1)?.number ?? before;

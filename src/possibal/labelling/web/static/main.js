@@ -61,7 +61,7 @@ async function route(page) {
   const name = location.hash.slice(1);
   const [title, view] = VIEWS[name] ?? ["Label", null];
   page.place = title;
-  if (!page.desk) return showWelcome(page);
+  if (!page.session) return showWelcome(page);
   document.title = `${title} · ${page.campaign.name}`;
   for (const link of byId("nav").children) {
     if (link.hash === `#${view ? name : "label"}`) link.setAttribute("aria-current", "page");
@@ -84,7 +84,7 @@ function showLabel(page) {
   }
   page.labelNode.prepend(page.statusLine);
   byId("view").replaceChildren(page.labelNode);
-  if (!page.started) page.desk.ask();
+  if (!page.started) page.session.ask();
   page.started = true;
 }
 
@@ -101,7 +101,7 @@ function showWelcome(page) {
 function listenAll(page) {
   const inLabel = () => page.labelNode.isConnected;
   listen((meant, event) => {
-    if (!page.desk) return false;
+    if (!page.session) return false;
     if (meant.act === "keys") return showKeys(page.classes), true;
     return inLabel() && page.view.press(meant, event);
   });

@@ -90,7 +90,7 @@ class Chart {
     const [x, y] = this.#place(point);
     pen.save();
     pen.translate(x, y);
-    pen.fillStyle = colours.at(point.certainty);
+    pen.fillStyle = colours.at(point.necessity);
     pen.beginPath();
     pen.arc(0, 0, size, 0, 2 * Math.PI);
     pen.fill();
@@ -126,7 +126,7 @@ const nameOf = (point, item) => (item ? `Row ${item.id}` : `Row no. ${point.row}
 
 function about(point) {
   const said = point.label === null ? "not labelled" : `labelled ${point.label}`;
-  return `${said}, certainty ${percent(point.certainty)}`;
+  return `${said}, certainty ${percent(point.necessity)}`;
 }
 
 const HINT = "Point at a row to see which it is; click it to label it.";
@@ -174,10 +174,10 @@ function goForm(page, rows) {
 
 function unsureList(page, points) {
   const open = points.filter(({ label }) => label === null);
-  const least = open.sort((a, b) => a.certainty - b.certainty).slice(0, LISTED);
+  const least = open.sort((a, b) => a.necessity - b.necessity).slice(0, LISTED);
   const line = (point) => el("li",
     button(".link", { click: () => page.label(point.row), test: "map-row" }, nameOf(point)),
-    el("span.muted", ` ${percent(point.certainty)}`));
+    el("span.muted", ` ${percent(point.necessity)}`));
   return [el("h2", "Rows the model is least certain of"),
     least.length ? el("ol.columns", least.map(line)) : el("p.muted", "Every row has a label.")];
 }

@@ -18,16 +18,16 @@ function alone(name, work) {
 
 /** The actions that wait for the server, and those it refused; has a "change" event. */
 export class Outbox extends EventTarget {
-  #memory;
+  #storage;
   #lock;
   #waiters = new Map();
   #sending = false;
   #timer = null;
   #wait = FIRST_WAIT;
 
-  constructor(memory, lock) {
+  constructor(storage, lock) {
     super();
-    this.#memory = memory;
+    this.#storage = storage;
     this.#lock = `possibal/${lock}/outbox`;
     this.safe = true;
     this.makeRoom = () => {};
@@ -36,10 +36,10 @@ export class Outbox extends EventTarget {
   /** The key of an action for `path`, now kept; an entry of its own, so that no tab loses it. */
   put(path, body) {
     const key = newKey();
-    const made = Math.max(Date.now(), this.#memory.read("made", 0) + 1);
-    this.#memory.write("made", made);
+    const made = Math.max(Date.now(), this.#storage.read("made", 0) + 1);
+    this.#storage.write("made", made);
     const entry = { path, body: { key, made, ...body } };
-    const keep = () => this.#memory.write(`outbox/${String(made).padStart(15, "0")}-${key}`, entry);
+    const keep = () => this.#storage.write(`outbox/${String(made).padStart(15, "0")}-${key}`, entry);
     this.safe = keep() || (this.makeRoom(), keep());
     this.#changed();
     return key;
@@ -47,17 +47,17 @@ export class Outbox extends EventTarget {
 
   /** The entries that wait, oldest first. */
   pending() {
-    const read = (name) => ({ name, ...this.#memory.read(name) });
-    return this.#memory.names("outbox/").map(read).filter(({ body }) => body);
+    const read = (name) => ({ name, ...this.#storage.read(name) });
+    return this.#storage.names("outbox/").map(read).filter(({ body }) => body);
   }
 
   /** Entries that the server refused, each with its sentence. */
   refused() {
-    return this.#memory.read("refused", []);
+    return this.#storage.read("refused", []);
   }
 
   forgetRefused() {
-    this.#memory.remove("refused");
+    this.#storage.remove("refused");
     this.#changed();
   }
 
@@ -101,12 +101,12 @@ export class Outbox extends EventTarget {
     const sent = body.next ? { ...body, next: this.#waiters.has(body.key) } : body;
     try {
       const reply = await post(path, sent);
-      this.#memory.remove(name);
+      this.#storage.remove(name);
       this.#settle(body.key, "resolve", reply);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      this.#memory.write("refused", [...this.refused(), { path, body, sentence: error.message }]);
-      this.#memory.remove(name);
+      this.#storage.write("refused", [...this.refused(), { path, body, sentence: error.message }]);
+      this.#storage.remove(name);
       this.#settle(body.key, "reject", error);
     }
     this.#changed();

@@ -2,9 +2,9 @@
 
 import { Refused, get } from "./api.js";
 import { startBanners } from "./banners.js";
-import { Desk, saidOf } from "./desk.js";
+import { Session, saidOf } from "./session.js";
 import { el } from "./dom.js";
-import { Memory } from "./memory.js";
+import { BrowserStorage } from "./storage.js";
 import { Outbox } from "./outbox.js";
 import { progressPanel } from "./progress.js";
 import { QuestionView } from "./question.js";
@@ -12,7 +12,7 @@ import { QuestionView } from "./question.js";
 const SOON = 700;
 const AGAIN = 3_000;
 
-const own = new Memory("browser");
+const own = new BrowserStorage("browser");
 const byId = (id) => document.getElementById(id);
 
 /** Everything the views share. */
@@ -25,8 +25,8 @@ export class Page {
     // Answers kept for one file must never reach another that is served at the same address later.
     const scope = campaign.id;
     this.campaign = campaign;
-    this.memory = new Memory(scope);
-    this.outbox = new Outbox(this.memory, scope);
+    this.storage = new BrowserStorage(scope);
+    this.outbox = new Outbox(this.storage, scope);
     this.who = own.read("who", "");
     this.progress = null;
     this.banners = startBanners(byId("banners"), this.outbox);
@@ -38,15 +38,15 @@ export class Page {
     this.labelNode = el("div.label-view", this.statusLine, this.view.node, this.panel);
   }
 
-  /** Puts a fresh desk before the person named. */
+  /** Begins a session of the person named. */
   sit(who) {
     own.write("who", who);
     this.who = who;
     byId("who-button").textContent = who;
     byId("who-button").setAttribute("aria-label", `You are ${who}. Change the name`);
-    this.desk?.leave();
-    this.desk = new Desk(this, this.view);
-    this.view.attach(this.desk);
+    this.session?.leave();
+    this.session = new Session(this, this.view);
+    this.view.attach(this.session);
     this.started = false;
   }
 
@@ -94,7 +94,7 @@ export class Page {
   /** Answers a row outside of the flow of questions; done when it is taken or safely kept. */
   async give(kind, label, question) {
     const said = saidOf(kind, label);
-    const key = this.desk.note(kind, label, question);
+    const key = this.session.note(kind, label, question);
     try {
       await this.outbox.deliver(key);
       this.saved(`Saved: ${said}.`);
@@ -108,7 +108,7 @@ export class Page {
   label(row) {
     this.started = true;
     location.hash = "#label";
-    this.desk.ask(row);
+    this.session.ask(row);
   }
 
   async addClass(label) {
@@ -141,15 +141,15 @@ export class Page {
     this.#notice(progress.advice);
     this.progress = progress;
     this.panel.replaceChildren(...progressPanel(progress));
-    if (this.started) this.desk.wake();
+    if (this.started) this.session.wake();
     if (progress.balance.some(({ label }) => !this.classes.includes(label)))
       this.#classesChanged((await get("campaign").catch(() => this)).classes);
   }
 
   /** Tells once when the advice turns to stopping; labelling goes on being possible. */
   #notice({ state, reason }) {
-    if (state === this.memory.read("advice", "go on")) return;
-    this.memory.write("advice", state);
+    if (state === this.storage.read("advice", "go on")) return;
+    this.storage.write("advice", state);
     if (state === "go on") return this.banners.notice(null);
     const advice = state === "stop" ? "It is time to stop." : "You may stop now.";
     this.banners.notice(`${advice} ${reason} You can still go on labelling.`);

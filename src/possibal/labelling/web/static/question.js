@@ -1,6 +1,6 @@
 // The labelling view: the row, its buttons, and why it was chosen.
 
-import { saidOf } from "./desk.js";
+import { saidOf } from "./session.js";
 import { bar, button, count, el, keycap, openDialog, percent } from "./dom.js";
 import { showItem, smallCard, words } from "./item.js";
 import { classKey } from "./keys.js";
@@ -35,7 +35,7 @@ export function classButtons(classes, choose, keyed) {
 /** The view of one question at a time. */
 export class QuestionView {
   #page;
-  #desk = null;
+  #session = null;
   #question = null;
   #card = el("section.card.row", { test: "question", "aria-label": "The row to label" });
   #classes = el("div.classes", { role: "group", "aria-label": "Classes" });
@@ -50,22 +50,22 @@ export class QuestionView {
         test: kind, "aria-keyshortcuts": key, click: (event) => this.#give(kind, null, event),
       }, keycap(key), el("span", name, el("small", meaning))));
     const undo = button(".other", {
-      test: "undo", "aria-keyshortcuts": "Backspace", click: (event) => this.#desk.undo(event),
+      test: "undo", "aria-keyshortcuts": "Backspace", click: (event) => this.#session.undo(event),
     }, keycap("Bksp"), el("span", "Undo", el("small", "the last answer")));
     this.#others.append(...others, undo);
-    this.node = el("div.desk", this.#card, this.#answers, this.#why);
+    this.node = el("div.labelling", this.#card, this.#answers, this.#why);
     this.renderClasses();
   }
 
-  /** Lets the buttons act on this desk. */
-  attach(desk) {
-    this.#desk = desk;
+  /** Lets the buttons act on this session. */
+  attach(session) {
+    this.#session = session;
   }
 
   /** Acts on a key; whether the key means something here. */
   press({ act, place }, event) {
     const { classes } = this.#page;
-    if (act === "undo") this.#desk.undo(event);
+    if (act === "undo") this.#session.undo(event);
     else if (act === "why") this.toggleWhy();
     else if (act) this.#give(act, null, event);
     else if (place < classes.length) this.#give("label", classes[place], event);
@@ -108,19 +108,19 @@ export class QuestionView {
   }
 
   toggleWhy() {
-    this.#page.memory.write("why", !this.#whyShown());
+    this.#page.storage.write("why", !this.#whyShown());
     this.#renderWhy();
   }
 
   #whyShown() {
-    return this.#page.memory.read("why", true);
+    return this.#page.storage.read("why", true);
   }
 
   #give(kind, label, event) {
     const node = label === null
       ? this.#others.querySelector(`[data-testid=${kind}]`)
       : [...this.#classes.children].find(({ dataset }) => dataset.label === label);
-    this.#desk.answer(kind, label, event);
+    this.#session.answer(kind, label, event);
     flash(node);
   }
 
@@ -134,7 +134,7 @@ export class QuestionView {
         el("a", { href: "#history" }, "See what was answered"),
         el("a", { href: "#map" }, "Choose a row on the map"),
         el("a", { href: "/api/labels.csv", download: true }, "Download the labels")),
-      button("", { click: () => this.#desk.ask(), test: "ask-again" }, "Look again")));
+      button("", { click: () => this.#session.ask(), test: "ask-again" }, "Look again")));
     this.#renderWhy();
     this.#page.announce(reason ?? "No row to label right now");
   }
@@ -152,12 +152,13 @@ export class QuestionView {
     if (focused) toggle.focus();
   }
 
-  /** The sentence, the model's leaning and the labelled rows most like this one. */
-  #reasons({ sentence, leaning, certainty, near }) {
-    const lean = ["The model leans to ", el("strong", { dir: "auto" }, leaning), ", certainty"];
-    const sure = certainty !== null && el("p.certainty", { test: "certainty" },
-      el("span", leaning === null ? "Certainty" : lean),
-      bar(certainty), el("span.number", percent(certainty)));
+  /** The sentence, the predicted label with its necessity, and the nearest labelled rows. */
+  #reasons({ sentence, predicted_label: label, necessity, near }) {
+    const lean = ["The model leans to ", el("strong", { dir: "auto" }, label), ", certainty"];
+    // A spare question that an earlier version of the page kept may lack the numbers.
+    const sure = typeof necessity === "number" && el("p.certainty", { test: "certainty" },
+      el("span", label === null ? "Certainty" : lean),
+      bar(necessity), el("span.number", percent(necessity)));
     const alike = near.length > 0 && [
       el("h3", "Labelled rows most like it"),
       el("ul.near", near.map(({ item, label }) => smallCard(item, label))),

@@ -9,17 +9,17 @@ const PAUSE = 5_000;
 
 /** The spare questions of one person. */
 export class Reserve {
-  #memory;
+  #storage;
   #who;
   #name;
   #questions;
   #asked = -PAUSE;
 
-  constructor(memory, who) {
-    this.#memory = memory;
+  constructor(storage, who) {
+    this.#storage = storage;
     this.#who = who;
     this.#name = `spare/${who}`;
-    this.#questions = memory.read(this.#name, []);
+    this.#questions = storage.read(this.#name, []);
   }
 
   get size() {
@@ -55,13 +55,13 @@ export class Reserve {
 
   /** Frees the browser's memory; the page still has the spares. */
   unload() {
-    this.#memory.remove(this.#name);
+    this.#storage.remove(this.#name);
   }
 
   #keep(questions) {
     this.#questions = questions;
     // Without room the spares are worth less than the answers: they stay in the page alone.
-    if (!this.#memory.write(this.#name, questions)) this.unload();
+    if (!this.#storage.write(this.#name, questions)) this.unload();
     for (const { item } of questions) preload(item);
   }
 }

@@ -1,9 +1,9 @@
-// The flow of questions and answers, apart from how they look.
+// Labelling session: the flow of questions and answers, apart from how they look.
 
 import { Refused, connection, post } from "./api.js";
 import { Reserve } from "./reserve.js";
 
-const TRAIL = 200;
+const REMEMBERED = 200;
 const SLOW = 400;
 const DOUBLE_CLICK = 250;
 const OUT_OF_SPARES =
@@ -18,13 +18,13 @@ const SAYINGS = {
 /** What the status line says of an action. */
 export const saidOf = (kind, label) => SAYINGS[kind] ?? label;
 
-/** One person's desk: the question on it, and what was answered in this page. */
-export class Desk {
+/** One person's labelling session: the question shown, and what was answered in this page. */
+export class Session {
   #page;
   #view;
   #reserve;
-  #trail = [];
-  #turn = 0;
+  #history = [];
+  #request = 0;
   #open = false;
   #shownAt = 0;
   #slow = null;
@@ -35,19 +35,19 @@ export class Desk {
   constructor(page, view) {
     this.#page = page;
     this.#view = view;
-    this.#reserve = new Reserve(page.memory, page.who);
+    this.#reserve = new Reserve(page.storage, page.who);
     this.question = null;
     page.outbox.makeRoom = () => this.#reserve.unload();
   }
 
   /** The server's next question, or the one about `row`. */
   async ask(row = null) {
-    const turn = this.#close();
+    const request = this.#close();
     try {
       const reply = await post("ask", { who: this.#page.who, row });
-      await this.#show(turn, reply.question, reply.reason);
+      await this.#show(request, reply.question, reply.reason);
     } catch (error) {
-      await this.#without(turn, error);
+      await this.#without(request, error);
     }
     this.#reserve.refill();
   }
@@ -56,10 +56,10 @@ export class Desk {
   async answer(kind, label, event) {
     if (!this.question || !this.#meant(event)) return false;
     const { question } = this;
-    const turn = this.#close();
+    const request = this.#close();
     const key = this.note(kind, label, question, true);
     this.#reserve.drop(question.item.row);
-    await this.#follow(turn, key, saidOf(kind, label));
+    await this.#follow(request, key, saidOf(kind, label));
     this.#reserve.refill();
     return true;
   }
@@ -69,14 +69,14 @@ export class Desk {
     const body = { who: this.#page.who, row: question.item.row, kind, label, next };
     const key = this.#page.outbox.put("answer", body);
     const entry = { key, question, said: saidOf(kind, label), undone: false };
-    this.#trail = [...this.#trail.slice(1 - TRAIL), entry];
+    this.#history = [...this.#history.slice(1 - REMEMBERED), entry];
     return key;
   }
 
-  /** Takes back the last action and puts its question on the desk again. */
+  /** Takes back the last action and shows its question again. */
   async undo(event) {
     if (!this.#meant(event)) return;
-    const last = this.#trail.findLast(({ undone }) => !undone) ?? null;
+    const last = this.#history.findLast(({ undone }) => !undone) ?? null;
     if (connection.state !== "connected") await this.#undoHere(last);
     else await this.#undoThere(last);
   }
@@ -99,36 +99,36 @@ export class Desk {
     return this.#open && since >= 0 && !(event.detail > 1 && since < DOUBLE_CLICK);
   }
 
-  async #follow(turn, key, said) {
+  async #follow(request, key, said) {
     const { outbox } = this.#page;
     if (connection.state !== "connected" && this.#reserve.size) {
       outbox.nudge();
-      return this.#spare(turn, said);
+      return this.#spare(request, said);
     }
     try {
       const reply = await outbox.deliver(key);
       if (reply === null) return await this.ask();
       this.#page.saved(`Saved: ${said}.`);
-      await this.#show(turn, reply.question, reply.reason);
+      await this.#show(request, reply.question, reply.reason);
     } catch (error) {
-      if (error instanceof Refused) this.#trail = this.#trail.filter((entry) => entry.key !== key);
-      await this.#without(turn, error, said);
+      if (error instanceof Refused) this.#history = this.#history.filter((entry) => entry.key !== key);
+      await this.#without(request, error, said);
     }
   }
 
   /** Goes on when the server gave no question: a refusal is said and another row asked for. */
-  async #without(turn, error, said = null) {
-    if (!(error instanceof Refused)) return this.#spare(turn, said);
+  async #without(request, error, said = null) {
+    if (!(error instanceof Refused)) return this.#spare(request, said);
     this.#page.tell(error.message);
-    if (said === null) return this.#show(turn, this.question, error.message);
+    if (said === null) return this.#show(request, this.question, error.message);
     return this.ask();
   }
 
-  #spare(turn, said) {
+  #spare(request, said) {
     if (said !== null) this.#page.saved(`Kept in this browser: ${said}.`);
-    const answered = this.#trail.filter(({ undone }) => !undone);
+    const answered = this.#history.filter(({ undone }) => !undone);
     const rows = new Set(answered.map(({ question }) => question.item.row));
-    return this.#show(turn, this.#reserve.take(rows), OUT_OF_SPARES);
+    return this.#show(request, this.#reserve.take(rows), OUT_OF_SPARES);
   }
 
   async #undoHere(last) {
@@ -139,7 +139,7 @@ export class Desk {
   }
 
   async #undoThere(last) {
-    const turn = this.#close();
+    const request = this.#close();
     const { outbox, who } = this.#page;
     try {
       const reply = await outbox.deliver(outbox.put("undo", { who, target: last?.key ?? null }));
@@ -148,42 +148,42 @@ export class Desk {
       const done = last ? `Undone: ${last.said}.` : "Undone.";
       this.#page.tell(reply.target === null ? "Nothing to undo." : done);
       const back = reply.target === null ? null : reply.question ?? last?.question;
-      await this.#show(turn, back ?? this.question, null);
+      await this.#show(request, back ?? this.question, null);
     } catch (error) {
-      await this.#undoFailed(turn, last, error);
+      await this.#undoFailed(request, last, error);
     }
     this.#page.refresh();
   }
 
-  async #undoFailed(turn, last, error) {
-    if (!(error instanceof Refused) && last) return this.#goBack(turn, last);
+  async #undoFailed(request, last, error) {
+    if (!(error instanceof Refused) && last) return this.#goBack(request, last);
     this.#page.tell(error instanceof Refused ? error.message : "Kept in this browser: undo.");
     if (last) last.undone = true;
-    return this.#show(turn, this.question, null);
+    return this.#show(request, this.question, null);
   }
 
-  /** Puts an earlier question on the desk; the one that lies there is not lost. */
-  #goBack(turn, last) {
+  /** Shows an earlier question; the one that is shown now is not lost. */
+  #goBack(request, last) {
     if (this.question) this.#reserve.giveBack(this.question);
     last.undone = true;
     this.#page.tell(`Undone: ${last.said}.`);
-    return this.#show(turn, last.question, null);
+    return this.#show(request, last.question, null);
   }
 
   #close() {
     this.#open = false;
     clearTimeout(this.#slow);
     this.#slow = setTimeout(() => this.#view.waiting(true), SLOW);
-    return ++this.#turn;
+    return ++this.#request;
   }
 
-  async #show(turn, question, reason) {
-    if (turn !== this.#turn) return;
+  async #show(request, question, reason) {
+    if (request !== this.#request) return;
     this.question = question;
     this.#starved = reason === OUT_OF_SPARES && !question;
     if (question) this.#reserve.drop(question.item.row);
     await this.#view.show(question, reason);
-    if (turn !== this.#turn) return;
+    if (request !== this.#request) return;
     clearTimeout(this.#slow);
     this.#view.waiting(false);
     this.#shownAt = performance.now();

@@ -1,7 +1,7 @@
 // What the browser keeps: JSON values under one prefix of localStorage.
 
 /** Values kept under `prefix`; those that the browser refuses to keep live as long as the page. */
-export class Memory {
+export class BrowserStorage {
   #prefix;
   #unkept = new Map();
 

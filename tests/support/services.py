@@ -1,4 +1,4 @@
-"""Small campaigns on real files, and people at their desks."""
+"""Small campaigns on real files, and people who answer."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from possibal.labelling.live import LiveCampaign, Ranker
 from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.read_model import ReadModel
+from possibal.labelling.scheduler import Ranker, RankingScheduler
 from possibal.labelling.service import LabellingService, Question, StoredEvent
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.store import Contents, Item, Setup, Store
@@ -41,37 +42,38 @@ def created(folder: Path, X: np.ndarray, **chosen: object) -> Store:
     return Store.create(str(folder / "a.db"), *campaign(X, **chosen))
 
 
-def bench(store: Store) -> InProcessRanker:
+def in_process_ranker(store: Store) -> InProcessRanker:
     """What ranks a campaign, in this process."""
     setup = store.setup()
     return InProcessRanker(store.array("X"), setup.strategy, setup.seed)
 
 
 @contextmanager
-def standing(
+def serving(
     store: Store, ranker: Ranker | None = None, *, background: bool = False
-) -> Iterator[LiveCampaign]:
-    """A campaign kept up to date; it ranks when it is asked, unless in the background."""
-    made = LiveCampaign(store, ranker or bench(store), background=background)
+) -> Iterator[LabellingService]:
+    """The service of a campaign; it ranks when it is asked, unless in the background."""
+    read_model = ReadModel(store)
+    made = RankingScheduler(read_model, ranker or in_process_ranker(store), background=background)
     try:
-        yield made
+        yield LabellingService(read_model, made)
     finally:
         made.close()
         until(lambda: not made._thread.is_alive())  # noqa: SLF001 - nothing may outlive a test
 
 
 @contextmanager
-def desk(folder: Path, X: np.ndarray, **chosen: object) -> Iterator[LabellingService]:
-    """The desk of a new campaign."""
-    with created(folder, X, **chosen) as store, standing(store) as at:
-        yield LabellingService(at)
+def new_service(folder: Path, X: np.ndarray, **chosen: object) -> Iterator[LabellingService]:
+    """The service of a new campaign."""
+    with created(folder, X, **chosen) as store, serving(store) as at:
+        yield at
 
 
 @contextmanager
 def reopened(folder: Path) -> Iterator[LabellingService]:
-    """The desk of the campaign in a folder, opened by another process later."""
-    with Store.open(str(folder / "a.db")) as store, standing(store) as at:
-        yield LabellingService(at)
+    """The service of the campaign in a folder, opened by another process later."""
+    with Store.open(str(folder / "a.db")) as store, serving(store) as at:
+        yield at
 
 
 def event(
@@ -95,7 +97,7 @@ def row_of(question: Question | None) -> int:
 
 def answer(at: LabellingService, who: str, row: int, label: str | None = None) -> StoredEvent:
     """A row answered, truthfully unless a label is given."""
-    return at.answer(event(who, row, label or truth(at.standing.X)[row]))
+    return at.answer(event(who, row, label or truth(at.read_model.X)[row]))
 
 
 def walk(at: LabellingService, who: str, steps: int) -> list[int]:

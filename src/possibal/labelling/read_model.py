@@ -1,0 +1,162 @@
+"""Read model of a campaign: the journal's state and the rows, kept in memory for every reader.
+
+    read_model = ReadModel(store)        read_model.apply(events)        read_model.task()
+
+Whoever reads several things as of one moment holds :attr:`ReadModel.lock`, the campaign's one lock.
+"""
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from threading import RLock
+from zlib import crc32
+
+import numpy as np
+
+from possibal.arrays import Matrix, Places, Vector
+from possibal.campaign.stopping import CERTAIN
+from possibal.labelling.explanation import NEAR
+from possibal.labelling.ranking import Ranking, RankingTask
+from possibal.labelling.storage.journal import Event, JournalState, Kind, replay
+from possibal.labelling.storage.store import Item, Store
+
+MANY_PEOPLE = 5
+"""With so many people nobody waits for a ranking: there are always other answers on their way."""
+EVERY = 5
+"""Of so many questions one is about a check row, until all are answered."""
+CACHED_ITEMS = 20_000
+"""Rows that the cache holds at most, before those asked for now."""
+
+
+class ReadModel:
+    """In-memory projection of a campaign's journal, with its rows; events are applied once each."""
+
+    def __init__(self, store: Store) -> None:
+        """Replay the journal."""
+        self.store, self.setup = store, store.setup()
+        self.X: Matrix = store.array("X")
+        self.state: JournalState = replay(store.events())
+        self.lock = RLock()
+        """Held by whoever changes the state, or reads several things as of one moment."""
+        self.changes = 0
+        """How many events were applied since the journal was replayed."""
+        self._listeners = list[Callable[[Sequence[Event]], None]]()
+        self._items = dict[int, Item]()
+        self._given = sum(event.kind is Kind.IMPORT for event in self.state.events.values())
+        self._number = max((event.number for event in self.state.events.values()), default=0)
+
+    # ------------------------------------------------------------ events
+
+    def subscribe(self, listener: Callable[[Sequence[Event]], None]) -> None:
+        """Have a listener called with the new events of every :meth:`apply`, under the lock."""
+        self._listeners.append(listener)
+
+    def catch_up(self) -> None:
+        """Apply what other processes wrote, where there may be others."""
+        if self.store.is_shared:
+            events = self.store.events(self._number)
+            self.apply(events)
+            self._number = max([self._number, *(event.number for event in events)])
+
+    def apply(self, events: Sequence[Event]) -> None:
+        """Apply events to the state and tell the listeners; known ones change nothing."""
+        with self.lock:
+            new = [event for event in events if event.key not in self.state.events]
+            for event in new:
+                self.state.apply(event)
+            self.changes += len(new)
+            for listener in self._listeners:
+                listener(new)
+
+    # ------------------------------------------------------------ what holds
+
+    def wants(self, row: int) -> bool:
+        """Whether a row wants answers, of whomever."""
+        return self.state.verdict(row).wants(self.setup.people)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """All classes there are."""
+        with self.lock:
+            return self.state.classes(self.setup.classes)
+
+    @property
+    def has_many_people(self) -> bool:
+        """Whether so many people answer that none of them is waited for."""
+        return len(self.state.people) >= MANY_PEOPLE
+
+    def task(self) -> RankingTask:
+        """What is to be ranked now."""
+        with self.lock:
+            check, labels = frozenset(self.check_rows), self.state.labels
+            dropped = {row for row, verdict in self.state.verdicts.items() if verdict.is_bad}
+            undecided = {row for row in self.state.conflicts() if row not in labels}
+            return RankingTask(
+                self.state.answers(check),
+                self.classes,
+                frozenset(dropped | undecided | check),
+                tuple(answer for answer in self.state.answers() if answer.row in check),
+                1 + min(max(len(self.state.people), 1), MANY_PEOPLE),
+            )
+
+    # ------------------------------------------------------------ check rows
+
+    @functools.cached_property
+    def check_rows(self) -> tuple[int, ...]:
+        """Hold-out set: rows drawn at random to measure the model, which never learns from them."""
+        rng = np.random.default_rng([self.setup.seed, crc32(b"check")])
+        drawn = rng.permutation(self.setup.rows)[: self.setup.check]
+        return tuple(sorted(int(row) for row in drawn))
+
+    @property
+    def is_check_due(self) -> bool:
+        """Whether the next question is to be about a check row."""
+        with self.lock:
+            labels = self.state.labels
+            checked = sum(row in labels for row in self.check_rows)
+            return checked < (len(labels) - checked - self._given) // (EVERY - 1)
+
+    # ------------------------------------------------------------ rows
+
+    def items(self, rows: Iterable[int]) -> dict[int, Item]:
+        """Rows as their source has them, through a bounded cache.
+
+        While somebody's answer is being written, a SQLite file cannot be read: a question would
+        wait for it.
+        """
+        wanted, known = list(rows), self._items
+        missing = [row for row in wanted if row not in known]
+        found = self.store.items(missing) if missing else {}
+        if len(known) >= CACHED_ITEMS:
+            self._items = {}
+        self._items.update(found)
+        return {row: found[row] if row in found else known[row] for row in wanted}
+
+    def nearest(self, row: int, most: int) -> list[tuple[int, str, float]]:
+        """The nearest labelled neighbours of a row: place, label, and Euclidean distance."""
+        with self.lock:
+            known = dict(self.state.labels)
+        known.pop(row, None)
+        rows = np.array(list(known), dtype=np.intp)
+        distances = self._distances(rows, row)
+        first = rows[np.argsort(distances, kind="stable")[:most]]
+        return [
+            (int(other), known[int(other)], float(distance))
+            for other, distance in zip(first, np.sort(distances, kind="stable")[:most], strict=True)
+        ]
+
+    def uncertain_neighbours(self, row: int, ranking: Ranking | None) -> int:
+        """How many other rows without a label are near a row, and the model is not sure of them.
+
+        Of a large pool only those are counted that the ranking looked at.
+        """
+        if ranking is None or ranking.is_cold:
+            return 0
+        with self.lock:
+            known = [row, *self.state.labels]
+        unsure = np.setdiff1d(ranking.looked_at[ranking.necessity < CERTAIN], known)
+        near = self._distances(unsure, row) / ranking.usual_distance < NEAR
+        return int(np.count_nonzero(near))
+
+    def _distances(self, rows: Places, row: int) -> Vector:
+        """Euclidean distances of rows from one of them."""
+        return np.sqrt(((self.X[rows] - self.X[row]) ** 2).sum(axis=1))

@@ -1,0 +1,240 @@
+"""Scheduler of rankings: a background thread that ranks, ranks speculatively, and measures.
+
+    scheduler = RankingScheduler(read_model, ranker)
+    scheduler.await_ranking()        scheduler.ranking
+
+A ranking is made beside the answers, and again whenever events were applied to the read model.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import islice
+from threading import Condition, Thread
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from possibal.arrays import Places
+from possibal.campaign.answer import Answer
+from possibal.labelling.ranking import Ranking, RankingTask
+from possibal.labelling.read_model import MANY_PEOPLE, ReadModel
+from possibal.labelling.storage.journal import Event
+
+if TYPE_CHECKING:
+    from possibal.labelling.evaluation import MeasuredSaving
+
+PATIENCE = 0.06
+"""Seconds that a question waits for a ranking that is almost there."""
+FIRST = 3.0
+"""Seconds that the first question waits for the first ranking."""
+PAUSE = 1.0
+"""Seconds after a failure before it is tried again."""
+SPECULATED_LABELS = 3
+"""Labels of an anticipated row whose rankings are made before the answer comes."""
+PREFETCHED = 100
+"""Rows at the head of a ranking that are read before anybody asks."""
+CURVE_POINTS = 10
+"""Of the learning curve that are made again after a restart."""
+
+
+class Ranker(Protocol):
+    """What ranks: in this process, or in another."""
+
+    def rank(self, task: RankingTask) -> Ranking:
+        """What the model makes of the pool."""
+        ...
+
+    def predict(self, task: RankingTask, rows: Places) -> list[str] | None:
+        """The labels predicted for rows."""
+        ...
+
+    def measure(self, task: RankingTask) -> "MeasuredSaving | None":
+        """What asking saved."""
+        ...
+
+
+class RankingScheduler:
+    """Priority scheduler: first a ranking that is behind, then speculative ones, then measuring."""
+
+    def __init__(self, read_model: ReadModel, ranker: Ranker, *, background: bool = True) -> None:
+        """Rank once, and again after every change.
+
+        Args:
+            read_model: what is ranked, and who tells of changes.
+            ranker: what ranks.
+            background: whether to rank beside the answers; otherwise when a question is asked.
+        """
+        self.ranking: Ranking | None = None
+        self.saving: MeasuredSaving | None = None
+        self.trouble: str | None = None
+        self.order = dict[int, None]()
+        """Rows of the ranking that still want answers, the best first."""
+        self.check_predictions = dict[int, list[str]]()
+        """Labels predicted for the check rows, in their order, after so many answers."""
+        self._read_model, self._ranker = read_model, ranker
+        self._changed = Condition(read_model.lock)  # a ranking is adopted as of one state
+        self._ranked = -1  # after how many changes it was ranked
+        self._is_measured, self._is_closed = False, False
+        self._anticipated = dict[int, None]()
+        self._speculative = dict[RankingTask, Ranking]()
+        self._thread = Thread(target=self._loop, name="possibal-ranking", daemon=True)
+        self._in_background = background
+        read_model.subscribe(self._on_events)
+        if background:
+            self._thread.start()
+
+    def close(self) -> None:
+        """Stop ranking; the store is closed by whoever opened it."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+
+    # ------------------------------------------------------------ changes
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the last answers are not in the ranking yet."""
+        return self._ranked < self._read_model.changes
+
+    def _on_events(self, new: Sequence[Event]) -> None:
+        """Take answered rows out of the order, and adopt a speculative ranking that came true."""
+        for event in new:
+            if event.row is not None and not self._read_model.wants(event.row):
+                self.order.pop(event.row, None)
+        if new and not self._read_model.has_many_people:
+            speculative = self._speculative.get(_key(self._read_model.task()))
+            if speculative is not None:
+                self._adopt(speculative, self._read_model.changes)
+        self._changed.notify_all()
+
+    def anticipate(self, row: int) -> None:
+        """Expect an answer about a row: what follows from it is ranked before it comes."""
+        with self._changed:
+            self._anticipated = dict.fromkeys([row, *self._anticipated][:MANY_PEOPLE])
+            self._changed.notify_all()
+
+    def await_ranking(self) -> None:
+        """Wait for the ranking, if it is nearly there or there is none yet."""
+        if not self._in_background:
+            if self.is_behind:
+                self.rank()
+            return
+        with self._changed:
+            known = self.ranking
+            is_crowd = known is not None and self._read_model.has_many_people
+            if self.is_behind and not is_crowd:
+                patience = FIRST if known is None else PATIENCE
+                self._changed.wait_for(lambda: self.ranking is not known or self.trouble, patience)
+
+    # ------------------------------------------------------------ ranking
+
+    def rank(self) -> Ranking:
+        """The ranking after all answers, made now."""
+        with self._changed:
+            changes, task = self._read_model.changes, self._read_model.task()
+            speculative = self._speculative.get(_key(task))
+        ranking = speculative or self._ranker.rank(task)
+        with self._changed:
+            self._adopt(ranking, changes)
+            self._speculative = {_key(task): ranking}
+            self._changed.notify_all()
+            first = list(islice(self.order, PREFETCHED))
+        self._read_model.items(first)
+        return ranking
+
+    def _adopt(self, ranking: Ranking, changes: int) -> None:
+        """Let a ranking count that knows of so many changes, unless another was faster."""
+        if changes >= self._ranked:
+            self.ranking, self._ranked, self._is_measured = ranking, changes, False
+            self.order = dict.fromkeys(
+                r for r in ranking.order.tolist() if self._read_model.wants(r)
+            )
+        if self._read_model.check_rows and not ranking.is_cold:
+            self.check_predictions[ranking.answers] = [
+                ranking.predicted_label(row) or "" for row in self._read_model.check_rows
+            ]
+
+    # ------------------------------------------------------------ speculation
+
+    def _speculation(self) -> RankingTask | None:
+        """The next task that a likely answer would bring; None if all such are ranked."""
+        if self.is_behind or self.ranking is None or self._read_model.has_many_people:
+            return None
+        now, predicted = self._read_model.task(), self.ranking.predicted_label
+        for row in self._anticipated:
+            labels = dict.fromkeys([predicted(row), *now.classes][: SPECULATED_LABELS + 1])
+            for label in [one for one in labels if one is not None][:SPECULATED_LABELS]:
+                task = _key(replace(now, answers=(*now.answers, Answer(row, label))))
+                is_open = row not in self._read_model.state.labels and row not in now.aside
+                if is_open and task not in self._speculative:
+                    return task
+        return None
+
+    def _rank_speculatively(self) -> None:
+        """Rank what follows from an answer that may come, for as long as nothing else is known."""
+        with self._changed:
+            task, changes = self._speculation(), self._read_model.changes
+        if task is not None:
+            ranking = self._ranker.rank(task)
+            with self._changed:
+                if changes == self._read_model.changes:
+                    self._speculative[task] = ranking
+                elif task == _key(self._read_model.task()):
+                    self._adopt(ranking, self._read_model.changes)
+
+    # ------------------------------------------------------------ measuring
+
+    def measure(self) -> None:
+        """Evaluate the model on the check rows."""
+        task = self._read_model.task()
+        if task.check:
+            self._restore_curve(task)
+            self.saving = self._ranker.measure(task)
+        self._is_measured = True
+
+    def _restore_curve(self, task: RankingTask) -> None:
+        """Predict again what was predicted after fewer answers, where it was not kept."""
+        n, rows = len(task.answers), np.array(self._read_model.check_rows, dtype=np.intp)
+        if len(self.check_predictions) > 1:
+            return
+        for count in sorted({int(at) for at in np.linspace(2, n, CURVE_POINTS) if at <= n}):
+            earlier = replace(task, answers=task.answers[:count])
+            predicted = self._ranker.predict(earlier, rows)
+            if predicted is not None:
+                self.check_predictions[count] = predicted
+
+    # ------------------------------------------------------------ the thread
+
+    def _loop(self) -> None:
+        """Rank whenever something changed, rank speculatively, and measure when there is time."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._job() is not None or self._is_closed)
+                job = self._job()
+            if self._is_closed or job is None:
+                return
+            self._run(job)
+
+    def _job(self) -> Callable[[], object] | None:
+        """What is most urgent; None if nothing is to be done."""
+        if self.is_behind:
+            return self.rank
+        if self._speculation() is not None:
+            return self._rank_speculatively
+        return None if self._is_measured else self.measure
+
+    def _run(self, job: Callable[[], object]) -> None:
+        """Run a job; where it fails, people go on answering and it is tried again."""
+        try:
+            job()
+            self.trouble = None
+        except Exception as error:  # noqa: BLE001 - as it says
+            with self._changed:
+                self.trouble = f"The model could not be fitted ({error})."
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._is_closed, PAUSE)
+
+
+def _key(task: RankingTask) -> RankingTask:
+    """What decides a ranking: all of a task but the rows that only measure."""
+    return replace(task, check=())

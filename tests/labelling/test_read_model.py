@@ -1,0 +1,196 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.services import (
+    answer,
+    campaign,
+    created,
+    event,
+    new_service,
+    rows,
+    serving,
+    truth,
+    walk,
+)
+
+from possibal.campaign.campaign import Answer
+from possibal.campaign.stopping import CERTAIN
+from possibal.labelling.read_model import EVERY, MANY_PEOPLE
+from possibal.labelling.service import LabellingService
+from possibal.labelling.storage.journal import Event, Kind
+from possibal.labelling.storage.store import Store
+
+pytest_plugins = ["support.postgres"]
+
+
+@pytest.fixture(name="store")
+def _store(tmp_path):
+    with created(tmp_path, rows()) as made:
+        yield made
+
+
+def known(at: LabellingService) -> set[int]:
+    """The rows that the last ranking learnt from."""
+    return {answer.row for answer in at.read_model.task().answers}
+
+
+# ---------------------------------------------------------------- events
+def test_classes_are_those_named_and_those_added(store):
+    with serving(store) as at:
+        assert at.read_model.classes == ("no", "yes")
+        at.read_model.apply(store.append([event("ann", None, "maybe", Kind.CLASS)]))
+        assert at.read_model.classes == ("no", "yes", "maybe")
+        assert at.read_model.task().classes == at.read_model.classes
+
+
+def test_a_file_has_no_others_to_catch_up_with(store):
+    with serving(store) as at:
+        store.append([event("ann", 3, "no")])
+        at.read_model.catch_up()
+        assert at.read_model.state.labels == {}
+
+
+def test_what_another_process_wrote_is_caught_up_with(postgresql):
+    with (
+        Store.create(postgresql, *campaign(rows())) as ours,
+        Store.open(postgresql) as theirs,
+        serving(ours) as at,
+    ):
+        theirs.append([event("bob", 3, "no"), event("bob", 4, "yes")])
+        for _ in range(2):
+            at.read_model.catch_up()
+            assert at.read_model.state.labels == {3: "no", 4: "yes"}
+        at.read_model.apply(ours.append([event("ann", 5, "no")]))
+        theirs.append([event("bob", 6, "yes")])
+        at.read_model.catch_up()
+        assert at.read_model.state.labels == {3: "no", 4: "yes", 5: "no", 6: "yes"}
+        assert len(at.read_model.state.events) == 4
+
+
+# ---------------------------------------------------------------- the task
+def test_rows_that_cannot_be_learnt_from_are_put_aside(tmp_path):
+    with created(tmp_path, rows(), check=4) as store, serving(store) as at:
+        check = at.read_model.check_rows
+        free = [row for row in range(30) if row not in check]
+        bad, split, settled, plain = free[:4]
+        at.read_model.apply(
+            store.append(
+                [
+                    event("ann", bad, kind=Kind.BAD),
+                    event("ann", split, "no"),
+                    event("bob", split, "yes"),
+                    event("ann", settled, "no"),
+                    event("bob", settled, "yes"),
+                    event("ann", settled, "no", Kind.SETTLE),
+                    event("ann", plain, "yes"),
+                    event("ann", check[0], "no"),
+                ]
+            )
+        )
+        task = at.read_model.task()
+        assert {answer.row: answer.label for answer in task.answers} == {
+            settled: "no",
+            plain: "yes",
+        }
+        assert task.aside == {bad, split, *check}
+        assert task.check == (Answer(check[0], "no"),)
+
+
+def test_more_people_want_more_rows_that_differ_up_to_a_crowd(store):
+    with serving(store) as at:
+        wanted = [at.read_model.task().first]
+        for n in range(MANY_PEOPLE + 3):
+            at.read_model.apply(store.append([event(f"p{n}", n, "no")]))
+            wanted.append(at.read_model.task().first)
+        assert wanted[0] == wanted[1] > 1
+        assert all(one > n for n, one in enumerate(wanted[: MANY_PEOPLE + 1]))
+        assert len(set(wanted[MANY_PEOPLE:])) == 1
+
+
+def test_check_rows_are_never_learnt_from_whoever_answers_them(tmp_path):
+    with new_service(tmp_path, rows(), check=8) as at:
+        walk(at, "ann", 20)
+        check = set(at.read_model.check_rows)
+        assert len(check) == 8
+        assert check & set(at.read_model.state.labels)
+        assert not known(at) & check
+        assert not set(at.scheduler.rank().order.tolist()) & check
+        assert at.scheduler.ranking.answers == len(set(at.read_model.state.labels) - check)
+
+
+def test_check_rows_are_the_same_whenever_the_campaign_is_opened(tmp_path):
+    found = []
+    for seed in (1, 1, 2):
+        folder = tmp_path / str(len(found))
+        folder.mkdir()
+        with created(folder, rows(), check=10, seed=seed) as store, serving(store) as at:
+            found.append(at.read_model.check_rows)
+    assert found[0] == found[1] != found[2]
+    assert len(set(found[0])) == 10
+    assert list(found[0]) == sorted(found[0])
+
+
+def test_one_question_of_some_is_about_a_check_row_until_all_are_answered(tmp_path):
+    with new_service(tmp_path, rows(20), check=3) as at:
+        check = at.read_model.check_rows
+        asked = [row in check for row in walk(at, "ann", 20)]
+    begun = [(place + 1) % EVERY == 0 for place in range(3 * EVERY)]
+    assert asked[: 3 * EVERY] == begun
+    assert not any(asked[3 * EVERY :])
+
+
+# ---------------------------------------------------------------- likeness
+def test_the_nearest_labelled_rows_are_found_with_their_distance(tmp_path):
+    X = np.array([[0.0], [1.0], [3.0], [7.0], [1.0]])
+    with created(tmp_path, X) as store, serving(store) as at:
+        assert at.read_model.nearest(0, 3) == []
+        labels = {0: "no", 1: "no", 2: "yes", 3: "yes", 4: "yes"}
+        at.read_model.apply(
+            store.append([event("ann", row, label) for row, label in labels.items()])
+        )
+        found = at.read_model.nearest(0, 3)
+        assert [(row, label) for row, label, _ in found] == [(1, "no"), (4, "yes"), (2, "yes")]
+        assert [distance for *_, distance in found] == [1.0, 1.0, 3.0]
+
+
+def test_rows_in_doubt_that_are_like_a_row_are_counted(tmp_path):
+    # Three heaps of ten: one is labelled no, one yes, and nothing is known of the last.
+    X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 10, axis=0) + rows(30)[:, :2] / 10
+    with new_service(tmp_path, X) as at:
+        assert (
+            at.read_model.uncertain_neighbours(25, at.scheduler.ranking) == 0
+        )  # too little is known
+        for row in (0, 1, 2, 10, 11, 12):
+            answer(at, "ann", row, "no" if row < 10 else "yes")
+        ranking = at.scheduler.rank()
+        unsure = set(ranking.looked_at[ranking.necessity < CERTAIN].tolist())
+        assert unsure >= set(range(20, 30))
+        assert at.read_model.uncertain_neighbours(25, ranking) == 9
+        answer(at, "ann", 21, "no")
+        assert at.read_model.uncertain_neighbours(25, ranking) <= 8
+
+
+def test_rows_that_are_all_alike_are_no_distance_apart(tmp_path):
+    with new_service(tmp_path, np.ones((4, 2))) as at:
+        answer(at, "ann", 0, "no")
+        assert at.read_model.nearest(1, 3) == [(0, "no", 0.0)]
+
+
+# ---------------------------------------------------------------- rows
+def test_memory_for_rows_is_bounded(store, monkeypatch):
+    monkeypatch.setattr("possibal.labelling.read_model.CACHED_ITEMS", 3)
+    with serving(store) as at:
+        for row in range(12):
+            assert at.read_model.items([row, 0])[row].row == row
+        assert len(vars(at.read_model)["_items"]) <= 5
+
+
+def test_labels_that_a_file_came_with_do_not_bring_check_rows_forward(tmp_path):
+    setup, contents = campaign(rows(60), check=10)
+    given = [
+        Event(f"{row:032x}", Kind.IMPORT, "file", 1, row, truth(rows(60))[row]) for row in range(30)
+    ]
+    begun = Store.create(str(tmp_path / "a.db"), setup, replace(contents, events=given))
+    with begun as store, serving(store) as at:
+        assert not at.read_model.is_check_due
