@@ -12,7 +12,7 @@ Vector: TypeAlias = Array
 Matrix: TypeAlias = Array
 """One line of numbers per row: shape (m, d) or (m, C)."""
 Places: TypeAlias = NDArray[np.intp]
-"""Numbers of rows, or of members of a stack."""
+"""Indices of rows, or of members of a batch."""
 Mask: TypeAlias = NDArray[np.bool_]
 """Whether each row is one of some: shape (m,)."""
 

@@ -28,7 +28,7 @@ class PossibalError(Exception):
 
 
 class AlreadyAnsweredError(PossibalError, ValueError):
-    """A row that has its answer was told again."""
+    """A row that has its answer was answered again."""
 
 
 class ConvergenceError(PossibalError, ArithmeticError):

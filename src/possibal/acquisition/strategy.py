@@ -106,7 +106,7 @@ class View:
         if isinstance(self.posterior, JointPosterior):
             return self.posterior
         raise TypeError(
-            "posterior must tell how rows hang together; "
+            "posterior must have joint covariances of rows; "
             f"got {type(self.posterior).__name__}. Use that of a PossibilisticGPClassifier."
         )
 

@@ -1,6 +1,6 @@
 """The command line: parse, call, print.
 
-A mistake of the user's is told in one line on standard error, with exit code 2. Anything else that
+A mistake of the user's is one line on standard error, with exit code 2. Anything else that
 goes wrong is a bug and shows its traceback.
 """
 

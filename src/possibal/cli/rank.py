@@ -41,7 +41,7 @@ def rank(  # noqa: PLR0913 - one argument per option
     ] = "",
     strategy: Annotated[
         str,
-        typer.Option(help="What is worth a label; possibal strategies shows what there is."),
+        typer.Option(help="What ranks rows; possibal strategies shows what there is."),
     ] = DEFAULT_STRATEGY,
     top: Annotated[int, typer.Option(help="How many rows to list.")] = 100,
     dask: Annotated[
@@ -56,7 +56,7 @@ def rank(  # noqa: PLR0913 - one argument per option
         ),
     ] = None,
 ) -> None:
-    """Rank a pool of any size: labelled rows in, the unlabelled rows most worth a label out.
+    """Rank a pool of any size: labelled rows in, the unlabelled rows to label next out.
 
     Needs no page and no database. Columns must hold numbers; they are brought to one scale.
     """

@@ -28,7 +28,7 @@ class GPEstimator(BaseEstimator):
         self.jitter_ = float(posterior.mode.information.jitter.max())
         if not posterior.mode.settled.all():
             warnings.warn(
-                f"The climb to the mode failed after {posterior.mode.steps.max()} steps; the best "
+                f"Newton's method did not converge in {posterior.mode.steps.max()} steps; the best "
                 f"place found is kept. Make the amplitude of {posterior.prior.name} smaller.",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -106,8 +106,8 @@ def simulated(job: ExperimentJob, execute: Execute) -> Iterator[list[Run]]:
 
 # ---------------------------------------------------------------- what came out
 @dataclass(frozen=True)
-class Question:
-    """One question: what the model thought, and what it was told.
+class AskedRow:
+    """One question: what the model predicted, and the answer.
 
     Attributes:
         row: the row asked about.
@@ -115,7 +115,7 @@ class Question:
         necessity: how necessary the model held that label to be, in [0, 1].
         usual: the median necessity of all rows it might have asked about.
         answer: the true label.
-        accuracy: on the test rows once told.
+        accuracy: on the test rows after the answer.
     """
 
     row: int
@@ -171,16 +171,16 @@ class Demonstration:
             model = PossibilisticGPClassifier(usual_distance=usual_distance(X[self.split.pool]))
             return model.fit(X[rows], self.job.data.y[rows])
 
-    def questions(self, count: int) -> list[Question]:
+    def questions(self, count: int) -> list[AskedRow]:
         """The first questions of run 1."""
-        data, asked = self.job.data, list[Question]()
+        data, asked = self.job.data, list[AskedRow]()
         for answers, row in enumerate(self.first.rows[:count].tolist()):
             left = np.setdiff1d(self.split.pool, self.labelled(answers))
             at = int(np.searchsorted(left, row))
             belief = self.classifier(answers).posterior_.at(self.split.X[left])
             sure = necessity(belief)
             asked.append(
-                Question(
+                AskedRow(
                     row,
                     leading=data.labels[int(belief.mean[belief.leading, at] > 0)],
                     necessity=float(sure[at]),

@@ -284,7 +284,7 @@ def problem(
     Args:
         kernels: None means the default, a constant times an RBF.
         data: what was seen.
-        distance: the usual one of two rows; None means that of the rows seen.
+        distance: the usual one of two rows; None means that of the training rows.
         own: the default kernel.
         noise: variance of a Gaussian error; None where there is none.
     """

@@ -247,11 +247,11 @@ class ScaledInputs:
     """Centred and scaled training rows, whose distances neither overflow nor vanish.
 
     Attributes:
-        centre: the middle of the rows seen.
+        centre: the middle of the training rows.
         unit: (d,) what a column is divided by.
         members: settings that read these distances, the shortest length-scale first.
         sharpness: one over the squared length-scale of each, in scaled units.
-        seen: (n, d), the rows seen.
+        seen: (n, d), the training rows, scaled.
         right: (n, d + 2), what turns rows into exponents by one matrix product; None where that
             is not exact enough.
         largest: squared norm of a row seen.

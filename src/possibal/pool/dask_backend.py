@@ -126,7 +126,7 @@ def scan_pool(
     Args:
         client: of the cluster.
         task: what to do.
-        X: what :func:`possibal.pool.reader.rows` takes, or a Dask array or data frame.
+        X: what :func:`possibal.pool.reader.row_source` takes, or a Dask array or data frame.
         progress: told how many rows were read, and how many there are if that is known.
     """
     tally = ScanCounts(task.aim.new_top_k())

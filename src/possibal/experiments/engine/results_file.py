@@ -88,8 +88,8 @@ def commit() -> str | None:
         return None
     ask = ["git", "-C", str(here), "describe", "--always", "--abbrev=12", "--dirty"]
     try:
-        told = subprocess.run(ask, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603 - fixed words
-        name = told.stdout.strip()
+        done = subprocess.run(ask, capture_output=True, text=True, check=True, timeout=10)  # noqa: S603 - fixed words
+        name = done.stdout.strip()
         if name.endswith("-dirty"):
             ask[3:] = ["diff", "HEAD"]
             changes = subprocess.run(ask, capture_output=True, check=True, timeout=10)  # noqa: S603 - ditto

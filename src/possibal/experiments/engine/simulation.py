@@ -80,7 +80,7 @@ def fit_in_advance(data: Dataset, seed: int) -> tuple[float, float]:
 
 
 def is_binary(data: Dataset) -> bool:
-    """Whether two labels are to be told apart."""
+    """Whether there are two labels."""
     return len(data.labels) == 2  # noqa: PLR2004 - two
 
 
@@ -167,7 +167,7 @@ def _is_ours(strategy: Strategy) -> TypeGuard[Score]:
 
 
 def _asked(view: View, strategy: Strategy, name: str) -> int:
-    """The place that a strategy picks; what goes wrong in it is told in one sentence."""
+    """The place that a strategy picks; what goes wrong in it is one sentence."""
     try:
         return pick(view, strategy)
     except (Exception, SystemExit) as error:
