@@ -71,9 +71,9 @@ def test_a_frame_is_read_and_its_columns_are_remembered(estimator, frame):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_a_climb_that_does_not_settle_is_told(classes, monkeypatch):
+def test_a_mode_that_is_not_found_raises_a_warning(classes, monkeypatch):
     monkeypatch.setattr(laplace, "MAX_STEPS", 1)
-    with pytest.warns(ConvergenceWarning, match="failed after 1 steps") as caught:
+    with pytest.warns(ConvergenceWarning, match="did not converge in 1 steps") as caught:
         PossibilisticGPClassifier().fit(*labelled(classes))
     assert caught[0].filename == __file__
 

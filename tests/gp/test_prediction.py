@@ -128,8 +128,8 @@ def test_single_precision_is_off_by_no_more_than_is_assumed(seed, size, logs, fa
     assert single.a.dtype == single.root.dtype == np.float32
     X = far * rows(seed, 20, d)
     X[:5] = (
-        double.cross_covariance.charts[0].centre
-        + double.cross_covariance.charts[0].unit * X[:5] / far
+        double.cross_covariance.scaled[0].centre
+        + double.cross_covariance.scaled[0].unit * X[:5] / far
     )
     bounds, exact = (
         MomentBound.through(one, acquisition.doubt).prune(X, -np.inf).belief

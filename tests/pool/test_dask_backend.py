@@ -566,8 +566,9 @@ def test_an_address_within_this_process_needs_no_port(monkeypatch):
 
 def test_without_dask_there_is_no_cluster(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingPackageError, match=r"pip install 'possibal\[dask\]'\.$"):
-        rank(model(), unlabelled(), client="tcp://127.0.0.1:9")
+    for client in ("tcp://127.0.0.1:9", object()):
+        with pytest.raises(MissingPackageError, match=r"pip install 'possibal\[dask\]'\.$"):
+            rank(model(), unlabelled(), client=client)
     X = unlabelled()
     assert_same(rank(model(), da.from_array(X, chunks=(250, 3))), rank(model(), X))
 

@@ -138,7 +138,7 @@ def test_of_a_large_pool_a_ranking_knows_what_people_may_see(large, monkeypatch)
     assert len(ranking.order) == 30
     assert {*range(8), 299, *ranking.order.tolist()} <= set(ranking.looked_at.tolist())
     assert len(ranking.looked_at) < 60
-    assert (ranking.leading != UNKNOWN).all()
+    assert (ranking.predicted != UNKNOWN).all()
     cold = InProcessRanker(X, "necessity", 0).rank(RankingTask((), ("no", "yes")))
     assert cold.is_cold
     assert len(cold.order)
