@@ -131,6 +131,7 @@ def test_a_worker_killed_while_idle_is_started_again(shared):
 
 @POSIX
 def test_a_worker_that_dies_at_work_does_its_work_all_the_same(shared, tmp_path):
+    shared.rank(TASK)  # so that there is a process
     pid = shared.pid
     assert shared.rank(Fatal(tmp_path, 1)).answers == 8
     assert shared.pid != pid

@@ -91,7 +91,7 @@ def slowly(task, way, strategy, run):
 
 @each_way
 @each_strategy
-def test_a_trail_asks_what_a_campaign_asks(name, way, strategy):
+def test_a_run_asks_what_a_campaign_asks(name, way, strategy):
     task = task_of(name, way)
     for one in simulate(task, [(strategy, run) for run in RUNS]):
         asked, accuracy = slowly(task, way, strategy, one.run)
@@ -122,7 +122,7 @@ def test_a_refitted_trail_starts_as_a_refitted_campaign_does(name):
 
 
 @pytest.mark.parametrize(("name", "way"), EVERY_WAY)
-def test_a_trail_is_the_same_alone_in_company_and_in_another_order(name, way):
+def test_a_run_is_the_same_alone_in_company_and_in_another_order(name, way):
     task = task_of(name, way, Sizes(2, 3, 25, 30))
     names = [(strategy, run) for run in RUNS for strategy in STRATEGIES]
     together = dict(zip(names, simulate(task, names), strict=True))
@@ -210,7 +210,7 @@ def test_strategies_share_the_start_of_a_run():
     assert len({one.rows.tobytes() for one in every}) > 3
 
 
-def test_a_trail_learns():
+def test_a_run_learns():
     every = simulate(task_of("iris", "envelope", Sizes(1, 20, 60, 60)), [("necessity", 0)])
     assert every[0].accuracy[-1] > 0.9 > every[0].accuracy[0]
 
