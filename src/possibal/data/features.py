@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 import numpy as np
+from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils.extmath import randomized_svd
 
@@ -279,18 +280,16 @@ def image_features(
         progress: given the share done.
     """
     found = images.describe(pictures.folder, pictures.names, progress)
-    centre = found.mean(axis=0)
-    lengths, axes = np.linalg.eigh((found - centre).T @ (found - centre))
-    kept = axes.T[::-1][:DIMENSIONS][lengths[::-1][:DIMENSIONS] > NOTHING]
+    pca = PCA(min(DIMENSIONS, *found.shape), svd_solver="covariance_eigh").fit(found)
+    axes, scatter = np.asarray(pca.components_), pca.explained_variance_ * (len(found) - 1)
+    kept = axes[scatter > NOTHING]
     if not len(kept):
         raise ValueError(
             f"file must have pictures that differ; got {len(found)} that look the same. Add others."
         )
-    # The sign of an axis is arbitrary: its largest entry is made positive.
-    kept *= np.sign(np.take_along_axis(kept, np.abs(kept).argmax(axis=1)[:, None], axis=1))
     features = tuple(f"picture {i + 1}" for i in range(len(kept)))
     recipe = FeatureRecipe(
-        "image", features, column=column, numbers={"centre": centre, "components": kept}
+        "image", features, column=column, numbers={"centre": pca.mean_, "components": kept}
     )
     return FeatureMatrix(recipe, _projected(recipe, found), ())
 
