@@ -132,9 +132,9 @@ def _sqlite_version() -> Finding:
     return Finding(ok=True, sentence=f"SQLite is of version {sqlite3.sqlite_version}: {why}")
 
 
-def _journal_mode(patient: _Examined) -> list[Finding]:
+def _journal_mode(examined: _Examined) -> list[Finding]:
     """How SQLite writes."""
-    mode = patient.first("PRAGMA journal_mode").upper()
+    mode = examined.first("PRAGMA journal_mode").upper()
     wanted = database.pragmas()[0].rpartition(" ")[2]
     ok = mode == wanted
     said = f"the file is written with journal mode {mode}"
@@ -144,10 +144,10 @@ def _journal_mode(patient: _Examined) -> list[Finding]:
     ]
 
 
-def _integrity(patient: _Examined) -> list[Finding]:
+def _integrity(examined: _Examined) -> list[Finding]:
     """Whether the file is sound."""
     for name in ("quick_check", "integrity_check"):
-        said = patient.connection.execute(text(f"PRAGMA {name}")).scalars().all()
+        said = examined.connection.execute(text(f"PRAGMA {name}")).scalars().all()
         if said != ["ok"]:
             why = " ".join(str(said[0]).split())[:160]
             sentence = f"the file is damaged: {name} found {len(said)} faults, the first: {why}."
@@ -155,18 +155,18 @@ def _integrity(patient: _Examined) -> list[Finding]:
     return [Finding(ok=True, sentence="the file is sound: no check of SQLite found a fault.")]
 
 
-def _writable(patient: _Examined) -> list[Finding]:
+def _writable(examined: _Examined) -> list[Finding]:
     """Whether the file can be written."""
-    path = patient.file
+    path = examined.file
     closed = [one for one in (path, path.absolute().parent) if not os.access(one, os.W_OK)]
     if closed:
         return [Finding(ok=False, sentence=f"{str(closed[0])!r} cannot be written by you.")]
     return [Finding(ok=True, sentence="the file and its folder can be written.")]
 
 
-def _in_use(patient: _Examined) -> list[Finding]:
+def _in_use(examined: _Examined) -> list[Finding]:
     """Whether another process holds the file."""
-    path = patient.file
+    path = examined.file
     lock = path.with_name(f"{path.name}.lock")
     said = "no other possibal has the file open."
     if lock.exists():
@@ -179,33 +179,33 @@ def _in_use(patient: _Examined) -> list[Finding]:
 
 
 # ---------------------------------------------------------------- servers
-def _server(patient: _Examined) -> list[Finding]:
+def _server(examined: _Examined) -> list[Finding]:
     """The server and how it keeps text."""
-    encoding = patient.first("SHOW server_encoding")
+    encoding = examined.first("SHOW server_encoding")
     is_utf8 = encoding == "UTF8"
     remedy = "" if is_utf8 else ", where UTF8 is needed: make a database with that encoding"
-    release = f"PostgreSQL is of version {patient.first('SHOW server_version')}."
+    release = f"PostgreSQL is of version {examined.first('SHOW server_version')}."
     kept = f"the database keeps text in {encoding}{remedy}."
     return [Finding(ok=True, sentence=release), Finding(is_utf8, kept)]
 
 
-def _may_write(patient: _Examined) -> list[Finding]:
+def _may_write(examined: _Examined) -> list[Finding]:
     """Whether the tables can be written."""
     statement = text("SELECT has_table_privilege(:name, 'INSERT')")
     names = [table.name for table in TABLES.sorted_tables]
-    may = {n: patient.connection.execute(statement, {"name": n}).scalar() for n in names}
+    may = {n: examined.connection.execute(statement, {"name": n}).scalar() for n in names}
     closed = [name for name, allowed in may.items() if not allowed]
     if closed:
         said = f"you may not write to {', '.join(closed)}: ask the owner of the database."
         return [Finding(ok=False, sentence=said)]
-    if patient.first("SHOW transaction_read_only") == "on":
+    if examined.first("SHOW transaction_read_only") == "on":
         return [Finding(ok=False, sentence="the server takes no writes: it is a copy of another.")]
     return [Finding(ok=True, sentence="the tables can be written.")]
 
 
-def _others(patient: _Examined) -> list[Finding]:
+def _others(examined: _Examined) -> list[Finding]:
     """Who else is connected."""
-    count = patient.first(
+    count = examined.first(
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
         "AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
     )
@@ -213,13 +213,13 @@ def _others(patient: _Examined) -> list[Finding]:
 
 
 # ---------------------------------------------------------------- campaigns
-def _version(patient: _Examined) -> list[Finding]:
+def _version(examined: _Examined) -> list[Finding]:
     """The tables and their version."""
-    missing = TABLES.tables.keys() - set(inspect(patient.connection).get_table_names())
+    missing = TABLES.tables.keys() - set(inspect(examined.connection).get_table_names())
     if missing:
         said = f"tables are missing: {', '.join(sorted(missing))}. Restore a backup."
         return [Finding(ok=False, sentence=said)]
-    found = database.version(patient.connection)
+    found = database.version(examined.connection)
     said = f"the tables are of version {found}"
     if found == SCHEMA:
         return [Finding(ok=True, sentence=f"{said}.")]
@@ -227,19 +227,19 @@ def _version(patient: _Examined) -> list[Finding]:
     return [Finding(ok=False, sentence=f"{said}, and this possibal is for {SCHEMA}: {later}")]
 
 
-def _rows(patient: _Examined) -> list[Finding]:
+def _rows(examined: _Examined) -> list[Finding]:
     """The rows of the campaign."""
-    wanted, listed = patient.store.setup().rows, sorted(patient.store.items())
-    numbers = len(patient.store.array("X"))
+    wanted, listed = examined.store.setup().rows, sorted(examined.store.items())
+    numbers = len(examined.store.array("X"))
     if listed != list(range(wanted)) or numbers != wanted:
         said = f"the campaign has {wanted} rows, but {len(listed)} are kept, {numbers} as numbers."
         return [Finding(ok=False, sentence=f"{said} Restore a backup.")]
     return [Finding(ok=True, sentence=f"all {wanted} rows are there, as text and as numbers.")]
 
 
-def _journal(patient: _Examined) -> list[Finding]:
+def _journal(examined: _Examined) -> list[Finding]:
     """The journal."""
-    events, setup = patient.store.events(), patient.store.setup()
+    events, setup = examined.store.events(), examined.store.setup()
     state = replay(events)
     found = [Finding(ok=True, sentence=f"the journal replays: {counted(state)}.")]
     lost = [e for e in events if e.kind in ON_ROWS and not _is_row(e.row, setup)]
@@ -274,9 +274,9 @@ def _numbers(events: Sequence[Event]) -> str:
     return shown if len(events) <= SHOWN else f"{shown} and {len(events) - SHOWN} others"
 
 
-def _leases(patient: _Examined) -> list[Finding]:
+def _leases(examined: _Examined) -> list[Finding]:
     """Who is at work."""
-    living, setup = patient.store.leases(clock()), patient.store.setup()
+    living, setup = examined.store.leases(clock()), examined.store.setup()
     lost = [row for row in living if not _is_row(row, setup)]
     if lost:
         said = f"there are leases of rows that there are not: {', '.join(map(str, lost[:SHOWN]))}."
@@ -286,12 +286,12 @@ def _leases(patient: _Examined) -> list[Finding]:
     return [Finding(ok=True, sentence=said)]
 
 
-def _media(patient: _Examined) -> list[Finding]:
+def _media(examined: _Examined) -> list[Finding]:
     """The pictures."""
-    folder = patient.store.setup().folder
+    folder = examined.store.setup().folder
     if folder is None:
         return []
-    names = [item.media for item in patient.store.items().values() if item.media]
+    names = [item.media for item in examined.store.items().values() if item.media]
     if not Path(folder).is_dir():
         said = f"the folder of the pictures is gone: {folder!r}. Put it back."
         return [Finding(ok=False, sentence=said)]
