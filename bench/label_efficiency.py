@@ -4,7 +4,7 @@
 
 The eleven sets of Table 3 with its pools and tests, held out and with the envelope, so that nothing
 is learned from a label that was not asked for: one label per class, then 50 questions. All meet the
-same rows. Accuracy is told in three ways: peers by the models they are used with; peers by
+same rows. Accuracy is given in three ways: peers by the models they are used with; peers by
 possibal's model, which is lent to them; and all by a referee, a support vector machine that learns
 from the same labels. Settings of ours were chosen under seed 0: the seed of the report is another.
 

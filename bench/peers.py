@@ -59,7 +59,7 @@ def logistic() -> LogisticRegression:
 
 
 def forest(seed: int = 0, trees: int = 100) -> RandomForestClassifier:
-    """A random forest, of as many trees as it comes with."""
+    """A random forest with its default number of trees."""
     return RandomForestClassifier(trees, random_state=seed)
 
 
@@ -130,7 +130,7 @@ def margin_forest(view: View) -> np.ndarray:
 
 
 def max_herding(view: View) -> np.ndarray:
-    """Coverage of the pool by a kernel (Bae, Noh and Sutherland, 2024), as it comes.
+    """Coverage of the pool by a kernel (Bae, Noh and Sutherland, 2024), with its defaults.
 
     It brings rows to length one, which suits the output of neural networks and, as measured, most
     of the paper's real sets.
@@ -185,7 +185,7 @@ def badge(view: View) -> np.ndarray:
 def query_by_committee(view: View) -> np.ndarray:
     """Where models that learnt from the same labels disagree (Seung, Opper and Sompolinsky, 1992).
 
-    By Kullback and Leibler's divergence from their mean, as it comes.
+    By Kullback and Leibler's divergence from their mean, with its defaults.
     """
     seed = _seed(view)
     members = [_wrapped(view, model) for _, model in committee(seed).estimators]

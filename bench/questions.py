@@ -1,6 +1,6 @@
 """Which questions save most labels: variants tried side by side, before one is chosen.
 
-    python bench/questions.py herding,turn-4,crowd-0,look_ahead --sets sonar,patients.csv --runs 0-5
+    python bench/questions.py herding,turn-4,density-0,look_ahead --sets sonar,patients.csv --runs 0-5
 
 Sets are the paper's, by name, or files whose last column is the label; held out, one label per
 class, then 50 questions. Printed is the mean accuracy over the answers of each set, and the mean
@@ -47,10 +47,16 @@ def changed(strategy: Strategy, setting: str, value: float) -> Strategy:
 VARIANTS: dict[str, Strategy] = {
     **acquisition.STRATEGIES,
     **{f"turn-{n}": changed(coverage.herding, "TURN", n) for n in (4, 8, 12.5, 25, 50, 10**9)},
-    **{f"crowd-{c}": changed(coverage.herding, "CROWDING", c) for c in (0, 0.25, 0.35, 0.7, 1)},
+    **{
+        f"density-{c}": changed(coverage.herding, "DENSITY_POWER", c)
+        for c in (0, 0.25, 0.35, 0.7, 1)
+    },
     **{f"width-{w}": changed(coverage.herding, "WIDTH", w) for w in (0.1, 0.15, 0.25, 0.3, 0.4)},
     **{f"reach-{r}": changed(coverage.herding, "REACH", r) for r in (0, 0.5, 0.7)},
-    **{f"ahead-crowd-{c}": changed(lookahead.look_ahead, "CROWDING", c) for c in (0, 0.25, 0.7, 1)},
+    **{
+        f"ahead-density-{c}": changed(lookahead.look_ahead, "DENSITY_POWER", c)
+        for c in (0, 0.25, 0.7, 1)
+    },
 }
 
 

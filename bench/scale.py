@@ -207,7 +207,7 @@ def full_scans(table: Table, m: int, file: Path) -> None:
 
 def next_questions(table: Table, m: int) -> None:
     """The next question of a campaign that is under way."""
-    for name, make in [*POOLS.items(), ("gaussian, as it comes", gaussian)]:
+    for name, make in [*POOLS.items(), ("gaussian, default classifier", gaussian)]:
         X = make(m)
         y = labels(X)
         for score in SCORES:
@@ -307,7 +307,7 @@ def main() -> None:
     next_questions(second, m)
     console.print(second)
     third = Table(
-        title=f"The next question by {DEFAULT_STRATEGY} beyond the fit, the classifier as it comes"
+        title=f"The next question by {DEFAULT_STRATEGY} beyond the fit, the default classifier"
     )
     for head in ("pool", DEFAULT_STRATEGY, "necessity", "ratio"):
         third.add_column(head, justify="left" if head == "pool" else "right")

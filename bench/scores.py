@@ -76,7 +76,7 @@ def quasi_newton(mean: np.ndarray, variance: np.ndarray, *, tuned: bool) -> np.n
     """U^L_multi by scipy.optimize for each point and label.
 
     Tuned, it is given exact gradients and the faster of scipy's quasi-Newton methods; otherwise
-    it is ``minimize(objective, start)`` as it comes.
+    it is ``minimize(objective, start)`` with its defaults.
     """
 
     def credibility(mu: np.ndarray, sigma2: np.ndarray, label: int) -> float:
@@ -134,7 +134,7 @@ def softmax(table: Table, labels: int, m: int) -> None:
         ),
     }
     if labels <= MANY:
-        contenders["scipy minimize, as it comes"] = timed(
+        contenders["scipy minimize, its defaults"] = timed(
             lambda: quasi_newton(*sample, tuned=False), few.stop
         )
     seconds = interleaved(contenders, f"U, {labels} labels")

@@ -16,7 +16,7 @@ from possibal.numerics.linalg import one_thread
 
 COVERED = 500
 """Rows that stand for the pool where it is to be covered."""
-CROWDING = 0.5
+DENSITY_POWER = 0.5
 """A row of kernel density k counts k to minus this: between all rows alike, and all regions."""
 TURN = 10
 """With so many labels a row's ambiguity counts once, with twice as many twice."""
@@ -108,4 +108,4 @@ def reference_sample(view: View, most: int) -> Matrix:
 
 def density_weights(distances: Matrix, width: float) -> Vector:
     """Inverse-density weights of rows, by a kernel density estimate over their distances."""
-    return similarity(distances, width).sum(axis=1) ** -CROWDING
+    return similarity(distances, width).sum(axis=1) ** -DENSITY_POWER

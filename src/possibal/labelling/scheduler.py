@@ -121,8 +121,8 @@ class RankingScheduler:
             return
         with self._changed:
             known = self.ranking
-            is_crowd = known is not None and self._read_model.has_many_people
-            if self.is_behind and not is_crowd:
+            is_busy = known is not None and self._read_model.has_many_people
+            if self.is_behind and not is_busy:
                 patience = FIRST if known is None else PATIENCE
                 self._changed.wait_for(lambda: self.ranking is not known or self.trouble, patience)
 
