@@ -1,6 +1,6 @@
 """Which questions save most labels: variants tried side by side, before one is chosen.
 
-    python bench/questions.py herding,turn-4,density-0,look_ahead --sets sonar,patients.csv --runs 0-5
+    python bench/questions.py herding,turn-4,density-0 --sets sonar,patients.csv --runs 0-3
 
 Sets are the paper's, by name, or files whose last column is the label; held out, one label per
 class, then 50 questions. Printed is the mean accuracy over the answers of each set, and the mean
