@@ -61,7 +61,7 @@ CARRIERS |= {
     "InferenceProblem",
 }
 HANDLES = {"part", "with_part", "name", "settings", "jitter", "leading", "finite", "single"}
-HANDLES |= {"largest", "problems", "thetas"}
+HANDLES |= {"largest", "problems", "thetas", "n"}
 PLUMBING = {
     "gp.hyperparameters.problem",
     "gp.hyperparameters.InferenceProblem.part",

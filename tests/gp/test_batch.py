@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from possibal.gp import batch, hyperparameters
-from possibal.gp.batch import ProblemBatch, conditioned, envelope, evidence, start_from
+from possibal.gp import hyperparameters
+from possibal.gp.batch import ProblemBatch, conditioned, envelope, evidence
 from possibal.gp.hyperparameters import COMMON, LEAST_CREDIBLE, DefaultKernel, problem
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
 from possibal.gp.posterior import TrainingData
@@ -121,10 +121,9 @@ def test_a_variance_does_not_fall_below_rounding():
 def test_newton_starts_where_it_ended_one_label_before():
     problems = Growing(2)
     before = problems.after(6).under(np.tile(FIXED, (3, 1)))
-    start = start_from(7, before)
+    start = before.start(7)
     np.testing.assert_array_equal(start[..., :6], before.mode.a)
     np.testing.assert_array_equal(start[..., 6:], 0.0)
-    assert start_from(7, None) is None
     anew, went_on = (
         problems.after(7).under(np.tile(FIXED, (3, 1)), None, s) for s in (None, start)
     )
@@ -210,4 +209,3 @@ def test_the_hyperprior_of_each_problem_follows_its_own_distance():
         np.testing.assert_array_equal(
             one.hyperprior.settings()[5 * r : 5 * r + 5], alone.settings()
         )
-    assert batch.start_from(3, None) is None

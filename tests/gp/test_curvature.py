@@ -12,7 +12,7 @@ from possibal.gp.curvature import Observations, SoftmaxCurvature, curvature
 def test_the_information_agrees_with_the_dense_reference(case, seed):
     problem = Problem.random(case, seed)
     mode, dense = problem.climb(), problem.dense()
-    there = mode.information
+    there = mode.curvature
     v = np.random.default_rng(seed).normal(size=mode.g.shape)
     close = {"rtol": 1e-8, "atol": 1e-8}
     np.testing.assert_allclose(there.gradient.ravel(), dense.gradient, **close)
@@ -27,7 +27,7 @@ def test_the_information_agrees_with_the_dense_reference(case, seed):
 @few
 @given(seed=seeds)
 def test_the_root_is_triangular_and_squares_to_what_prediction_needs(case, seed):
-    there = Problem.random(case, seed, members=2).climb().information
+    there = Problem.random(case, seed, members=2).climb().curvature
     root = there.root()
     np.testing.assert_array_equal(root, np.triu(root))
     square = root @ np.swapaxes(root, 1, 2)
@@ -49,7 +49,7 @@ def test_drift_is_the_derivative_of_the_determinant_by_the_latents(case, seed):
         curvature(link, seen, mode.g + sign * step * direction, problem.K) for sign in (1, -1)
     )
     slope = -(up.half_log_determinant - down.half_log_determinant)[0] / (2 * step)
-    drift = mode.information.drift(problem.K)
+    drift = mode.curvature.drift(problem.K)
     assert (drift * direction).sum() == pytest.approx(slope, rel=1e-5, abs=1e-8)
 
 
@@ -62,7 +62,7 @@ def test_a_part_has_the_members_asked_for(case):
     np.testing.assert_array_equal(part.a, mode.a[some])
     np.testing.assert_array_equal(part.log_evidence, mode.log_evidence[some])
     np.testing.assert_array_equal(part.settled, mode.settled[some])
-    whole, there = mode.information, part.information
+    whole, there = mode.curvature, part.curvature
     np.testing.assert_array_equal(there.gradient, whole.gradient[some])
     np.testing.assert_array_equal(there.jitter, whole.jitter[some])
     np.testing.assert_allclose(there.times(v[some]), whole.times(v)[some], rtol=1e-13)

@@ -13,10 +13,10 @@ from possibal.gp.hyperparameters import (
     AMPLITUDE_SD,
     INFERENCES,
     LEAST_CREDIBLE,
-    LENGTH_SCALE_FACTOR,
     LENGTH_SD,
     LENGTH_SHARE,
     NOISE_SD,
+    STAR_RADIUS,
     DefaultKernel,
     default_hyperprior,
     envelope,
@@ -283,7 +283,7 @@ def test_the_centre_and_each_hyperparameter_moved_by_itself_are_the_settings(cou
     assert len(np.unique(settings_, axis=0)) == len(settings_)
     np.testing.assert_array_equal(settings_[0], made.hyperprior.centre)
     z = (settings_ - made.hyperprior.centre) / made.hyperprior.sd
-    np.testing.assert_allclose(np.abs(z[np.abs(z) > 1e-9]), LENGTH_SCALE_FACTOR, rtol=1e-12)
+    np.testing.assert_allclose(np.abs(z[np.abs(z) > 1e-9]), STAR_RADIUS, rtol=1e-12)
     moved = [{made.hyperprior.names[i] for i in np.flatnonzero(np.abs(row) > 1e-9)} for row in z]
     assert all(len(names) <= 1 for names in moved)
 

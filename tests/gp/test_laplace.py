@@ -17,9 +17,9 @@ from possibal.gp.laplace import sensitivity
 def test_at_the_mode_the_gradient_is_the_prior_precision_times_the_mode(case, seed):
     problem = Problem.random(case, seed)
     mode = problem.climb()
-    np.testing.assert_allclose(mode.a, mode.information.gradient, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(mode.a, mode.curvature.gradient, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(
-        mode.g, (problem.K @ mode.information.gradient[..., None])[..., 0], rtol=1e-9, atol=1e-9
+        mode.g, (problem.K @ mode.curvature.gradient[..., None])[..., 0], rtol=1e-9, atol=1e-9
     )
 
 
@@ -170,7 +170,7 @@ def test_any_amplitude_settles_at_a_mode(case, exponent):
     problem = Problem.random(case, seed=5, members=3, n=7).scaled(10.0**exponent)
     mode = problem.climb()
     assert mode.settled.all()
-    there = mode.information
+    there = mode.curvature
     for seen in (mode.g, mode.a, mode.log_evidence, there.blocks(), sensitivity(mode, problem.K)):
         assert np.isfinite(seen).all()
     rest = there.gradient - mode.a

@@ -25,7 +25,7 @@ class GPEstimator(BaseEstimator):
             posterior = posterior.part(np.argsort(-posterior.credibility, kind="stable"))
         self.posterior_ = posterior
         self.log_evidence_ = float(posterior.log_evidence[0])
-        self.jitter_ = float(posterior.mode.information.jitter.max())
+        self.jitter_ = float(posterior.mode.curvature.jitter.max())
         if not posterior.mode.settled.all():
             warnings.warn(
                 f"Newton's method did not converge in {posterior.mode.steps.max()} steps; the best "

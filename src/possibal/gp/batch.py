@@ -8,7 +8,7 @@ constant times an RBF, so that rows enter by their squared distances alone.
 """
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -49,6 +49,11 @@ class ProblemBatch(Batched):
         """The number of problems."""
         return len(self.y)
 
+    @property
+    def n(self) -> int:
+        """The number of labels of each problem."""
+        return self.y.shape[2]
+
     @functools.cached_property
     def hyperprior(self) -> Hyperprior:
         """The hyperprior of each problem's amplitude and length-scale.
@@ -72,10 +77,9 @@ class ProblemBatch(Batched):
         prior = RBFPrior.usual(thetas, self.common)
         K, H = prior.covariances(self.squares), len(thetas) // len(self)
         y = self.y if H == 1 else np.repeat(self.y, H, axis=0)
-        variance = (1.0 + self.common) * prior.amplitude
-        fit = conditioned(K, y, self.link, variance, start)
+        fit = conditioned(K, y, self.link, (1.0 + self.common) * prior.amplitude, start)
         known = fit.log_prior if log_prior is None else log_prior
-        return BatchPosterior(known, fit.K, fit.mode, variance, self.link, len(self), prior)
+        return replace(fit, log_prior=known, problems=len(self), prior=prior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +135,9 @@ class BatchPosterior(Conditioned):
         Paper: Props. 7 and 8, mu_t and the diagonal of Sigma_t; GPML Alg. 3.2 and 3.4.
         """
         K_t, prior = self.covariances(lines), self.variance[:, None, None]
-        root = np.swapaxes(self.mode.information.root(), 1, 2)
-        if isinstance(self.mode.information, SoftmaxCurvature):
-            inner = self.mode.information.E @ K_t[:, None]
+        root = np.swapaxes(self.mode.curvature.root(), 1, 2)
+        if isinstance(self.mode.curvature, SoftmaxCurvature):
+            inner = self.mode.curvature.E @ K_t[:, None]
             half = root[:, None] @ inner
             explained = np.add.reduce(inner * K_t[:, None], axis=2)
             explained -= np.add.reduce(half * half, axis=2)
@@ -158,6 +162,13 @@ class BatchPosterior(Conditioned):
         """
         assert self.prior is not None  # noqa: S101 - tells the type checker
         return self.prior.slopes_at(squares, sensitivity(self.mode, self.K))
+
+    def start(self, n: int) -> Array:
+        """Where Newton's method starts once there are n labels: the mode, and zero for new ones.
+
+        Paper: Sec. 6, hot start.
+        """
+        return np.pad(self.mode.a, [(0, 0), (0, 0), (0, n - self.mode.a.shape[2])])
 
     def _by_problem(self, values: Array) -> Array:
         """An array of members as one of problems and settings."""
@@ -192,7 +203,7 @@ def envelope(batch: ProblemBatch, last: BatchPosterior | None) -> BatchPosterior
     Paper: none; see :func:`possibal.gp.hyperparameters.envelope`.
     """
     settings = batch.hyperprior.settings()
-    start = start_from(batch.y.shape[2], last)
+    start = None if last is None else last.start(batch.n)
     return batch.under(settings, batch.hyperprior.log(settings), start)
 
 
@@ -211,8 +222,7 @@ def evidence(batch: ProblemBatch, last: BatchPosterior | None) -> BatchPosterior
         best = heights.argmax(axis=1) + heights.shape[1] * np.arange(R)
         theta, near, inverse = settings[best], star.mode.a[best], None
     else:
-        theta, inverse = last.prior.thetas, last.inverse
-        near = _padded(batch.y.shape[2], last)
+        theta, near, inverse = last.prior.thetas, last.start(batch.n), last.inverse
     search = _EvidenceSearch(batch, near)
     found = maximize(search.heights, (theta - centre) / sd, inverse)
     fit = batch.under(centre + sd * found.z, start=search.near)
@@ -232,16 +242,3 @@ class _EvidenceSearch:
         self.near[members] = fit.mode.a
         height = fit.log_evidence - 0.5 * (z * z).sum(axis=1)
         return height, sd * fit.evidence_slopes(batch.squares) - z
-
-
-def start_from(n: int, last: BatchPosterior | None) -> Array | None:
-    """Where Newton's method starts: where it ended before the last labels; zero for the first fit.
-
-    Paper: Sec. 6, hot start.
-    """
-    return None if last is None else _padded(n, last)
-
-
-def _padded(n: int, last: BatchPosterior) -> Array:
-    """What an earlier fit ended with, and zero for the labels that are new."""
-    return np.pad(last.mode.a, [(0, 0), (0, 0), (0, n - last.mode.a.shape[2])])

@@ -28,7 +28,7 @@ LENGTH_SHARE = 0.7
 """The length-scale most credible before any label, as a share of the usual distance of rows."""
 AMPLITUDE_SD, LENGTH_SD, NOISE_SD = 1.0, 0.5, 2.0
 """How far the logarithms of hyperparameters stray."""
-LENGTH_SCALE_FACTOR = 1.25
+STAR_RADIUS = 1.25
 """How many standard deviations the settings of an envelope lie off the centre."""
 LEAST_CREDIBLE = 1e-3
 """Settings less credible than this are left out of an envelope: they raise no doubt above it."""
@@ -173,7 +173,7 @@ class Hyperprior:
         """
         each, p = dict.fromkeys(self.names), len(self.names)
         moves = np.array([[own == name for own in self.names] for name in each], dtype=float)
-        z = LENGTH_SCALE_FACTOR * moves.reshape(len(each), p)
+        z = STAR_RADIUS * moves.reshape(len(each), p)
         moved = np.concatenate([np.zeros((1, p)), z, -z]) * self.sd
         shape = self.problems, 1, p
         low, high = self.bounds.lb.reshape(shape), self.bounds.ub.reshape(shape)

@@ -42,7 +42,7 @@ class Mode(Batched):
     Attributes:
         g: (S, P, n), the mode.
         a: (S, P, n), K^-1 g, which equals the gradient of log p there; the mean is K_t a.
-        information: the curvature, P = (K + W^-1)^-1.
+        curvature: P = (K + W^-1)^-1, as its factors.
         log_peak: (S,), log sup p(y | g) f(g), the possibilistic evidence.
         steps: (S,), Newton steps.
         settled: (S,), whether Newton's method converged.
@@ -50,7 +50,7 @@ class Mode(Batched):
 
     g: Array
     a: Array
-    information: Curvature
+    curvature: Curvature
     log_peak: Vector
     steps: Places
     settled: Bools
@@ -61,7 +61,7 @@ class Mode(Batched):
 
         Paper: none; GPML Eq. 3.32 and 3.44.
         """
-        return self.log_peak - self.information.half_log_determinant
+        return self.log_peak - self.curvature.half_log_determinant
 
 
 def find_mode(
@@ -115,7 +115,7 @@ def sensitivity(mode: Mode, K: Array) -> Array:
 
     Paper: none; GPML Alg. 5.1 and Eq. 5.21 to 5.24.
     """
-    there, a = mode.information, mode.a
+    there, a = mode.curvature, mode.a
     drift = there.drift(K)
     v = drift - there.times(product(K, drift))
     outer = (0.5 * a + v)[..., :, None] * a[..., None, :]

@@ -192,7 +192,7 @@ class Posterior(Conditioned):
     @functools.cached_property
     def predictor(self) -> Predictor:
         """The predictor: all that other rows need of this posterior."""
-        information, link = self.mode.information, self.data.link
+        information, link = self.mode.curvature, self.data.link
         inner = information.E if isinstance(information, SoftmaxCurvature) else None
         with one_thread():
             facing, root = self.prior.cross_covariance(self.data.X), information.root()
@@ -266,7 +266,7 @@ class Posterior(Conditioned):
         _, variance = self.moments(X)
         S, P, m = variance.shape
         covariance = np.zeros((S, m, P, P))
-        if isinstance(self.mode.information, SoftmaxCurvature):
+        if isinstance(self.mode.curvature, SoftmaxCurvature):
             coupled = self._coupled(X)
             covariance = np.einsum("spmk,sqmk->smpq", coupled, coupled)
         for p in range(P):
@@ -281,7 +281,7 @@ class Posterior(Conditioned):
         Paper: Prop. 8, all blocks of Sigma_t between two sets of rows.
         """
         cross = self.cross(X, Z)
-        if not isinstance(self.mode.information, SoftmaxCurvature):
+        if not isinstance(self.mode.curvature, SoftmaxCurvature):
             return cross[:, 0, :, :, None, None]
         blocks = np.einsum("sqmn,spkn->smkpq", self._coupled(X), self._coupled(Z), optimize=True)
         for p in range(cross.shape[1]):
@@ -340,8 +340,8 @@ class Posterior(Conditioned):
                 chosen = members == s
                 for p in range(P)[column.processes]:
                     left = prior[s, min(p, prior.shape[1] - 1)]
-                    if isinstance(self.mode.information, SoftmaxCurvature):
-                        left = left - K_t @ self.mode.information.E[s, p] @ K_t.T
+                    if isinstance(self.mode.curvature, SoftmaxCurvature):
+                        left = left - K_t @ self.mode.curvature.E[s, p] @ K_t.T
                         coupled = shared[chosen] @ self._coupling[s, p] @ K_t.T
                     else:
                         half = K_t @ self.predictor.root[s]
@@ -364,15 +364,15 @@ class Posterior(Conditioned):
         Paper: none; GPML Eq. 5.9, for numbers seen with Gaussian error.
         """
         a = self.mode.a[:, 0]
-        diagonal = np.diagonal(self.mode.information.blocks()[:, 0], axis1=1, axis2=2)
+        diagonal = np.diagonal(self.mode.curvature.blocks()[:, 0], axis1=1, axis2=2)
         alone = 0.5 * ((a * a - diagonal) / self.data.weight).sum(axis=1)
         return alone if self.data.count is None else alone - 0.5 * (self.data.count - 1.0).sum()
 
     def _weights(self, s: int, p: int, K: Matrix) -> Matrix:
         """Weights (K + W^-1)^-1 K_t' of the training rows (GPML Eq. 3.24), from K_t' (n, k)."""
-        if isinstance(self.mode.information, SoftmaxCurvature):
+        if isinstance(self.mode.curvature, SoftmaxCurvature):
             Q = self._coupling[s, p]
-            return self.mode.information.E[s, p] @ K - Q.T @ (Q @ K)
+            return self.mode.curvature.E[s, p] @ K - Q.T @ (Q @ K)
         return self.predictor.root[s] @ (self.predictor.root[s].T @ K)
 
     def _coupled(self, X: Matrix) -> Array:
@@ -387,7 +387,7 @@ class Posterior(Conditioned):
     @functools.cached_property
     def _coupling(self) -> Array:
         """Coupling Q_c of the classes with P_cc = E_c - Q_c' Q_c, (S, C, n, n)."""
-        information = self.mode.information
+        information = self.mode.curvature
         assert isinstance(information, SoftmaxCurvature)  # noqa: S101 - tells the type checker
         return information.coupling()
 

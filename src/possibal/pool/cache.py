@@ -398,6 +398,6 @@ def _weights(posterior: Posterior) -> Matrix:
 
     Paper: App. C.1, W.
     """
-    information = posterior.mode.information
+    information = posterior.mode.curvature
     assert isinstance(information, DiagonalCurvature)  # noqa: S101 - tells the type checker
     return information.sqrt_w[:, 0] ** 2

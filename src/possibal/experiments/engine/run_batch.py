@@ -15,7 +15,7 @@ from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.experiments.datasets import Codes, Dataset
 from possibal.experiments.splits import Split
-from possibal.gp.batch import BatchPosterior, ProblemBatch, conditioned, start_from
+from possibal.gp.batch import BatchPosterior, ProblemBatch, conditioned
 from possibal.gp.likelihoods import PROBIT, SOFTMAX, Softmax
 from possibal.gp.posterior import AnyLink, Posterior, TrainingData
 from possibal.gp.rbf import RBFPrior
@@ -158,7 +158,8 @@ class RunBatch:
         """
         before, among = None if last is None else last.posterior, self.lines_to(self.known)
         if self.theta is not None:
-            variance, start = np.full(len(self), np.exp(self.theta[0])), start_from(self.n, before)
+            variance = np.full(len(self), np.exp(self.theta[0]))
+            start = None if before is None else before.start(self.n)
             return RunFit(self, conditioned(among, self.y, self.link, variance, start))
         distance = np.array([geometry.usual_distance for geometry in self.geometries])
         batch = ProblemBatch(among, self.y, distance, self.link, self.common)
