@@ -3,8 +3,10 @@ import hashlib
 import json
 import os
 import re
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,7 +15,14 @@ from PIL import Image
 
 from possibal.data import ingest
 from possibal.data.features import FeatureRecipe
-from possibal.data.ingest import SourceSpec, digest, ingest_file, ingest_new_rows
+from possibal.data.ingest import (
+    SourceSpec,
+    digest,
+    frame_features,
+    ingest_file,
+    ingest_frame,
+    ingest_new_rows,
+)
 
 PLAIN = "id,age,colour,label\na,31,red,yes\nb,45.5,,\nc,,blue,no\nd,1234567,red,\n"
 REVIEWS = (
@@ -463,3 +472,10 @@ def as_written(number: float) -> str:
     if number.is_integer() and abs(number) < 1e15:
         return str(int(number))
     return f"{number:.6g}"
+
+
+def test_a_frame_becomes_numbers_by_the_recipe_of_the_pool():
+    frame = pd.DataFrame({"size": [1.0, 2.0, 4.0], "colour": ["red", "blue", "red"]})
+    pool = ingest_frame(frame, SourceSpec(Path()))
+    assert np.array_equal(frame_features(pool.recipe, frame), pool.X)
+    assert np.array_equal(frame_features(pool.recipe, frame[["colour", "size"]][:1]), pool.X[:1])

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from pathlib import Path
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -113,6 +114,11 @@ def ingest_new_rows(recipe: FeatureRecipe, wanted: SourceSpec, progress: StagePr
         rows = features.given_features(wanted.features, len(ids)).X
     X = recipe.apply(rows, lambda share: progress("making features", READ + share * (1 - READ)))
     return NewRows(ids, X, notes)
+
+
+def frame_features(recipe: FeatureRecipe, frame: object) -> Matrix:
+    """(rows, features): the rows of a frame, of whatever library, by a fitted recipe."""
+    return recipe.apply(_rows(recipe, SourceSpec(Path()), from_frame(frame)))
 
 
 def _check_source(recipe: FeatureRecipe, wanted: SourceSpec, *, folder: bool) -> None:

@@ -22,6 +22,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
 from possibal.arguments import DEFAULT_STRATEGY
+from possibal.data.name_types import NameType
 from possibal.errors import UnsavedError
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import TABLES, address, held, leases, refusals
@@ -54,6 +55,9 @@ class Setup:
         recipe: how rows became numbers.
         digest: of the source's content.
         notes: what was done to read it.
+        columns: how each column of the source was understood: its name, its kind, and a note.
+        id_type: of the rows' ids, a value of :class:`~possibal.data.name_types.NameType`.
+        label_type: of the labels, another.
     """
 
     name: str
@@ -70,6 +74,9 @@ class Setup:
     recipe: dict[str, Any] = field(default_factory=dict[str, Any])
     digest: str = ""
     notes: tuple[str, ...] = ()
+    columns: tuple[tuple[str, str, str], ...] = ()
+    id_type: str = NameType.TEXT
+    label_type: str = NameType.TEXT
 
 
 @dataclass(frozen=True)
@@ -392,7 +399,7 @@ def _event(row: Any) -> Event:  # noqa: ANN401 - a row of the result
 
 def _tuple(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
     """A list as the tuple it was before it was written."""
-    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+    return tuple(map(_tuple, cast("list[Any]", value))) if isinstance(value, list) else value
 
 
 def _parts(values: Sequence[Any]) -> list[Sequence[Any]]:
