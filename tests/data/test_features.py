@@ -145,16 +145,16 @@ def test_progress_ends_at_one():
 
 # ---------------------------------------------------------------- texts
 def test_texts_about_one_thing_are_nearer_than_others():
-    X = text_features(SPICES, "review").X
+    X = text_features(SPICES, ["review"]).X
     np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1)
     assert distance(X, 2, 3) < distance(X, 2, 1)
     assert distance(X, 1, 4) < distance(X, 1, 3)
 
 
 def test_texts_taken_again_give_the_same_numbers_in_any_company():
-    made = text_features(SPICES, "review")
+    made = text_features(SPICES, ["review"])
     restored = again(made.recipe)
-    assert restored.column == "review"
+    assert restored.columns == ("review",)
     assert restored.apply(SPICES).tolist() == made.X.tolist()
     assert restored.apply(SPICES[3:4]).tolist() == made.X[3:4].tolist()
 
@@ -167,9 +167,9 @@ def test_texts_taken_again_give_the_same_numbers_in_any_company():
 def test_whatever_the_texts_they_are_finite_or_refused_in_one_sentence(texts, new):
     if len({(text or "").strip() for text in texts}) == 1:
         with pytest.raises(ValueError, match=r"^text must be a column whose texts differ; got 't'"):
-            text_features(texts, "t")
+            text_features(texts, ["t"])
         return
-    made = text_features(texts, "t")
+    made = text_features(texts, ["t"])
     X = again(made.recipe).apply([*texts, *new])
     assert X[: len(texts)].tolist() == made.X.tolist()
     assert np.isfinite(X).all()
@@ -180,23 +180,23 @@ def test_dimensions_are_few_and_fewer_in_a_small_pool():
     rng = np.random.default_rng(0)
     words = [f"word{i}" for i in range(300)]
     texts = [" ".join(rng.choice(words, 12)) for _ in range(150)]
-    assert text_features(texts, "t").X.shape == (150, 50)
-    assert text_features(texts[:7], "t").X.shape[1] <= 7
+    assert text_features(texts, ["t"]).X.shape == (150, 50)
+    assert text_features(texts[:7], ["t"]).X.shape[1] <= 7
 
 
 def test_repeated_texts_add_no_dimension():
-    assert text_features(["salty soup", "soft bed", "soft bed"] * 9, "t").X.shape == (27, 2)
+    assert text_features(["salty soup", "soft bed", "soft bed"] * 9, ["t"]).X.shape == (27, 2)
 
 
 def test_words_of_a_single_row_count_in_a_small_pool_only():
     texts = [f"{SPICES[i % 6]} once{i}" for i in range(120)]
-    assert "once7" in text_features(texts[:12], "t").recipe.terms
-    assert "once7" not in text_features(texts, "t").recipe.terms
-    assert "soft bed" in text_features(texts, "t").recipe.terms
+    assert "once7" in text_features(texts[:12], ["t"]).recipe.terms
+    assert "once7" not in text_features(texts, ["t"]).recipe.terms
+    assert "soft bed" in text_features(texts, ["t"]).recipe.terms
 
 
 def test_texts_that_share_no_word_are_compared_by_letters():
-    made = text_features([f"sample{i}x" for i in range(9)] + [f"blank{i}y" for i in range(9)], "t")
+    made = text_features([f"sample{i}x" for i in range(9)] + [f"blank{i}y" for i in range(9)], ["t"])
     assert made.recipe.letters == "char_wb"
     assert made.notes == (
         "the texts of column t share few words and were compared by their letters.",
@@ -214,33 +214,33 @@ def test_languages_without_blanks_are_compared_by_letters():
 
 
 def test_texts_without_a_letter_still_work():
-    assert np.isfinite(text_features(["!!", "?!"], "t").X).all()
+    assert np.isfinite(text_features(["!!", "?!"], ["t"]).X).all()
 
 
 def test_rows_without_a_text_are_zeros_and_said():
-    made = text_features([*SPICES, None, "  "], "review")
+    made = text_features([*SPICES, None, "  "], ["review"])
     assert not made.X[-2:].any()
     assert made.notes == ("2 rows have no text in column review.",)
-    assert text_features([*SPICES, None], "review").notes == (
+    assert text_features([*SPICES, None], ["review"]).notes == (
         "1 row has no text in column review.",
     )
 
 
 def test_a_new_text_of_unknown_words_is_zeros():
-    assert not text_features(SPICES, "review").recipe.apply(["zzz qqq"]).any()
+    assert not text_features(SPICES, ["review"]).recipe.apply(["zzz qqq"]).any()
 
 
 @pytest.mark.parametrize("texts", [["same"] * 5, [None, "", " "]])
 def test_texts_that_are_all_the_same_are_refused(texts):
     with pytest.raises(ValueError, match=r"^text must be .* differ; got 'review' with the same"):
-        text_features(texts, "review")
+        text_features(texts, ["review"])
 
 
 def test_terms_are_learnt_from_a_part_of_a_large_pool(monkeypatch):
     monkeypatch.setattr(features, "STUDIED", 3)
     monkeypatch.setattr(features, "BLOCK", 4)
     shares = []
-    made = text_features(SPICES, "review", shares.append)
+    made = text_features(SPICES, ["review"], shares.append)
     assert "slept" not in made.recipe.terms  # it is in the last row, and every second one counts
     assert "salty" in made.recipe.terms
     assert len(made.X) == 6
@@ -249,7 +249,7 @@ def test_terms_are_learnt_from_a_part_of_a_large_pool(monkeypatch):
 
 def test_only_the_beginning_of_a_very_long_text_counts():
     long = "soup " * features.LONGEST
-    made = text_features([long + "bed", "soup", "bed soup"], "t")
+    made = text_features([long + "bed", "soup", "bed soup"], ["t"])
     np.testing.assert_allclose(made.X[0], again(made.recipe).apply([long])[0])
 
 
@@ -270,7 +270,7 @@ def test_pictures_that_look_alike_are_near(pictures):
     made = image_features(pictures, "photo", shares.append)
     assert made.X.shape == (8, 7)
     assert made.recipe.features[:2] == ("picture 1", "picture 2")
-    assert made.recipe.column == "photo"
+    assert made.recipe.columns == ("photo",)
     assert distance(made.X, 0, 2) < distance(made.X, 0, 1)
     assert shares[-1] == 1
 

@@ -200,7 +200,7 @@ class Encoder:
             return self._one_hot(cells)
         if self.kind == "dates":
             return self._parts(cells)
-        values = _values(cells)
+        values = number_values(cells)
         return np.where(np.isnan(values), self.median, values)[:, None]
 
     def document(self) -> dict[str, Any]:
@@ -211,7 +211,8 @@ class Encoder:
     def restored(cls, document: Mapping[str, Any]) -> "Encoder":
         """The encoder that a document was made of."""
         lists = {name: tuple(document.get(name, ())) for name in ("features", "words", "parts")}
-        return cls(**{**dict[str, Any](document), **lists})
+        given: dict[str, Any] = {**document, **lists}
+        return cls(**given)
 
     def _parts(self, cells: Cells) -> Matrix:
         """The parts of dates side by side; a missing one has no place in year, week and day."""
@@ -279,7 +280,7 @@ def _as_told(name: str, cells: Cells, kind: str) -> Encoder:
             made.note.removeprefix(f"column {name} ").removesuffix("and was left out.").strip(" ,")
         )
         raise ValueError(
-            f"columns must tell rows apart; got {name!r} as a {kind}, but it {why}. "
+            f"columns must tell rows apart; got {name!r} as a {kind}, but it {why.strip(' ,')}. "
             "Leave it out, or say another kind."
         )
     return made
@@ -287,7 +288,7 @@ def _as_told(name: str, cells: Cells, kind: str) -> Encoder:
 
 def _told_numbers(name: str, cells: Cells) -> Encoder:
     """Numbers, whatever they are called."""
-    if not np.isfinite(_values(cells)).any():
+    if not np.isfinite(number_values(cells)).any():
         return _left_out(f"column {name} holds no numbers and was left out.", name)
     return _imputed(name, "numbers", cells)
 
@@ -339,7 +340,7 @@ def cell_text(cell: object) -> str:
     return str(cell)
 
 
-def _values(cells: Cells) -> Array:
+def number_values(cells: Cells) -> Array:
     """The cells as numbers, NaN where there is none."""
     try:
         # The quick way, for what tables of numbers hold.
@@ -363,8 +364,8 @@ def _value(cell: object) -> float:
 
 def _numbers(name: str, kind: str, cells: Cells) -> Encoder:
     """The numbers, unless they are names or codes, missing ones set to the median of the others."""
-    values = _values(cells)
-    if _number_rows(name, values):
+    values = number_values(cells)
+    if numbers_rows(name, values):
         return _left_out(f"column {name} numbers the rows and was left out.", name)
     present = np.unique(values[~np.isnan(values)])
     if kind == "numbers" and len(present) > 1 and _are_named_codes(name, present):
@@ -376,7 +377,7 @@ def _numbers(name: str, kind: str, cells: Cells) -> Encoder:
 
 def _imputed(name: str, kind: str, cells: Cells) -> Encoder:
     """Numbers, missing ones set to the median of the others."""
-    values = _values(cells)
+    values = number_values(cells)
     lost = np.isnan(values)
     if lost.all():
         return _left_out(f"column {name} was empty and was left out.", name)
@@ -392,20 +393,20 @@ def _imputed(name: str, kind: str, cells: Cells) -> Encoder:
     return Encoder(name, kind, (name,), median, note=note if count else "")
 
 
-def _number_rows(name: str, values: Array) -> bool:
+def numbers_rows(name: str, values: Array) -> bool:
     """Whether numbers name the rows: whole, all different, and called so or without a gap."""
     if not (values == np.round(values)).all() or len(np.unique(values)) < len(values):
         return False
     is_run = len(values) >= RUN and values.max() - values.min() == len(values) - 1
-    return is_run or bool(ROW_NAMES.fullmatch(name.lower())) or _is_called(name, NAMING)
+    return is_run or bool(ROW_NAMES.fullmatch(name.lower())) or is_called(name, NAMING)
 
 
 def _are_named_codes(name: str, values: Array) -> bool:
     """Whether numbers are codes: whole, and called so."""
-    return bool((values == np.round(values)).all()) and _is_called(name, CODING)
+    return bool((values == np.round(values)).all()) and is_called(name, CODING)
 
 
-def _is_called(name: str, words: frozenset[str]) -> bool:
+def is_called(name: str, words: frozenset[str]) -> bool:
     """Whether a word is part of a name, as id is of PassengerId and passenger_id."""
     return any(part.lower() in words for part in NAME_PART.findall(name))
 
