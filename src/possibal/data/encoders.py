@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from math import isnan
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from possibal.arguments import nearest
 from possibal.arrays import Array, Matrix, Places
 from possibal.data import dates
 from possibal.data.dates import DateOrder
+from possibal.data.numerals import MANY_DIGITS, Numerals, read_numeral, read_numerals
 
 Entry = TypeVar("Entry")
 Cells: TypeAlias = Sequence[Any]
@@ -29,10 +30,10 @@ LARGEST = 1e150
 MISSING = frozenset(["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null"])
 """Texts that stand for a missing cell. None is not among them: it is often a word of its own."""
 MISSING_WORD = "missing"
-MANY_DIGITS = 16
-"""Whole numbers written with so many digits are codes: a float holds no more."""
 CODE = 3
 """So many digits in every cell, a zero first in some, are codes: 007, or a postal code."""
+MINUS = "\u2212"
+"""The sign of typography, which Python does not read."""
 TRUTH = {"false": 0.0, "true": 1.0}
 ROW_NAMES = re.compile(r"(|id|index|row|row[ _]?(id|number)|unnamed:? ?\d+|__index_level_\d+__)")
 """Names of columns that number the rows, if their cells do."""
@@ -90,6 +91,13 @@ class Encoded:
     note: str
 
 
+class TypedCells(NamedTuple):
+    """The cells of a column, and how its numbers were written if not plainly."""
+
+    cells: list[Any]
+    numerals: Numerals | None = None
+
+
 # ---------------------------------------------------------------- tables
 def unique_names(names: Iterable[str]) -> tuple[str, ...]:
     """The names, each given once: one that is blank or taken is numbered."""
@@ -110,14 +118,23 @@ def infer_type(words: Iterable[str], decimal: str = ".") -> list[Any]:
         words: the cells as written.
         decimal: what separates the whole part of a number from the rest; a point always may.
     """
+    return infer_column(words, decimal).cells
+
+
+def infer_column(words: Iterable[str], decimal: str = ".") -> TypedCells:
+    """The same, and how the numbers were written."""
     stripped = list(map(str.strip, words))
     quick = _floats(stripped, decimal)
     if quick is not None and not isnan(sum(quick)):  # NaN is missing, and none of them is
-        return quick
+        return TypedCells(quick)
     present = [word for word in stripped if word not in MISSING]
-    numbers = _floats(present, decimal)
+    numbers, numerals = _floats(present, decimal), None
+    if numbers is None and MINUS in "".join(present):
+        numbers = _floats([word.replace(MINUS, "-") for word in present], decimal)
+    if numbers is None and (numerals := read_numerals(present, decimal)) is not None:
+        numbers = numerals.values
     left = iter(present if numbers is None else numbers)
-    return [None if word in MISSING else next(left) for word in stripped]
+    return TypedCells([None if word in MISSING else next(left) for word in stripped], numerals)
 
 
 def _floats(words: Sequence[str], decimal: str) -> list[float] | None:
@@ -355,11 +372,18 @@ def number_values(cells: Cells) -> Array:
 def _value(cell: object) -> float:
     """The number that a cell is or says."""
     if isinstance(cell, str):
-        word = cell.strip()
-        return TRUTH.get(word.lower(), float(word) if is_number(word) else np.nan)
+        return _said(cell.strip())
     if isinstance(cell, dt.timedelta):
         return cell.total_seconds() / dates.DAY
     return float(cell) if isinstance(cell, NUMBERS) and not is_missing(cell) else np.nan
+
+
+def _said(word: str) -> float:
+    """The number that a word says; NaN if it says none, or if there are two ways to read it."""
+    if is_number(word):
+        return float(word)
+    said = TRUTH.get(word.lower(), read_numeral(word))
+    return np.nan if said is None else said
 
 
 def _numbers(name: str, kind: str, cells: Cells) -> Encoder:
