@@ -10,7 +10,7 @@ rows are as far apart as in another, on the average.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -19,11 +19,11 @@ from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils.extmath import randomized_svd
 
-from possibal.arguments import choice
+from possibal.arguments import choice, nearest
 from possibal.arrays import Array, Matrix, real
 from possibal.data import images
 from possibal.data.decoding import Progress, no_progress
-from possibal.data.encoders import LARGEST, Encoder, Table, find_column, fit_encoder, unique_names
+from possibal.data.encoders import LARGEST, Cells, Encoder, Table, fit_encoder, unique_names
 from possibal.numerics.distances import usual_distance
 
 DIMENSIONS = 50
@@ -156,11 +156,19 @@ def _of_part(place: int, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 @dataclass(frozen=True, eq=False)
 class FeatureMatrix:
-    """A recipe, the feature matrix of the pool that it was fitted to, and notes for people."""
+    """A recipe, the feature matrix of the pool that it was fitted to, and notes for people.
+
+    Attributes:
+        recipe: how X was made.
+        X: (rows, features).
+        notes: plain sentences.
+        encoders: of the table's columns, also of those that were left out.
+    """
 
     recipe: FeatureRecipe
     X: Matrix
     notes: tuple[str, ...]
+    encoders: tuple[Encoder, ...] = ()
 
 
 # ---------------------------------------------------------------- tables
@@ -177,12 +185,14 @@ def table_features(table: Table, kinds: Mapping[str, str] = NO_KINDS) -> Feature
     features = unique_names(feature for encoder in encoders for feature in encoder.features)
     owners = tuple(place for place, one in enumerate(encoders) for _ in one.features)
     useful = [place for place, one in enumerate(encoders) if one.features]
+    rows = len(table.columns[0]) if table.columns else 0
     parts = [encoders[place].apply(table.columns[place]) for place in useful]
     scales = [_scales(encoders[i], part) for i, part in zip(useful, parts, strict=True)]
     centre, scale = np.hstack([np.empty((2, 0)), *scales])
     numbers = {"centre": centre, "scale": scale}
     recipe = FeatureRecipe("table", features, owners, encoders=encoders, numbers=numbers)
-    return FeatureMatrix(recipe, _scaled(recipe, parts), notes)
+    X = _scaled(recipe, [np.empty((rows, 0)), *parts])
+    return FeatureMatrix(recipe, X, notes, encoders)
 
 
 def check_helpful(made: FeatureMatrix) -> None:
@@ -222,11 +232,20 @@ def _apply_table(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matri
     table, parts = cast("Table", rows), list[Matrix]()
     for place, encoder in enumerate(recipe.encoders):
         if encoder.features:
-            parts.append(
-                encoder.apply(table.columns[find_column("rows", encoder.name, table.names)])
-            )
+            parts.append(encoder.apply(pool_column(table, encoder.name)))
         progress((place + 1) / len(recipe.encoders))
     return _scaled(recipe, parts)
+
+
+def pool_column(table: Table, name: str) -> Cells:
+    """The cells of a column that new rows must have, as those of the pool had it."""
+    if name not in table.names:
+        near = nearest(name, table.names) or table.names[:3]
+        shown = ", ".join(map(repr, near)) or "none"
+        raise ValueError(
+            f"rows must have the column {name!r}, as those of the pool; got {shown}. Add it."
+        )
+    return table.columns[table.names.index(name)]
 
 
 def _scaled(recipe: FeatureRecipe, parts: Sequence[Matrix]) -> Matrix:
@@ -423,16 +442,19 @@ def _apply_own(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
 
 
 # ---------------------------------------------------------------- several of them
-def mixed_features(parts: Sequence[FeatureMatrix]) -> FeatureMatrix:
+def mixed_features(made: Sequence[FeatureMatrix]) -> FeatureMatrix:
     """Blocks of columns side by side, each scaled so that the usual distance of two rows is one.
 
     Args:
-        parts: features of the same rows; one alone stays as it is.
+        made: features of the same rows; one alone stays as it is, and one without columns adds
+            its notes.
     """
+    parts = [part for part in made if part.recipe.features]
+    notes = tuple(note for part in made for note in part.notes)
+    encoders = tuple(encoder for part in made for encoder in part.encoders)
     if len(parts) == 1:
-        return parts[0]
+        return replace(parts[0], notes=notes, encoders=encoders)
     recipes = tuple(part.recipe for part in parts)
-    notes = tuple(note for part in parts for note in part.notes)
     scale = np.array([usual_distance(part.X) for part in parts])
     recipe = FeatureRecipe(
         "mixed",
@@ -441,7 +463,8 @@ def mixed_features(parts: Sequence[FeatureMatrix]) -> FeatureMatrix:
         numbers={"scale": scale},
         parts=recipes,
     )
-    return FeatureMatrix(recipe, _side_by_side(recipe, [part.X for part in parts]), notes)
+    X = _side_by_side(recipe, [part.X for part in parts])
+    return FeatureMatrix(recipe, X, notes, encoders)
 
 
 def _apply_mixed(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:

@@ -5,6 +5,7 @@
 Nothing is written here, and nothing is guessed without a note that says so.
 """
 
+import functools
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ import numpy as np
 from possibal.arrays import Matrix
 from possibal.data import features, images, readers, schema
 from possibal.data.encoders import LARGEST, Cells, Encoder, Table, find_column, is_missing, mapped
-from possibal.data.features import FeatureMatrix, FeatureRecipe, ImageFiles
+from possibal.data.features import FeatureMatrix, FeatureRecipe, ImageFiles, pool_column
 from possibal.data.frames import frame_index, from_frame
 from possibal.data.name_types import NameType
 from possibal.data.schema import Column, ColumnKind, ColumnRoles, Labels, clean, text_cells
@@ -97,6 +98,7 @@ class SourceRows:
         longest = max(texts, key=lambda place: _usual_length(columns[place]), default=None)
         return None if longest is None else self.table.names[longest]
 
+    @functools.cached_property
     def cells(self) -> tuple[tuple[str | None, ...], ...]:
         """For each row what is shown, in the order of the fields; None where it is missing."""
         columns = [
@@ -202,7 +204,7 @@ def read_frame_rows(
         ids = frame_index(frame) or range(count)
     names = None if ids is None else schema.check_ids(ids, count)
     rows = _from_table(table, wanted, names)
-    said = repr((rows.ids, rows.fields, rows.cells())).encode(errors="surrogatepass")
+    said = repr((rows.ids, rows.fields, rows.cells)).encode(errors="surrogatepass")
     return replace(rows, name="pool", digest=hashlib.sha256(said).hexdigest())
 
 
@@ -254,11 +256,11 @@ def _rows(recipe: FeatureRecipe, source: Path, table: Table) -> features.Rows:
     """What a recipe takes of a table, whose pictures are in the folder of its source."""
     if recipe.parts:
         return tuple(_rows(part, source, table) for part in recipe.parts)
-    places = [find_column(recipe.kind, name, table.names) for name in recipe.columns]
-    if recipe.kind == "text" and places:
-        return _joined(table, places)
-    if recipe.kind == "image" and places:
-        return _media(source, table, places[0])
+    named = Table(recipe.columns, tuple(pool_column(table, name) for name in recipe.columns))
+    if recipe.kind == "text" and named.names:
+        return _joined(named, range(len(named.names)))
+    if recipe.kind == "image" and named.names:
+        return _media(source, named, 0)
     return table
 
 
@@ -398,7 +400,7 @@ def _ingested(rows: SourceRows, wanted: SourceSpec, progress: StageProgress) -> 
     report(0.0)
     made = _features(rows, wanted, report)
     progress("preparing rows", MADE)
-    columns = _columns(rows, made.recipe, wanted)
+    columns = _columns(rows, made, wanted)
     return IngestedRows(rows, made.X, made.recipe, columns, (*rows.notes, *made.notes))
 
 
@@ -415,21 +417,19 @@ def _features(
     if roles.texts:
         names = [table.names[place] for place in roles.texts]
         parts.append(features.text_features(_joined(table, roles.texts), names, report))
-    if roles.table or not parts:
-        parts += _table_features(rows, is_needed=not parts)
-    return features.mixed_features(parts)
+    made = _table_features(rows)
+    if not parts:
+        features.check_helpful(made)
+    return features.mixed_features([*parts, made])
 
 
-def _table_features(rows: SourceRows, *, is_needed: bool) -> list[FeatureMatrix]:
-    """The features of columns that are neither texts nor pictures; none where none helps."""
+def _table_features(rows: SourceRows) -> FeatureMatrix:
+    """The features of columns that are neither texts nor pictures, owned by the fields shown."""
     table, places = rows.table, rows.roles.table
     part = Table(tuple(table.names[i] for i in places), tuple(table.columns[i] for i in places))
     made = features.table_features(part, rows.roles.kinds)
-    if not made.recipe.features and not is_needed:
-        return []
-    features.check_helpful(made)
     owners = tuple(rows.shown.index(places[owner]) for owner in made.recipe.owners)
-    return [replace(made, recipe=replace(made.recipe, owners=owners))]
+    return replace(made, recipe=replace(made.recipe, owners=owners))
 
 
 def _joined(table: Table, places: Sequence[int]) -> tuple[str | None, ...]:
@@ -442,7 +442,7 @@ def _joined(table: Table, places: Sequence[int]) -> tuple[str | None, ...]:
 
 
 # ---------------------------------------------------------------- what was understood
-def _columns(rows: SourceRows, recipe: FeatureRecipe, wanted: SourceSpec) -> tuple[Column, ...]:
+def _columns(rows: SourceRows, made: FeatureMatrix, wanted: SourceSpec) -> tuple[Column, ...]:
     """How each column was understood."""
     roles, table = rows.roles, rows.table
     settled = {
@@ -451,7 +451,7 @@ def _columns(rows: SourceRows, recipe: FeatureRecipe, wanted: SourceSpec) -> tup
         roles.id: ColumnKind.ID,
         roles.label: ColumnKind.LABEL,
     }
-    encoders = {one.name: one for part in (recipe, *recipe.parts) for one in part.encoders}
+    encoders = {one.name: one for one in made.encoders}
     return tuple(
         Column(name, settled[place]) if place in settled else _column(name, encoders, wanted)
         for place, name in enumerate(table.names)

@@ -33,6 +33,8 @@ LEAST_CLASSES, MOST_CLASSES = 2, 50
 LONGEST_LABEL = 200
 WORDY = 5
 """Words that half the cells of a column of prose have at least."""
+FEW_TEXTS = 10
+"""More different texts than these make a column of prose, even where most rows have none."""
 
 
 # ---------------------------------------------------------------- text
@@ -131,7 +133,7 @@ def infer_roles(table: Table, wanted: SourceSpec, *, has_index: bool = False) ->
         label, said = _usual_label(table, told.taken)
         notes += said
     if id_ is None and not has_index:
-        id_, said = usual_id(table, told.taken | {label})
+        id_, said = usual_id(table, told.taken | told.use | {label})
         notes += said
     settled = told.taken | {label, id_}
     free = [i for i in range(len(table.names)) if i not in settled]
@@ -285,7 +287,7 @@ def _is_prose(table: Table, place: int) -> bool:
     if set(map(type, cells)) - {type(None)} != {str}:
         return False
     present = [text for text in cells if text is not None]
-    if len(set(present)) <= len(present) / 2:
+    if len(set(present)) <= max(len(present) / 2, min(len(cells) / 2, FEW_TEXTS)):
         return False
     return median(len(text.split()) for text in present) >= WORDY
 
@@ -380,11 +382,22 @@ def check_classes(classes: Sequence[str]) -> None:
     for place, label in enumerate(classes):
         if label in classes[:place]:
             raise ValueError(f"classes must be different; got {label!r} twice. Take one out.")
+        alike = next((one for one in classes[:place] if same_class(one, label)), None)
+        if alike is not None:
+            raise ValueError(
+                f"classes must differ by more than case and blanks; got {alike!r} and {label!r}. "
+                "Take one out."
+            )
         if (clean(label).strip() or None) != label or len(label) > LONGEST_LABEL:
             raise ValueError(
                 f"classes must be of 1 to {LONGEST_LABEL} characters, with no blanks around them; "
                 f"got {label[:LONGEST_LABEL]!r}. Shorten or mend it."
             )
+
+
+def same_class(one: str, other: str) -> bool:
+    """Whether two names of classes differ only by case or blanks."""
+    return "".join(one.split()).casefold() == "".join(other.split()).casefold()
 
 
 def row_labels(

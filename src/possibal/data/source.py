@@ -41,6 +41,13 @@ class SourceSpec:
     leave_out: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    def __post_init__(self) -> None:
+        """Take a name for a list of one."""
+        for option in ("text", "use", "leave_out"):
+            given: str | tuple[str, ...] | None = getattr(self, option)
+            listed = (given,) if isinstance(given, str) else tuple(given or ())
+            object.__setattr__(self, option, listed)
+
 
 def digest(source: Path) -> str:
     """Content hash: SHA-256 of a file, or of the names and sizes of a folder's pictures."""

@@ -204,9 +204,10 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
         )
     options = Options(strategy, seed, people, check)
     named = tuple(str(as_python(one)) for one in classes)
-    wanted = SourceSpec(Path(), label, id, text, classes=named)
+    texts = () if text is None else (text,)
+    wanted = SourceSpec(Path(), label, id, texts, classes=named)
     if isinstance(pool, str | Path):
-        intake = ingest_file(SourceSpec(Path(pool), label, id, text, classes=named), _silent)
+        intake = ingest_file(SourceSpec(Path(pool), label, id, texts, classes=named), _silent)
     else:
         intake = ingest_frame(pool, wanted)
     return StoredCampaign(create_campaign(url, intake, options), who)
