@@ -78,6 +78,11 @@ class Setup:
     id_type: str = NameType.TEXT
     label_type: str = NameType.TEXT
 
+    @property
+    def blocks(self) -> tuple[int, ...] | None:
+        """How many columns each block of the rows' numbers has; None where there is one."""
+        return tuple(len(part["features"]) for part in self.recipe.get("parts", ())) or None
+
 
 @dataclass(frozen=True)
 class Item:
