@@ -443,7 +443,7 @@ BAD = {
     "cut.ods": (bytes_of(".ods")[:900], "be a sound spreadsheet; got what cannot be read ("),
     "other zip.xlsx": (
         without("xl/workbook.xml", xlsx(FAR)),
-        "be a sound spreadsheet; got no sheet",
+        "be a sound spreadsheet; got what",
     ),
     "no content.ods": (without("content.xml", bytes_of(".ods")), "be a sound spreadsheet; got"),
     "locked.xlsx": (LOCKED, "be open to all; got a password in"),

@@ -1,7 +1,13 @@
 """First sheet of a spreadsheet (.xlsx, .xls, .ods), read by calamine."""
 
+import os
+import pickle
 import re
+import subprocess
+import sys
 import zlib
+from contextlib import suppress
+from importlib.util import find_spec
 from io import BytesIO
 from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
@@ -19,7 +25,9 @@ ROW = re.compile(rb"""\sr=["'][A-Z]*([0-9]+)["']""")
 """Where a cell stands, as in B12."""
 LOCKED = (b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le"))
 """How a file begins, and what it holds, that a password protects."""
-ANEW = "Save it anew as .xlsx or .csv."
+PROTECTED = "a password"
+MOST_MEMORY = 8 * 2**30
+"""Bytes that the process that reads a sheet may take, where the system can tell."""
 
 
 class FirstSheet(NamedTuple):
@@ -29,37 +37,35 @@ class FirstSheet(NamedTuple):
     note: str
 
 
+class ReaderOutcome(NamedTuple):
+    """Names of the sheets that are shown, the rows of the first, and why there are none."""
+
+    shown: list[str]
+    rows: list[list[Any]]
+    fault: str
+
+
+# ---------------------------------------------------------------- the face
 def first_sheet(content: RawFile) -> FirstSheet:
     """The cells of the first sheet that is shown, and a note if there are several."""
-    try:
-        import python_calamine as calamine
-    except ImportError:
+    if find_spec("python_calamine") is None:
         raise MissingPackageError(
             "Reading spreadsheets needs python-calamine, which is not installed: "
             "run pip install 'possibal[excel]'."
-        ) from None
+        )
     _check_locked(content)
     _check_size(content)
-    try:
-        book = calamine.CalamineWorkbook.from_filelike(BytesIO(content.raw))
-        shown = [
-            sheet.name
-            for sheet in book.sheets_metadata
-            if sheet.typ == calamine.SheetTypeEnum.WorkSheet
-            and sheet.visible == calamine.SheetVisibleEnum.Visible
-        ]
-        rows = book.get_sheet_by_name(shown[0]).to_python(skip_empty_area=False) if shown else []
-    except calamine.PasswordError:
-        raise _locked(content) from None
-    except Exception as error:  # noqa: BLE001 - its errors share no root of their own
-        got = f"what cannot be read ({summary(error)})"
-        raise content.refused("be a sound spreadsheet", got, ANEW) from None
-    if not shown:
-        raise content.refused("be a sound spreadsheet", "no sheet that is shown", ANEW)
-    others = f"the first of {len(shown)} sheets, {shown[0]!r}, was read." if shown[1:] else ""
-    return FirstSheet(rows, others)
+    shown, rows, fault = _read_apart(content.raw)
+    if fault == PROTECTED:
+        raise _locked(content)
+    if fault:
+        got = f"what cannot be read ({fault})"
+        raise content.refused("be a sound spreadsheet", got, "Save it anew as .xlsx or .csv.")
+    note = f"the first of {len(shown)} sheets, {shown[0]!r}, was read." if len(shown) > 1 else ""
+    return FirstSheet(rows, note)
 
 
+# ---------------------------------------------------------------- checks
 def _check_locked(content: RawFile) -> None:
     """Refuse a file that a password protects."""
     begin, name = LOCKED
@@ -69,7 +75,7 @@ def _check_locked(content: RawFile) -> None:
 
 def _locked(content: RawFile) -> ValueError:
     """The sentence on a file that a password protects."""
-    return content.refused("be open to all", "a password", "Save it without one.")
+    return content.refused("be open to all", PROTECTED, "Save it without one.")
 
 
 def _check_size(content: RawFile) -> None:
@@ -102,3 +108,48 @@ def _number(column: bytes) -> int:
     for letter in column:
         place = 26 * place + letter - ord("A") + 1
     return place
+
+
+# ---------------------------------------------------------------- the process that reads
+def _read_apart(raw: bytes) -> ReaderOutcome:
+    """What a process of its own reads, since on some broken files calamine ends its process."""
+    command = [sys.executable, "-P", "-m", "possibal.data.spreadsheets"]
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(command, input=raw, capture_output=True, env=paths, check=False)  # noqa: S603 - our own module
+    if done.returncode:
+        return ReaderOutcome([], [], "its reader failed")
+    return ReaderOutcome(*pickle.loads(done.stdout))  # noqa: S301 - of our own process
+
+
+def read_sheet_cells(raw: bytes) -> ReaderOutcome:
+    """The sheets of a spreadsheet, as calamine reads them here."""
+    import python_calamine as calamine
+
+    kind, visible = calamine.SheetTypeEnum.WorkSheet, calamine.SheetVisibleEnum.Visible
+    try:
+        book = calamine.CalamineWorkbook.from_filelike(BytesIO(raw))
+        sheets = [
+            one.name for one in book.sheets_metadata if (one.typ, one.visible) == (kind, visible)
+        ]
+        if not sheets:
+            return ReaderOutcome([], [], "no sheet is shown")
+        rows = book.get_sheet_by_name(sheets[0]).to_python(skip_empty_area=False)
+    except calamine.PasswordError:
+        return ReaderOutcome([], [], PROTECTED)
+    except Exception as error:  # noqa: BLE001 - its errors share no root of their own
+        return ReaderOutcome([], [], summary(error))
+    return ReaderOutcome(sheets, rows, "")
+
+
+def _limit_memory() -> None:
+    """Refuse this process more memory than a sheet needs, where the system can."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, hard))
+
+
+if __name__ == "__main__":
+    _limit_memory()
+    sys.stdout.buffer.write(pickle.dumps(tuple(read_sheet_cells(sys.stdin.buffer.read()))))
