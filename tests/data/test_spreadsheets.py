@@ -75,6 +75,10 @@ def test_what_is_read_in_another_process_is_what_is_read_here(ending):
 
 def test_a_fault_is_told_by_whoever_reads():
     assert spreadsheets.read_sheet_cells(b"words").fault == "Cannot detect file format"
+    with ZipFile(BytesIO(xlsx([["a"]]))) as old, ZipFile(buffer := BytesIO(), "w") as new:
+        for name in set(old.namelist()) - {"xl/workbook.xml"}:
+            new.writestr(name, old.read(name))
+    assert spreadsheets.read_sheet_cells(buffer.getvalue()).fault == "no sheet is shown"
 
 
 def test_a_file_on_which_the_reader_fails_is_refused_and_nothing_else_ends():

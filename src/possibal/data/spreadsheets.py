@@ -20,12 +20,13 @@ MOST_CELLS = 20_000_000
 MOST_BYTES = 2_000_000_000
 """Of a spreadsheet, which is a zip file, unpacked."""
 SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
-COLUMN = re.compile(rb"""\sr=["']([A-Z]+)[0-9]""")
-ROW = re.compile(rb"""\sr=["'][A-Z]*([0-9]+)["']""")
+COLUMN = re.compile(rb"""\sr=["']([A-Z]{1,9})[0-9]""")
+ROW = re.compile(rb"""\sr=["'][A-Z]*([0-9]{1,9})["']""")
 """Where a cell stands, as in B12."""
 LOCKED = (b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le"))
-"""How a file begins, and what it holds, that a password protects."""
-PROTECTED = "a password"
+"""How an Excel file begins, and what it holds, that a password protects."""
+MANIFEST, ENCRYPTED = "META-INF/manifest.xml", b"encryption-data"
+"""Where an OpenDocument file says so, and how."""
 MOST_MEMORY = 8 * 2**30
 """Bytes that the process that reads a sheet may take, where the system can tell."""
 
@@ -53,43 +54,44 @@ def first_sheet(content: RawFile) -> FirstSheet:
             "Reading spreadsheets needs python-calamine, which is not installed: "
             "run pip install 'possibal[excel]'."
         )
-    _check_locked(content)
-    _check_size(content)
+    _check(content)
     shown, rows, fault = _read_apart(content.raw)
-    if fault == PROTECTED:
-        raise _locked(content)
     if fault:
-        got = f"what cannot be read ({fault})"
-        raise content.refused("be a sound spreadsheet", got, "Save it anew as .xlsx or .csv.")
+        got, remedy = f"what cannot be read ({fault})", "Save it anew, without a password."
+        raise content.refused("be a sound spreadsheet", got, remedy)
     note = f"the first of {len(shown)} sheets, {shown[0]!r}, was read." if len(shown) > 1 else ""
     return FirstSheet(rows, note)
 
 
 # ---------------------------------------------------------------- checks
-def _check_locked(content: RawFile) -> None:
-    """Refuse a file that a password protects."""
+def _check(content: RawFile) -> None:
+    """Refuse what a password protects or what would fill the memory; faults are for calamine."""
     begin, name = LOCKED
     if content.raw.startswith(begin) and name in content.raw:
         raise _locked(content)
+    with (
+        suppress(BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error),
+        ZipFile(BytesIO(content.raw)) as pack,
+    ):
+        _check_parts(content, pack)
+
+
+def _check_parts(content: RawFile, pack: ZipFile) -> None:
+    """The same of a spreadsheet that is a zip file."""
+    size = sum(entry.file_size for entry in pack.infolist())
+    if size > MOST_BYTES:
+        rule = f"unpack to at most {MOST_BYTES // 10**9} GB"
+        raise content.refused(rule, f"{size} bytes", "Keep fewer rows.")
+    for name in pack.namelist():
+        if name == MANIFEST and ENCRYPTED in pack.read(name):
+            raise _locked(content)
+        if SHEET.fullmatch(name):
+            _check_cells(content, pack.read(name))
 
 
 def _locked(content: RawFile) -> ValueError:
     """The sentence on a file that a password protects."""
-    return content.refused("be open to all", PROTECTED, "Save it without one.")
-
-
-def _check_size(content: RawFile) -> None:
-    """Refuse what would fill the memory, as one cell in the last row and column does."""
-    try:
-        with ZipFile(BytesIO(content.raw)) as pack:
-            size = sum(entry.file_size for entry in pack.infolist())
-            if size > MOST_BYTES:
-                rule = f"unpack to at most {MOST_BYTES // 10**9} GB"
-                raise content.refused(rule, f"{size} bytes", "Keep fewer rows.")
-            for name in filter(SHEET.fullmatch, pack.namelist()):
-                _check_cells(content, pack.read(name))
-    except (BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error):
-        return  # calamine says what is wrong with it
+    return content.refused("be open to all", "a password", "Save it without one.")
 
 
 def _check_cells(content: RawFile, sheet: bytes) -> None:
@@ -134,8 +136,6 @@ def read_sheet_cells(raw: bytes) -> ReaderOutcome:
         if not sheets:
             return ReaderOutcome([], [], "no sheet is shown")
         rows = book.get_sheet_by_name(sheets[0]).to_python(skip_empty_area=False)
-    except calamine.PasswordError:
-        return ReaderOutcome([], [], PROTECTED)
     except Exception as error:  # noqa: BLE001 - its errors share no root of their own
         return ReaderOutcome([], [], summary(error))
     return ReaderOutcome(sheets, rows, "")
