@@ -359,6 +359,7 @@ def test_semicolons_let_points_separate_thousands(tmp_path):
 
 # ---------------------------------------------------------------- bad files
 LOCKED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "EncryptedPackage".encode("utf-16-le")
+SECRET = b"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>"
 FAR = [["a"], [1]]
 WIDE = [[f"c{i}" for i in range(2001)], [1] * 2001]
 
@@ -376,6 +377,14 @@ def hidden():
     book = openpyxl.load_workbook(BytesIO(xlsx([], FAR)))
     book.worksheets[1].sheet_state = "hidden"
     book.save(buffer := BytesIO())
+    return buffer.getvalue()
+
+
+def locked_ods():
+    """An OpenDocument file that says that a password protects it."""
+    with ZipFile(BytesIO(bytes_of(".ods"))) as old, ZipFile(buffer := BytesIO(), "w") as new:
+        for entry in old.namelist():
+            new.writestr(entry, old.read(entry).replace(b"/></manifest:manifest>", SECRET))
     return buffer.getvalue()
 
 
@@ -443,10 +452,11 @@ BAD = {
     "cut.ods": (bytes_of(".ods")[:900], "be a sound spreadsheet; got what cannot be read ("),
     "other zip.xlsx": (
         without("xl/workbook.xml", xlsx(FAR)),
-        "be a sound spreadsheet; got no sheet",
+        "be a sound spreadsheet; got what",
     ),
     "no content.ods": (without("content.xml", bytes_of(".ods")), "be a sound spreadsheet; got"),
     "locked.xlsx": (LOCKED, "be open to all; got a password in"),
+    "locked.ods": (locked_ods(), "be open to all; got a password in"),
     "no cells.xlsx": (xlsx([]), "hold a table; got nothing in"),
     "no cells first.xlsx": (xlsx([], FAR), "hold a table; got nothing in"),
     "hidden.xlsx": (hidden(), "hold a table; got nothing in"),

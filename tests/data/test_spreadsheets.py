@@ -1,3 +1,4 @@
+import shutil
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -61,3 +62,34 @@ def test_as_many_cells_as_may_be_are_read(monkeypatch):
     monkeypatch.setattr(spreadsheets, "MOST_CELLS", 3)
     with pytest.raises(ValueError, match=r"at most 3 cells in a sheet; got 2 rows and 2 columns"):
         first_sheet(raw(content))
+
+
+@pytest.mark.parametrize("ending", BOOKS)
+def test_what_is_read_in_another_process_is_what_is_read_here(ending):
+    content = BOOKS[ending]([["a", "b"], [1, ""]])
+    shown, rows, fault = spreadsheets.read_sheet_cells(content)
+    assert (rows, fault) == ([["a", "b"], [1, ""]], "")
+    assert len(shown) == 1
+    assert first_sheet(raw(content)).rows == rows
+
+
+def test_a_fault_is_told_by_whoever_reads():
+    assert spreadsheets.read_sheet_cells(b"words").fault == "Cannot detect file format"
+    with ZipFile(BytesIO(xlsx([["a"]]))) as old, ZipFile(buffer := BytesIO(), "w") as new:
+        for name in set(old.namelist()) - {"xl/workbook.xml"}:
+            new.writestr(name, old.read(name))
+    assert spreadsheets.read_sheet_cells(buffer.getvalue()).fault == "no sheet is shown"
+
+
+def test_a_file_on_which_the_reader_fails_is_refused_and_nothing_else_ends():
+    content = bytearray(BOOKS[".xls"]([["a"], [1]]))
+    content[0x4C:0x50] = b"\xff\xff\xff\x7f"
+    for end in range(600, len(content), 600):
+        with pytest.raises(ValueError, match=r"^file must be a sound spreadsheet; got what cannot"):
+            first_sheet(raw(bytes(content[:end])))
+
+
+def test_a_file_whose_reader_ends_its_process_is_refused(monkeypatch):
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with pytest.raises(ValueError, match=r"got what cannot be read \(its reader failed\) in"):
+        first_sheet(raw(xlsx([["a"]])))

@@ -14,7 +14,7 @@ def label(  # noqa: PLR0913 - one argument per option
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="A CSV, TSV, Parquet, JSONL or ARFF file, or a folder of pictures. "
+            help="A CSV, TSV, Excel, Parquet, JSON, text or ARFF file, or a folder of pictures. "
             "Left out: built-in pictures of handwritten digits.",
         ),
     ] = None,
