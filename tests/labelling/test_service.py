@@ -410,7 +410,8 @@ def test_a_row_that_somebody_is_at_cannot_be_chosen(at):
     row = row_of(at.ask("ann"))
     mine = row_of(at.ask("bob"))
     with pytest.raises(
-        RefusedError, match=rf"^row must be free; got {row}, which somebody has\. Pick another\.$"
+        RefusedError,
+        match=rf"^row must be free; got 'id-{row}', which somebody has\. Pick another\.$",
     ):
         at.choose("bob", row)
     assert row_of(at.ask("bob")) == mine

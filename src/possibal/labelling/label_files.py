@@ -196,7 +196,8 @@ class _LabelImport:
             held = verdict.settled
         if held is None or (held.who, _kind(held)) != (event.who, _kind(event)):
             return event.key not in self.state.events
-        same = held.label == event.label and event.made in {held.made, self.now}
+        label = event.label and self.state.name_of(event.label)
+        same = held.label == label and event.made in {held.made, self.now}
         return not same and event.key not in self.state.events
 
 
@@ -312,8 +313,8 @@ def _check_one_each(reading: _LabelImport, found: Sequence[tuple[str, Event]]) -
 
 def _check_classes(reading: _LabelImport, named: Sequence[str], events: Sequence[Event]) -> None:
     """Refuse a column that has too many labels to be one of classes."""
-    known = set(reading.state.classes(named))
-    new = {event.label for event in events if event.label} - known
+    known, name_of = set(reading.state.classes(named)), reading.state.name_of
+    new = {name_of(event.label) for event in events if event.label} - known
     if new and len(known | new) > MOST_CLASSES:
         raise ValueError(
             f"label must be a column of at most {MOST_CLASSES} classes, with those that the "

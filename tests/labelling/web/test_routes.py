@@ -251,7 +251,7 @@ def test_a_row_that_somebody_has_is_refused(app):
     reply = post(app, "ask", {"who": "ben", "row": 5})
     assert (reply.status, reply.json()["detail"]) == (
         409,
-        "row must be free; got 5, which somebody has. Pick another.",
+        "row must be free; got '6', which somebody has. Pick another.",
     )
 
 
