@@ -8,6 +8,7 @@ it is in the journal, so that it can be undone, and answers given under an old n
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from uuid import uuid4
 
 from possibal.data.schema import LONGEST_LABEL, MOST_CLASSES, clean
@@ -63,6 +64,12 @@ def described(
     given = {DESCRIPTION: description, COLOUR: colour}
     detail = {what: words for what, words in given.items() if words is not None}
     return change_event(Kind.DESCRIBE, name, who, detail)
+
+
+def stamped(state: JournalState, event: Event) -> Event:
+    """The event as made after all changes so far, and after all that the person did."""
+    last = max(state.latest_change, state.latest_of(event.who))
+    return replace(event, made=max(event.made, last + 1))
 
 
 # ---------------------------------------------------------------- rules

@@ -16,6 +16,7 @@ import numpy as np
 
 from possibal.arrays import Matrix, Places, Vector
 from possibal.campaign.stopping import CERTAIN
+from possibal.errors import RefusedError
 from possibal.labelling.explanation import NEAR
 from possibal.labelling.ranking import Ranking, RankingTask
 from possibal.labelling.storage.journal import Event, JournalState, Kind, replay
@@ -111,7 +112,7 @@ class ReadModel:
         draws, rows = self._check_rows
         if draws is not self.state.draws:
             draws = self.state.draws
-            rows = tuple(sorted({*self._first_check_rows, *(row for one in draws for row in one)}))
+            rows = tuple(sorted({*self._first_check_rows, *self.drawn_rows}))
             self._check_rows = draws, rows
         return rows
 
@@ -136,17 +137,30 @@ class ReadModel:
         """
         with self.lock:
             check, draws = set(self.check_rows), len(self.state.draws)
+        more = self.most_check_rows - len(check)
+        if not 1 <= count <= more:
+            room = f"from 1 to {more}" if more > 0 else "none, for there are enough"
+            raise RefusedError(
+                f"rows must be {room}, as at most {self.most_check_rows} of {self.setup.rows} may "
+                f"be check rows; got {count} more than {len(check)}. Draw fewer."
+            )
         rng = np.random.default_rng([self.setup.seed, crc32(b"check"), 1 + draws])
         order = rng.permutation(self.setup.rows).tolist()
         return tuple(sorted(islice((row for row in order if row not in check), count)))
 
     @property
     def is_check_due(self) -> bool:
-        """Whether the next question is to be about a check row."""
+        """Whether the next question is to be about a check row of the start."""
         with self.lock:
             labels = self.state.labels
-            checked = sum(row in labels for row in self.check_rows)
-            return checked < (len(labels) - checked - self._given) // (EVERY - 1)
+            learnt = len(labels) - sum(row in labels for row in self.check_rows) - self._given
+            checked = sum(row in labels for row in self._first_check_rows)
+            return checked < learnt // (EVERY - 1)
+
+    @property
+    def drawn_rows(self) -> tuple[int, ...]:
+        """Check rows that somebody drew since the start, to be asked about before all others."""
+        return tuple(row for one in self.state.draws for row in one)
 
     # ------------------------------------------------------------ rows
 

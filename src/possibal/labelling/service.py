@@ -6,7 +6,6 @@ An answer is durable before anybody hears that it was taken. The next question i
 last ranking, while a new one is being made.
 """
 
-import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -26,9 +25,9 @@ from possibal.labelling.storage.journal import (
     ON_CAMPAIGN,
     ON_CLASSES,
     ON_ROWS,
-    PLACES,
     Event,
     Kind,
+    check_detail,
     drawn_places,
 )
 from possibal.labelling.storage.leases import Lease, LeaseTable
@@ -305,24 +304,14 @@ class LabellingService:
             known = read_model.state.events.get(event.key)
             if known is not None:
                 return StoredEvent(known, repeated=True)
-            more = read_model.most_check_rows - len(read_model.check_rows)
-            if not 1 <= count <= more:
-                raise RefusedError(
-                    f"rows must be from 1 to {more}, as half of all rows may be check rows; "
-                    f"got {count}. Draw fewer."
-                    if more > 0
-                    else f"rows must leave half of all rows to learn from; got {count} more than "
-                    f"{len(read_model.check_rows)} of {self.setup.rows}. Label those there are."
-                )
-            drawn = json.dumps(read_model.draw_check_rows(count))
-            return self._change(replace(event, detail={PLACES: drawn}))
+            detail = check_detail(read_model.draw_check_rows(count))
+            return self._change(replace(event, detail=detail))
 
     def _do(self, event: Event) -> Event:
         """An event of our own clock, durable, later than all that the person did."""
         self.read_model.catch_up()
         with self._lock:
-            last = self.read_model.state.latest_of(event.who)
-        return self.answer(replace(event, made=max(event.made, last + 1))).event
+            return self.answer(class_changes.stamped(self.read_model.state, event)).event
 
     def _change(self, event: Event) -> StoredEvent:
         """A change of the campaign, durable, made after all others, whatever a clock says."""
@@ -416,6 +405,7 @@ class LabellingService:
     def _preferred(self) -> Iterator[Collection[int]]:
         """Some rows, then others, the best first; some come twice."""
         check = self.read_model.check_rows
+        yield self.read_model.drawn_rows
         if check and self.read_model.is_check_due:
             yield check
         yield self.scheduler.order

@@ -10,7 +10,7 @@ from PIL import Image
 from support.begun import campaign, clouds, said, source, told
 
 from possibal.labelling.storage import database, doctor
-from possibal.labelling.storage.journal import Kind
+from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.leases import Lease
 from possibal.labelling.storage.store import Store, clock
 
@@ -175,6 +175,32 @@ def test_events_that_make_no_sense_are_named(any_db):
         "there are events about rows that there are not: 2, 3.",
         "there are events that should name a class and do not: 4.",
         "there are events that name a class nobody added: 13, 14, 15, 16, 17 and 2 others.",
+    ]
+
+
+def test_changes_of_the_campaign_are_well(db):
+    made = {"key": "c1", "who": "ann", "made": 1}
+    told(
+        db,
+        Event(**made, kind=Kind.RENAME, label="small", detail={"to": "tiny"}),
+        said(20, "tiny"),
+        Event("c2", Kind.CHECK, "ann", 2, detail={"rows": "[3, 4]"}),
+    )
+    assert "every label is a class that was named" in sentences(db)
+    assert "every change of the campaign says what it is" in sentences(db)
+
+
+def test_changes_that_say_nothing_are_named(any_db):
+    told(
+        any_db,
+        Event("c1", Kind.RENAME, "ann", 1, label="small"),
+        Event("c2", Kind.CHECK, "ann", 2, detail={"rows": "[99]"}),
+        Event("c3", Kind.CHECK, "ann", 3),
+        Event("c4", Kind.REMOVE, "ann", 4),
+    )
+    assert faults(any_db) == [
+        "there are events that should name a class and do not: 16.",
+        "there are events whose detail is missing or odd: 13, 14, 15.",
     ]
 
 

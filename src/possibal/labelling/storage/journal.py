@@ -210,6 +210,11 @@ def _class_detail(said: Mapping[str, str]) -> ClassDetail:
     return ClassDetail(said.get(DESCRIPTION, ""), said.get(COLOUR, ""))
 
 
+def check_detail(rows: Iterable[int]) -> dict[str, str]:
+    """The detail of an event that makes these rows check rows."""
+    return {PLACES: json.dumps(list(rows))}
+
+
 def drawn_places(event: Event) -> tuple[int, ...]:
     """The places of the rows that an event drew; none where it does not say so."""
     try:
@@ -388,6 +393,10 @@ class JournalState:
         """The last thing this person did that can still be undone."""
         found = [self._last_of(orders.get(who, [])) for orders in (self._of, self._others_of)]
         return max((event for event in found if event), key=lambda e: e.order, default=None)
+
+    def last_change(self, who: str) -> Event | None:
+        """The last change of classes or check rows by this person that can still be undone."""
+        return self._last_of(self._others_of.get(who, []))
 
     def _last_of(self, orders: list[Order]) -> Event | None:
         """The last of some events that can still be undone."""
