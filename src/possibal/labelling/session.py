@@ -151,8 +151,7 @@ class StoredCampaign:
 
     def _name(self, label: str) -> None:
         """Make a label a class, if it is none yet."""
-        if label not in self._read_model.classes:
-            self._do(Kind.CLASS, None, label)
+        self._service.ensure_class(label, self._who)
 
     def _do(self, kind: Kind, row: int | None, label: str | None = None) -> None:
         """Keep an action."""
