@@ -23,7 +23,7 @@ from possibal.data.features import FeatureMatrix, FeatureRecipe, ImageFiles, poo
 from possibal.data.frames import frame_index, from_frame
 from possibal.data.name_types import NameType
 from possibal.data.schema import Column, ColumnKind, ColumnRoles, Labels, clean, text_cells
-from possibal.data.source import SourceSpec, digest, is_folder
+from possibal.data.source import ZIP, SourceSpec, digest, is_pictures, picture_folder
 from possibal.processes import collector_paused
 
 StageProgress: TypeAlias = Callable[[str, float], None]
@@ -36,6 +36,8 @@ EXACT = 1e15
 """Whole numbers below are shown with all their digits."""
 READ, MADE = 0.4, 0.9
 """Shares of the work that are done when the file is read, and when its features are made."""
+UNSORTED = frozenset(["unlabelled", "unlabeled", "unsorted", "unknown", "todo", "new"])
+"""Names of sub-folders that are no classes, but hold pictures without a label."""
 ENCODED = {
     "numbers": ColumnKind.NUMBER,
     "truths": ColumnKind.CATEGORY,
@@ -74,6 +76,12 @@ class SourceRows:
     label_type: NameType
     digest: str
     notes: tuple[str, ...]
+
+    @property
+    def hides_folders(self) -> bool:
+        """Whether the folder of a picture would give its class away."""
+        in_folder = self.pictures is not None and self.roles.image is None
+        return in_folder and images.folder_labels([str(name) for name in self.ids]) is not None
 
     @property
     def kind(self) -> str:
@@ -185,10 +193,14 @@ def ingest_frame(
 
 
 def read_file_rows(wanted: SourceSpec, progress: StageProgress) -> SourceRows:
-    """The rows of a file or folder, before they are numbers."""
+    """The rows of a file, a folder of pictures or a zip file of them, before they are numbers."""
     schema.check_classes(wanted.classes)
-    rows = (_from_folder if is_folder(wanted.source) else _from_file)(wanted, progress)
-    return replace(rows, digest=digest(wanted.source))
+    if not is_pictures(wanted.source):
+        return replace(_from_file(wanted, progress), digest=digest(wanted.source))
+    words = f"unpacking {wanted.source.name}"
+    folder = picture_folder(wanted.source, lambda share: progress(words, share * READ))
+    rows = _from_folder(replace(wanted, source=folder))
+    return replace(rows, name=_stem(wanted.source.name), digest=digest(folder))
 
 
 def read_frame_rows(
@@ -210,10 +222,10 @@ def read_frame_rows(
 
 def ingest_new_rows(recipe: FeatureRecipe, wanted: SourceSpec, progress: StageProgress) -> NewRows:
     """Features of new rows of a file or folder, by a fitted recipe; labels are not looked at."""
-    folder = is_folder(wanted.source)
+    folder = is_pictures(wanted.source)
     _check_source(recipe, wanted, folder=folder)
     if folder:
-        pictures, notes = _pictures(wanted)
+        pictures, notes = _pictures(picture_folder(wanted.source))
         table, rows, ids = Table((), ()), pictures, pictures.names
     else:
         table, notes = _read(wanted, progress, least=1)
@@ -272,8 +284,8 @@ def _new_ids(wanted: SourceSpec, table: Table) -> tuple[Hashable, ...]:
 
 
 # ---------------------------------------------------------------- folders
-def _from_folder(wanted: SourceSpec, _progress: StageProgress) -> SourceRows:
-    """The pictures of a folder."""
+def _from_folder(wanted: SourceSpec) -> SourceRows:
+    """The pictures of a folder; sub-folders that may be classes give labels."""
     for option in ("label", "id", "text", "image", "encoding", "use", "leave_out"):
         if getattr(wanted, option):
             raise ValueError(
@@ -281,20 +293,40 @@ def _from_folder(wanted: SourceSpec, _progress: StageProgress) -> SourceRows:
                 f"got {_first(getattr(wanted, option))!r}. "
                 "Name a file that lists the pictures instead."
             )
-    pictures, notes = _pictures(wanted)
+    pictures, notes = _pictures(wanted.source)
     _check_rows(len(pictures.names), LEAST_ROWS)
+    labels, classes, said = _folder_labels(pictures.names, wanted.classes)
     return SourceRows(
         name=pictures.folder.name,
         ids=pictures.names,
         table=Table((), ()),
         roles=ColumnRoles(None, None, (), None, (), {}, ()),
         pictures=pictures,
-        labels=(None,) * len(pictures.names),
-        classes=wanted.classes,
+        labels=labels,
+        classes=classes,
         label_type=NameType.TEXT,
         digest="",
-        notes=notes,
+        notes=(*notes, *said),
     )
+
+
+def _folder_labels(
+    names: Sequence[str], classes: tuple[str, ...]
+) -> tuple[Labels, tuple[str, ...], list[str]]:
+    """The label of each picture by its sub-folder, the classes, and what is to be said.
+
+    Sub-folders are classes unless they are none of the classes that are named: a folder that is
+    called unlabelled, or unsorted, holds what is to be labelled.
+    """
+    found = images.folder_labels(names)
+    if found is None:
+        return (None,) * len(names), classes, []
+    labels = tuple(None if label.lower() in UNSORTED else label for label in found)
+    known = tuple(dict.fromkeys(label for label in labels if label is not None))
+    if classes and not set(known) <= set(classes):
+        return (None,) * len(names), classes, []
+    said = f"the {len(known)} sub-folders {', '.join(known)} were taken as labels."
+    return labels, classes or known, [said]
 
 
 def _first(given: str | tuple[str, ...]) -> str:
@@ -302,14 +334,14 @@ def _first(given: str | tuple[str, ...]) -> str:
     return given if isinstance(given, str) else given[0]
 
 
-def _pictures(wanted: SourceSpec) -> tuple[ImageFiles, tuple[str, ...]]:
+def _pictures(source: Path) -> tuple[ImageFiles, tuple[str, ...]]:
     """The pictures of a folder, and what was left out."""
-    folder = wanted.source.resolve()
+    folder = source.resolve()
     found = images.list_images(folder)
     if not found.names:
         raise ValueError(
             f"file must be a table, or a folder of pictures that end in {', '.join(images.TYPES)}; "
-            f"got the folder {str(wanted.source)!r} without any. Name another one."
+            f"got the folder {str(source)!r} without any. Name another one."
         )
     odd = next((name for name in found.names if clean(name) != name), None)
     if odd is not None:
@@ -358,7 +390,8 @@ def _from_table(table: Table, wanted: SourceSpec, ids: tuple[Hashable, ...] | No
 
 def _stem(name: str) -> str:
     """A file's name without its ending."""
-    ending = next((one for one in readers.READERS if name.lower().endswith(one)), "")
+    endings = (*readers.READERS, ZIP)
+    ending = next((one for one in endings if name.lower().endswith(one)), "")
     return name[: len(name) - len(ending)] or name
 
 

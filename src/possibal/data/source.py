@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from possibal.data import images
+from possibal.data import archives, images
+from possibal.data.decoding import Progress, no_progress
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,27 @@ class SourceSpec:
             object.__setattr__(self, option, listed)
 
 
+ZIP = ".zip"
+
+
+def is_pictures(source: Path) -> bool:
+    """Whether a source is a folder of pictures, or a zip file of one."""
+    return is_folder(source) or source.name.lower().endswith(ZIP)
+
+
+def picture_folder(source: Path, progress: Progress = no_progress) -> Path:
+    """The folder of pictures that a source is; that of a zip file is unpacked beside it, once."""
+    if is_folder(source):
+        return source
+    return archives.unpack_pictures(source, progress=progress).folder
+
+
 def digest(source: Path) -> str:
     """Content hash: SHA-256 of a file, or of the names and sizes of a folder's pictures."""
-    if is_folder(source):
-        names = images.list_images(source.resolve()).names
-        sizes = [(name, (source / name).stat().st_size) for name in names]
+    if is_pictures(source):
+        folder = picture_folder(source)
+        names = images.list_images(folder.resolve()).names
+        sizes = [(name, (folder / name).stat().st_size) for name in names]
         return hashlib.sha256(repr(sizes).encode()).hexdigest()
     try:
         with source.open("rb") as file:

@@ -82,6 +82,7 @@ def _setup(intake: "IngestedRows", options: Options) -> Setup:
         columns=tuple((one.name, str(one.kind), one.note) for one in intake.columns),
         id_type=name_type("ids", rows.ids),
         label_type=rows.label_type,
+        hidden_folders=rows.hides_folders,
     )
 
 

@@ -8,7 +8,6 @@ are missing are not asked about any more; labels stay.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +19,6 @@ from possibal.labelling.storage.journal import Event, Kind, replay
 from possibal.labelling.storage.store import Contents, Item, Setup, Store, clock
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
-    from possibal.arrays import Matrix
     from possibal.data.ingest import SourceRows
 
 SHOWN = 5
@@ -83,7 +81,7 @@ def pool_spec(setup: Setup, wanted: SourceSpec) -> SourceSpec:
 
 # ---------------------------------------------------------------- comparing
 def compare(store: Store, rows: "SourceRows") -> PoolChanges:
-    """What changed between a campaign and a source, or one sentence where they have no row alike."""
+    """What changed between a campaign and a source, or one sentence on a source of other rows."""
     setup, items = store.setup(), store.items()
     if rows.fields != setup.fields or rows.kind != setup.kind:
         raise _other(rows, f"the columns {', '.join(map(repr, rows.fields[:8])) or 'of pictures'}")
@@ -180,9 +178,7 @@ def grow(store: Store, rows: "SourceRows", changes: PoolChanges) -> None:
     joining = rows.part(changes.new)
     items, labels = items_and_labels(joining, first=len(X))
     names = _names(setup, store.places(), rows)
-    items = [
-        replace(item, id=names[place]) for item, place in zip(items, changes.new, strict=True)
-    ]
+    items = [replace(item, id=names[place]) for item, place in zip(items, changes.new, strict=True)]
     changed = dict(changes.changed or {})
     renewed = [
         replace(item, row=row, id=names[place])
@@ -190,7 +186,8 @@ def grow(store: Store, rows: "SourceRows", changes: PoolChanges) -> None:
             changed.items(), items_and_labels(rows.part(list(changed.values())))[0], strict=True
         )
     ]
-    grown = np.vstack([X, _numbers(recipe, joining, X.shape[1])])
+    new = source_features(recipe, joining) if changes.new else np.empty((0, X.shape[1]))
+    grown = np.vstack([X, new])
     if changed:
         grown[list(changed)] = source_features(recipe, rows.part(list(changed.values())))
     later = replace(
@@ -202,16 +199,6 @@ def grow(store: Store, rows: "SourceRows", changes: PoolChanges) -> None:
     )
     events = [*labels, *_absences(store, changes)]
     store.extend(later, Contents(items, {"X": grown}, events), renewed)
-
-
-def _numbers(recipe: object, rows: "SourceRows", width: int) -> "Matrix":
-    """Rows as numbers; none at all where there are none."""
-    from possibal.data.features import FeatureRecipe
-    from possibal.data.ingest import source_features
-
-    if not rows.ids or not isinstance(recipe, FeatureRecipe):
-        return np.empty((0, width))
-    return source_features(recipe, rows)
 
 
 def _absences(store: Store, changes: PoolChanges) -> list[Event]:
@@ -227,8 +214,3 @@ def _absences(store: Store, changes: PoolChanges) -> list[Event]:
             back = Event("", Kind.UNDO, FILE, now, target=target.key)
             events.append(replace(imported_event(names[row].id, back), target=target.key))
     return events
-
-
-def source_path(pool: object) -> Path | None:
-    """The path of a pool that is a file or folder; None where it is rows in memory."""
-    return Path(pool) if isinstance(pool, str | Path) else None

@@ -91,7 +91,9 @@ class ReadModel:
         """What is to be ranked now."""
         with self.lock:
             check, labels = frozenset(self.check_rows), self.state.labels
-            dropped = {row for row, verdict in self.state.verdicts.items() if verdict.is_bad}
+            verdicts = self.state.verdicts.items()
+            dropped = {row for row, verdict in verdicts if verdict.is_bad or verdict.is_gone}
+            dropped -= {row for row in dropped if row in labels}
             undecided = {row for row in self.state.conflicts() if row not in labels}
             return RankingTask(
                 self.state.answers(check),

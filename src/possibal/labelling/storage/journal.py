@@ -41,6 +41,7 @@ class Kind(StrEnum):
     REMOVE = "remove"
     DESCRIBE = "describe"
     CHECK = "check"
+    GONE = "gone"
 
 
 NAMING = frozenset([Kind.LABEL, Kind.EDIT, Kind.IMPORT])
@@ -49,7 +50,7 @@ OPINIONS = NAMING | {Kind.SKIP, Kind.UNSURE, Kind.BAD}
 """Kinds that are about a row, in the view of one person."""
 LABELLED = NAMING | {Kind.SETTLE, Kind.CLASS}
 """Kinds that make what they name a class."""
-ON_ROWS = OPINIONS | {Kind.SETTLE}
+ON_ROWS = OPINIONS | {Kind.SETTLE, Kind.GONE}
 """Kinds that need a row."""
 ON_CLASSES = frozenset([Kind.CLASS, Kind.RENAME, Kind.REMOVE, Kind.DESCRIBE])
 """Kinds that change which classes there are, or what is said of them."""
@@ -107,10 +108,17 @@ class RowVerdict:
     Attributes:
         opinions: the latest of each person that is not undone.
         settled: the event that settled a conflict, if one did.
+        gone: the event that says that the source has the row no more, if it has not.
     """
 
     opinions: dict[str, Event] = field(default_factory=dict[str, Event])
     settled: Event | None = None
+    gone: Event | None = None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the source has the row no more; a label that it has stays."""
+        return self.gone is not None
 
     @functools.cached_property
     def naming(self) -> dict[str, Event]:
@@ -145,8 +153,9 @@ class RowVerdict:
         return max(event.order for event in events)
 
     def wants(self, people: int) -> bool:
-        """Whether fewer than so many people named its class, and it is neither settled nor bad."""
-        return self.settled is None and not self.is_bad and len(self.naming) < people
+        """Whether fewer than so many people named its class, and nothing else settles it."""
+        is_open = self.settled is None and not self.is_bad and not self.is_gone
+        return is_open and len(self.naming) < people
 
 
 NOTHING = RowVerdict()
@@ -291,8 +300,8 @@ class JournalState:
         if self._catalogue.names:
             holding = [self.named(event) for event in holding]
         opinions = {event.who: event for event in holding if event.kind in OPINIONS}
-        settled = [event for event in holding if event.kind is Kind.SETTLE]
-        return RowVerdict(opinions, settled[-1] if settled else None)
+        last = {event.kind: event for event in holding}
+        return RowVerdict(opinions, last.get(Kind.SETTLE), last.get(Kind.GONE))
 
     def _update_catalogue(self) -> None:
         """See anew which classes and check rows there are, and rows by the classes' names."""

@@ -240,7 +240,17 @@ class Store:
         """Close it."""
         self.close()
 
-    # ------------------------------------------------------------ what does not change
+    # ------------------------------------------------------------ rows, which seldom change
+
+    def extend(self, setup: Setup, contents: Contents, changed: Sequence[Item]) -> None:
+        """Rows that join at the end, rows that changed, and what the campaign is with them.
+
+        Args:
+            setup: that of the grown campaign.
+            contents: the rows that join, the arrays that are replaced, and what is known of rows.
+            changed: rows as they are now.
+        """
+        self._run(lambda connection: _extend(connection, setup, contents, changed))
 
     def setup(self) -> Setup:
         """What the campaign was begun with."""
@@ -344,6 +354,29 @@ def _begin(connection: Connection, setup: Setup, contents: Contents) -> None:
     given = {"schema": str(database.SCHEMA), "setup": json.dumps(asdict(setup))}
     rows = [{"name": name, "value": value} for name, value in given.items()]
     connection.execute(insert(database.facts), rows)
+    _fill(connection, contents)
+    if contents.events:
+        known = [_values(event, clock()) for event in contents.events]
+        connection.execute(insert(database.events), known)
+
+
+def _extend(
+    connection: Connection, setup: Setup, contents: Contents, changed: Sequence[Item]
+) -> None:
+    """Put rows beside and in place of others."""
+    facts, items, parts = database.facts, database.items, database.parts
+    given = json.dumps(asdict(setup))
+    connection.execute(update(facts).where(facts.c.name == "setup").values(value=given))
+    for item in changed:
+        values = {"cells": json.dumps(item.cells), "media": item.media}
+        connection.execute(update(items).where(items.c.row == item.row).values(values))
+    connection.execute(delete(parts).where(parts.c.name.in_(contents.arrays)))
+    _fill(connection, contents)
+    _append(connection, contents.events)
+
+
+def _fill(connection: Connection, contents: Contents) -> None:
+    """Put rows and arrays into the tables."""
     if contents.items:
         listed = [{**vars(item), "cells": json.dumps(item.cells)} for item in contents.items]
         connection.execute(insert(database.items), listed)
@@ -356,9 +389,6 @@ def _begin(connection: Connection, setup: Setup, contents: Contents) -> None:
             for number, at in enumerate(range(0, len(content), CHUNK))
         ]
         connection.execute(insert(database.parts), numbered)
-    if contents.events:
-        known = [_values(event, clock()) for event in contents.events]
-        connection.execute(insert(database.events), known)
 
 
 def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
