@@ -87,6 +87,13 @@ def label(  # noqa: PLR0913 - one argument per option
         int | None, typer.Option(help="Port to listen on; a free one if left out.")
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    accept_changes: Annotated[
+        bool,
+        typer.Option(
+            "--accept-changes",
+            help="Take in rows that changed or are missing since last time; labels stay.",
+        ),
+    ] = False,
 ) -> None:
     """Label a file in the browser: the most informative row first, every answer kept."""
     from possibal.cli import label_session
@@ -110,4 +117,6 @@ def label(  # noqa: PLR0913 - one argument per option
             tuple(leave_out or ()),
         )
         address = Address(host, port, tuple(allow_host or ()))
-    label_session.label(label_session.LabelRequest(wanted, options, db, address, browser))
+    label_session.label(
+        label_session.LabelRequest(wanted, options, db, address, browser, accept_changes)
+    )

@@ -1,26 +1,46 @@
 """Session of `possibal label`: ingest a file, create or reopen its campaign, serve the page."""
 
-from collections.abc import Generator
+import sys
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from possibal.cli.console import console, mistakes, shares
+import typer
+from rich.table import Table
+
+from possibal.cli.console import console, grid, mistakes, shares
 from possibal.data import digits
 from possibal.data.source import SourceSpec, digest
+from possibal.labelling import class_changes
 from possibal.labelling.create import Options, create_campaign
 from possibal.labelling.ranker_process import RankerProcess
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.database import address, file_of, shown
+from possibal.labelling.storage.journal import Kind, check_detail
 from possibal.labelling.storage.store import Setup, Store
 from possibal.labelling.web.server import Address, Server
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import, and going on needs none of it
     from possibal.data.ingest import IngestedRows
+    from possibal.data.schema import Column
 
+MANY_COLUMNS = 30
+"""Columns that are listed one by one."""
+ROLES = {
+    "label": "label",
+    "id": "id",
+    "text": "text",
+    "image": "picture",
+    "leave_out": "left out",
+}
+"""What users say of columns, and the kind that a column then has."""
+TERMINAL = "terminal"
+"""Who adds classes and check rows from the command line."""
 ENDING = ".possibal.db"
 """Of the file that keeps a campaign, beside the file that it is about."""
 
@@ -35,6 +55,7 @@ class LabelRequest:
         db: where it is kept; beside the file if left out.
         address: of the page.
         browser: whether to open it.
+        accept_changes: whether rows that changed or are missing are taken in without a question.
     """
 
     wanted: SourceSpec | None
@@ -42,6 +63,7 @@ class LabelRequest:
     db: str | None
     address: Address
     browser: bool
+    accept_changes: bool = False
 
 
 def label(asked: LabelRequest) -> None:
@@ -52,7 +74,7 @@ def label(asked: LabelRequest) -> None:
         with mistakes():
             wanted = asked.wanted or _built_in()
             db = beside(wanted.source) if asked.db is None else asked.db
-            store = _opened(db, wanted, asked.options)
+            store = _opened(db, asked, wanted)
         with store, serving(store) as at:
             say = console()
             say.print(f"Label at {server.url}", soft_wrap=True)
@@ -86,36 +108,109 @@ def _built_in() -> SourceSpec:
     return SourceSpec(digits.digits(Path()), classes=digits.CLASSES)
 
 
-def _opened(db: str, wanted: SourceSpec, options: Options) -> Store:
+def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> Store:
     """The campaign of a file: gone on with, or begun."""
+    say = console()
     if not Store.exists(db):
         _check_folder(db)
         intake = _ingested(wanted)
+        say.print(columns_table(intake.columns))
+        told = [one.note for one in intake.columns if one.note]
         for note in intake.notes:
-            console().print(note, soft_wrap=True)
-        return create_campaign(db, intake, options)
+            if not any(words in note for words in told):
+                say.print(note, soft_wrap=True)
+        if None not in intake.source.labels:
+            say.print("Every row has a label already, so that nothing is left to ask.")
+        return create_campaign(db, intake, asked.options)
     store = Store.open(db)
     try:
-        _check_same(store.setup(), wanted, db)
+        sentences = [*_kept(store.setup(), asked.options, wanted)]
+        _grow(store, wanted, accept=asked.accept_changes)
+        sentences += _added(store, wanted.classes, asked.options.check)
     except BaseException:
         store.close()
         raise
-    said = f"Going on with {len(store.events())} actions so far."
-    for sentence in (*_kept(store.setup(), options), said):
-        console().print(sentence, soft_wrap=True)
+    sentences.append(f"Going on with {len(store.events())} actions so far.")
+    for sentence in sentences:
+        say.print(sentence, soft_wrap=True)
     return store
 
 
-def _kept(setup: Setup, options: Options) -> list[str]:
+def columns_table(columns: Sequence["Column"]) -> Table | str:
+    """How columns were understood, as a table to print; of very many the first."""
+    if not columns:
+        return ""
+    rows = [[one.name, str(one.kind), one.note] for one in columns[:MANY_COLUMNS]]
+    if len(columns) > MANY_COLUMNS:
+        counts = Counter(str(one.kind) for one in columns[MANY_COLUMNS:])
+        others = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+        rows.append([f"{len(columns) - MANY_COLUMNS} more", others, ""])
+    heads = [("column", False), ("read as", False), ("what was done", False)]
+    return grid("How the columns were read (--use, --leave-out and --text change it)", heads, rows)
+
+
+# ---------------------------------------------------------------- going on
+def _kept(setup: Setup, options: Options, wanted: SourceSpec) -> Iterator[str]:
     """What was asked for, but stays as it was when the campaign began."""
     usual = Options()
-    names = [field.name for field in fields(options)]
-    asked = [name for name in names if getattr(options, name) != getattr(usual, name)]
-    return [
-        f"{name} stays {getattr(setup, name)}, as when the campaign began."
-        for name in asked
-        if getattr(options, name) != getattr(setup, name)
-    ]
+    for name in ("strategy", "seed", "people"):
+        if getattr(options, name) not in {getattr(usual, name), getattr(setup, name)}:
+            yield f"{name} stays {getattr(setup, name)}, as when the campaign began."
+    kinds = {column: kind for column, kind, _ in setup.columns}
+    for name, kind in ROLES.items():
+        given = getattr(wanted, name)
+        named = (given,) if isinstance(given, str) else given or ()
+        columns = [part.strip() for one in named for part in one.split(",")]
+        if any(kinds.get(column) != kind for column in columns):
+            yield f"{name} stays as when the campaign began; {', '.join(columns)} is not taken."
+
+
+def _grow(store: Store, wanted: SourceSpec, *, accept: bool) -> None:
+    """Take in what the file has that the campaign has not, if the user agrees to changes."""
+    if digest(wanted.source) == store.setup().digest:
+        return
+    from possibal.data.ingest import read_file_rows
+    from possibal.labelling import growth
+
+    with shares() as tell:
+        rows = read_file_rows(growth.pool_spec(store.setup(), wanted), tell)
+        changes = growth.compare(store, rows)
+    say = console()
+    for sentence in changes.sentences:
+        say.print(sentence, soft_wrap=True)
+    say.print(changes.summary, soft_wrap=True)
+    if changes.needs_consent and not accept and not _agreed():
+        raise ValueError(
+            "file must have the rows that the campaign was begun with; got changes, as listed. "
+            "Take them in with --accept-changes (labels stay), or choose another place with --db."
+        )
+    growth.grow(store, rows, changes)
+
+
+def _agreed() -> bool:
+    """Whether the user at the terminal takes changes in; nobody there takes none."""
+    if not sys.stdin.isatty():
+        return False
+    return typer.confirm(
+        "Take these changes in? Labels stay, and missing rows are not asked about."
+    )
+
+
+def _added(store: Store, classes: Sequence[str], check: int) -> Iterator[str]:
+    """Add classes and check rows that the campaign has not, and say so."""
+    read_model = ReadModel(store)
+    new = [name for name in classes if name not in read_model.classes]
+    for name in new:
+        event = class_changes.stamped(read_model.state, class_changes.added(name, TERMINAL))
+        class_changes.check_change(read_model.state, read_model.setup.classes, event)
+        read_model.apply(store.append([event]))
+    if new:
+        yield f"Added the classes {', '.join(new)}."
+    more = check - len(read_model.check_rows)
+    if more > 0:
+        rows = read_model.draw_check_rows(more)
+        store.append([class_changes.change_event(Kind.CHECK, None, TERMINAL, check_detail(rows))])
+        yield f"Drew {more} more check rows at random; there are {check} now."
 
 
 def _check_folder(db: str) -> None:
@@ -123,15 +218,6 @@ def _check_folder(db: str) -> None:
     path = file_of(address(db))
     if path is not None and not path.absolute().parent.is_dir():
         raise ValueError(f"db must be in a folder that exists; got {db!r}. Make the folder first.")
-
-
-def _check_same(setup: Setup, wanted: SourceSpec, db: str) -> None:
-    """Refuse to go on with the campaign of another file."""
-    if digest(wanted.source) != setup.digest:
-        raise ValueError(
-            f"file must be the one that the campaign in {db!r} was begun with; got "
-            f"{str(wanted.source)!r}, which differs. Choose another place with --db."
-        )
 
 
 def _ingested(wanted: SourceSpec) -> "IngestedRows":

@@ -501,8 +501,8 @@ def _column(name: str, encoders: Mapping[str, Encoder], wanted: SourceSpec) -> C
         )
         return Column(name, ColumnKind.LEFT_OUT, asked)
     encoder = encoders[name]
-    note = encoder.note.removeprefix(f"column {name} ").removesuffix(" and was left out.")
-    return Column(name, ENCODED[encoder.kind], note.removesuffix("."))
+    note = encoder.note.removeprefix(f"column {name} ").removesuffix("and was left out.")
+    return Column(name, ENCODED[encoder.kind], note.rstrip(" ,."))
 
 
 # ---------------------------------------------------------------- what is shown
