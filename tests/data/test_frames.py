@@ -182,7 +182,7 @@ def test_an_array_gets_names_for_its_columns():
 def test_masked_cells_and_no_dates_are_missing():
     assert from_frame(np.ma.masked_less([[1.0, -1.0]], 0)).columns == ([1.0], [None])
     days = np.array([["2024-02-29", "NaT"]], dtype="datetime64[ns]")
-    assert from_frame(days).columns == ([dt.datetime(2024, 2, 29)], [None])  # noqa: DTZ001 - as given
+    assert from_frame(days).columns == ([dt.datetime(2024, 2, 29)], [None])
 
 
 @pytest.mark.parametrize("width", [2, 3])
@@ -285,7 +285,7 @@ def test_columns_that_differ_in_length_are_refused_with_both():
         ([("a", 1), ("a", 2)], [("a", 1), ("a", 2)]),
         (
             pd.to_datetime(["2024-02-29", "2024-03-01"]),
-            [dt.datetime(2024, 2, 29), dt.datetime(2024, 3, 1)],  # noqa: DTZ001 - without a zone
+            [dt.datetime(2024, 2, 29), dt.datetime(2024, 3, 1)],
         ),
         (pd.RangeIndex(1, 3), [1, 2]),
     ],

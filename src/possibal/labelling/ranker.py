@@ -13,6 +13,7 @@ from possibal.acquisition.pointwise import necessity
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import leading_labels
 from possibal.campaign.campaign import BATCH_CANDIDATES, Answer, Campaign
+from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.labelling import evaluation
 from possibal.labelling.evaluation import MeasuredSaving
 from possibal.labelling.ranking import UNKNOWN, Ranking, RankingTask, overview_sample
@@ -21,10 +22,16 @@ from possibal.labelling.ranking import UNKNOWN, Ranking, RankingTask, overview_s
 class InProcessRanker:
     """Ranks one pool again and again; the checked pool and its cache are kept between tasks."""
 
-    def __init__(self, X: Matrix, strategy: str, seed: int) -> None:
-        """Check the rows once."""
-        self._start = functools.partial(Campaign.start, strategy=strategy, seed=seed)
+    def __init__(
+        self, X: Matrix, strategy: str, seed: int, blocks: tuple[int, ...] | None = None
+    ) -> None:
+        """Check the rows once; blocks of their columns are weighed against one another."""
+        classifier = PossibilisticGPClassifier(blocks=blocks)
+        self._start = functools.partial(
+            Campaign.start, strategy=strategy, seed=seed, classifier=classifier
+        )
         self._X, self._seed, self._begun = X, seed, dict[tuple[str, ...], Campaign]()
+        self._blocks = blocks
         self._checked, self._saving = tuple[Answer, ...](), None
 
     def rank(self, task: RankingTask) -> Ranking:
@@ -67,7 +74,9 @@ class InProcessRanker:
         right = sum(one == other for one, other in zip(predicted, true, strict=True))
         if task.check != self._checked:  # what random rows reach changes with these alone
             self._checked = task.check
-            self._saving = evaluation.saving(self._X[rows], true, right, len(task.answers))
+            self._saving = evaluation.saving(
+                self._X[rows], true, right, len(task.answers), self._blocks
+            )
         was = self._saving
         return was and replace(was, answers=len(task.answers), accuracy=right / len(true))
 

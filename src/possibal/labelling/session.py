@@ -151,8 +151,7 @@ class StoredCampaign:
 
     def _name(self, label: str) -> None:
         """Make a label a class, if it is none yet."""
-        if label not in self._read_model.classes:
-            self._do(Kind.CLASS, None, label)
+        self._service.ensure_class(label, self._who)
 
     def _do(self, kind: Kind, row: int | None, label: str | None = None) -> None:
         """Keep an action."""
@@ -204,9 +203,10 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
         )
     options = Options(strategy, seed, people, check)
     named = tuple(str(as_python(one)) for one in classes)
-    wanted = SourceSpec(Path(), label, id, text, classes=named)
+    texts = () if text is None else (text,)
+    wanted = SourceSpec(Path(), label, id, texts, classes=named)
     if isinstance(pool, str | Path):
-        intake = ingest_file(SourceSpec(Path(pool), label, id, text, classes=named), _silent)
+        intake = ingest_file(SourceSpec(Path(pool), label, id, texts, classes=named), _silent)
     else:
         intake = ingest_frame(pool, wanted)
     return StoredCampaign(create_campaign(url, intake, options), who)
