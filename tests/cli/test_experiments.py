@@ -183,7 +183,7 @@ def test_a_strategy_that_fails_is_told_in_one_line(capsys):
         ("reproduce table1 --colour", "No such option: --colour"),
         ("compare", "Missing argument 'DATA'"),
         ("compare no.csv", "file must exist; got 'no.csv'"),
-        ("compare wine.xls", "source must be openml:NUMBER or a file that ends in"),
+        ("compare wine.doc", "source must be openml:NUMBER or a file that ends in"),
         ("compare openml:x", "openml:"),
         ("compare wine --runs 1", "runs must be at least 2; got 1."),
         ("compare wine --questions 0", "questions must be at least 1; got 0."),

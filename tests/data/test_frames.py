@@ -154,6 +154,12 @@ def test_what_is_no_frame_in_memory_is_none(other):
 
 
 # ---------------------------------------------------------------- Python's own and arrays
+def test_a_name_that_comes_twice_in_a_query_is_numbered():
+    table = from_frame(duckdb.sql("select 1 as a, 2 as a"))
+    assert table.names[0] == "a"
+    assert table.columns == ([1], [2])
+
+
 def test_keys_are_columns_in_the_order_of_their_coming():
     table = from_frame([{"b": 1}, {"a": np.int64(2), "b": None}, {"c": [3], 7: {}}])
     assert table.names == ("b", "a", "c", "7")
@@ -229,6 +235,7 @@ def test_whole_numbers_of_128_bits_are_kept():
         ("a.csv", "str"),
         (b"abc", "bytes"),
         ({1, 2}, "set"),
+        (memoryview(b"abc"), "memoryview with 1 dimension"),
         (iter([{"a": 1}]), "list_iterator"),
         ([], "list with 1 dimension"),
         ([1, 2, 3], "list with 1 dimension"),

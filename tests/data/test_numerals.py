@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from possibal.data.encoders import fit_encoder, infer_column, infer_type
-from possibal.data.numerals import read_numeral, read_numerals
+from possibal.data.numerals import numeral_readings, read_numerals
 
 GROUPS = {
     ".": [",", " ", "\u00a0", "\u2009", "\u202f", "'", "\u2019"],
@@ -213,6 +213,16 @@ def test_plain_numbers_and_minus_signs_need_no_word():
     ],
 )
 def test_a_word_by_itself_is_a_number_where_there_is_one_way_to_read_it(word, number):
-    assert read_numeral(word) == number
+    assert (number is None) == (len(numeral_readings(word)) != 1)
     expected = 2 if number is None else number
     assert fit_encoder("age", [1, 2, 10]).apply([word]).tolist() == [[expected]]
+
+
+@pytest.mark.parametrize(
+    "words", [["5%", "10%"], ["€1,234", "€12"], ["1,234", "12"], ["($5)", "$7"]]
+)
+def test_new_rows_that_are_all_numbers_still_find_their_words(words):
+    encoder = fit_encoder("size", [*words, "none", "none"])
+    known = encoder.apply(words)
+    assert known.sum() == len(words)
+    assert encoder.apply(infer_type(words)).tolist() == known.tolist()

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
+from unicodedata import normalize
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from possibal.data.decoding import Progress, check_folder, no_progress, throttled
@@ -100,7 +101,7 @@ def _refused(path: Path, rule: str, got: str, remedy: str) -> ValueError:
 # ---------------------------------------------------------------- members
 def _members(path: Path, pack: ZipFile) -> tuple[list[_Member], int]:
     """The pictures, without the folders that all of them lie in, and the number of other files."""
-    found, others = dict[PurePosixPath, ZipInfo](), 0
+    found, folded, others = dict[PurePosixPath, ZipInfo](), set[str](), 0
     for entry in pack.infolist():
         name = _name(path, entry)
         if entry.is_dir() or any(part.startswith(".") or part == MACOS for part in name.parts):
@@ -109,8 +110,11 @@ def _members(path: Path, pack: ZipFile) -> tuple[list[_Member], int]:
             others += 1
             continue
         _check_entry(path, entry, name)
-        if name in found:
+        # Some systems do not tell A from a, nor the ways to write é.
+        plain = normalize("NFC", str(name)).casefold()
+        if plain in folded:
             raise _refused(path, "name each picture once", f"{str(name)!r} twice", "Rename one.")
+        folded.add(plain)
         found[name] = entry
     if not found:
         rule = f"hold pictures that end in {', '.join(TYPES)}"

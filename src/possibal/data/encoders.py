@@ -14,7 +14,7 @@ from possibal.arguments import nearest
 from possibal.arrays import Array, Matrix, Places
 from possibal.data import dates
 from possibal.data.dates import DateOrder
-from possibal.data.numerals import MANY_DIGITS, Numerals, read_numeral, read_numerals
+from possibal.data.numerals import MANY_DIGITS, Numerals, numeral_readings, read_numerals
 
 Entry = TypeVar("Entry")
 Cells: TypeAlias = Sequence[Any]
@@ -246,7 +246,7 @@ class Encoder:
         """A one where a row has the column's word, else zeros."""
         places: dict[Any, int] = {word: place for place, word in enumerate(self.words)}
         # A file of new rows may have no word in the column but numbers only.
-        sizes = {float(word): place for word, place in places.items() if is_number(word)}
+        sizes = {size: place for word, place in places.items() for size in _sizes(word)}
 
         def place(cell: object) -> int:
             size = sizes.get(cell, -1) if isinstance(cell, float) else -1
@@ -380,10 +380,13 @@ def _value(cell: object) -> float:
 
 def _said(word: str) -> float:
     """The number that a word says; NaN if it says none, or if there are two ways to read it."""
-    if is_number(word):
-        return float(word)
-    said = TRUTH.get(word.lower(), read_numeral(word))
-    return np.nan if said is None else said
+    sizes = _sizes(word)
+    return TRUTH.get(word.lower(), sizes.pop() if len(sizes) == 1 else np.nan)
+
+
+def _sizes(word: str) -> set[float]:
+    """The numbers that a word may say: more than one where it may be written in several ways."""
+    return {float(word)} if is_number(word) else numeral_readings(word)
 
 
 def _numbers(name: str, kind: str, cells: Cells) -> Encoder:

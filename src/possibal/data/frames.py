@@ -65,7 +65,7 @@ def from_frame(source: Any) -> Table:  # noqa: ANN401 - frames of any library
         return _from_columns(source)
     if (found := as_frame(source) or _collected(source) or _from_arrow(source)) is not None:
         return _table(found.names, map(_cells, found.frame.iter_columns()))
-    if isinstance(source, Sequence) and not isinstance(source, str | bytes):
+    if isinstance(source, Sequence) and not isinstance(source, str | bytes | memoryview):
         return _from_records(source)
     return _from_array(source)
 
@@ -93,6 +93,8 @@ def _collected(source: Any) -> NamedFrame | None:  # noqa: ANN401 - of any libra
         return None
     try:
         frame = lazy.collect()
+    except DuplicateError:  # Arrow takes names that come twice
+        return None
     except Exception as error:  # noqa: BLE001 - queries fail in as many ways as there are engines
         raise _refused(f"a {type(source).__name__} that cannot be computed", error) from None
     return NamedFrame([*frame.columns], frame)

@@ -81,11 +81,10 @@ def read_numerals(words: Sequence[str], decimal: str = ".") -> Numerals | None:
     return Numerals([_value(part, decimal, group) for part in parts], without, negative)
 
 
-def read_numeral(word: str) -> float | None:
-    """The number that a word is by itself, where there is one way only to read it."""
+def numeral_readings(word: str) -> set[float]:
+    """The numbers that a word may be by itself: 1,234 is two, and a word that is none has none."""
     found = (read_numerals([word], decimal) for decimal in ".,")
-    values = {numerals.values[0] for numerals in found if numerals is not None}
-    return values.pop() if len(values) == 1 else None
+    return {numerals.values[0] for numerals in found if numerals is not None}
 
 
 # ---------------------------------------------------------------- parts
