@@ -1,8 +1,13 @@
 from . import acquisition, pool
 from .belief import Belief
 from .campaign import Answer, Campaign
-from .errors import FlatScoresWarning
-from .estimators import PossibilisticGPClassifier, PossibilisticGPRegressor
+from .errors import FlatScoresWarning, ScaleWarning
+from .estimators import (
+    PossibilisticGPClassifier,
+    PossibilisticGPRegressor,
+    PossibilisticPipeline,
+    as_possibilistic,
+)
 from .labelling.session import open_campaign
 from .pool import rank
 from .theory import (
@@ -32,7 +37,10 @@ __all__ = [
     "OuterMeasure",
     "PossibilisticGPClassifier",
     "PossibilisticGPRegressor",
+    "PossibilisticPipeline",
+    "ScaleWarning",
     "acquisition",
+    "as_possibilistic",
     "moment_match",
     "open_campaign",
     "pool",

@@ -35,6 +35,16 @@ def as_frame(source: Any) -> NamedFrame | None:  # noqa: ANN401 - of any library
     return NamedFrame([*frame.columns], frame) if isinstance(frame, nw.DataFrame) else None
 
 
+def frame_index(source: Any) -> list[Hashable] | None:  # noqa: ANN401 - of any library
+    """The index of a pandas frame as Python's values; None where it is 0 to m - 1, or not there."""
+    native = nw.to_native(source, pass_through=True)
+    if not nw.dependencies.is_pandas_dataframe(native):
+        return None
+    values = native.index.tolist()
+    is_plain = native.index.dtype.kind in "iu" and values == list(range(len(values)))
+    return None if is_plain else values
+
+
 def from_frame(source: Any) -> Table:  # noqa: ANN401 - frames of several libraries
     """The table of a data frame, or of a two-dimensional array."""
     if (found := as_frame(source)) is not None:

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from possibal.arguments import DEFAULT_STRATEGY, at_least, choice
+from possibal.data.name_types import NameType
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.store import Contents, Item, Setup, Store, clock
 from possibal.processes import collector_paused
@@ -49,7 +50,14 @@ class Options:
         at_least("check", self.check, 0)
 
 
-def create_campaign(db: str, intake: "IngestedRows", options: Options) -> Store:
+def create_campaign(
+    db: str,
+    intake: "IngestedRows",
+    options: Options,
+    *,
+    id_type: str = NameType.TEXT,
+    label_type: str = NameType.TEXT,
+) -> Store:
     """A new campaign of a file's rows, all of it or nothing."""
     if options.check > len(intake.ids) // 2:
         raise ValueError(
@@ -71,6 +79,8 @@ def create_campaign(db: str, intake: "IngestedRows", options: Options) -> Store:
         recipe=intake.recipe.document(),
         digest=intake.digest,
         notes=intake.notes,
+        id_type=id_type,
+        label_type=label_type,
     )
     with collector_paused():
         return Store.create(db, setup, _contents(intake))

@@ -1,4 +1,4 @@
-"""Ranker in this process: replays a task's answers into a campaign and scores the pool.
+"""Ranker in this process: replays a task's answers into a snapshot and scores the pool.
 
 InProcessRanker(X, strategy, seed).rank(task) -> Ranking        .measure(task) -> MeasuredSaving
 """
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from possibal.acquisition.pointwise import necessity
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import leading_labels
-from possibal.campaign.campaign import BATCH_CANDIDATES, Answer, Campaign
+from possibal.campaign.snapshot import BATCH_CANDIDATES, Answer, Snapshot
+from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.labelling import evaluation
 from possibal.labelling.evaluation import MeasuredSaving
 from possibal.labelling.ranking import UNKNOWN, Ranking, RankingTask, overview_sample
@@ -21,10 +22,18 @@ from possibal.labelling.ranking import UNKNOWN, Ranking, RankingTask, overview_s
 class InProcessRanker:
     """Ranks one pool again and again; the checked pool and its cache are kept between tasks."""
 
-    def __init__(self, X: Matrix, strategy: str, seed: int) -> None:
-        """Check the rows once."""
-        self._start = functools.partial(Campaign.start, strategy=strategy, seed=seed)
-        self._X, self._seed, self._begun = X, seed, dict[tuple[str, ...], Campaign]()
+    def __init__(
+        self,
+        X: Matrix,
+        strategy: str,
+        seed: int,
+        classifier: PossibilisticGPClassifier | None = None,
+    ) -> None:
+        """Check the rows once; a classifier of the user's own is ranked by, not changed."""
+        self._start = functools.partial(
+            Snapshot.start, strategy=strategy, seed=seed, classifier=classifier
+        )
+        self._X, self._seed, self._begun = X, seed, dict[tuple[str, ...], Snapshot]()
         self._checked, self._saving = tuple[Answer, ...](), None
 
     def rank(self, task: RankingTask) -> Ranking:
@@ -71,7 +80,7 @@ class InProcessRanker:
         was = self._saving
         return was and replace(was, answers=len(task.answers), accuracy=right / len(true))
 
-    def campaign(self, task: RankingTask) -> Campaign:
+    def campaign(self, task: RankingTask) -> Snapshot:
         """The campaign with the task's answers."""
         names = task.classes if len(task.classes) > 1 else ()
         if names not in self._begun:
