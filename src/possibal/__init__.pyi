@@ -8,6 +8,7 @@ from .estimators import (
     PossibilisticPipeline,
     as_possibilistic,
 )
+from .labelling.saved_model import load_model
 from .labelling.session import open_campaign
 from .pool import rank
 from .theory import (
@@ -41,6 +42,7 @@ __all__ = [
     "ScaleWarning",
     "acquisition",
     "as_possibilistic",
+    "load_model",
     "moment_match",
     "open_campaign",
     "pool",

@@ -565,3 +565,71 @@ def test_the_rows_after_the_first_are_ranked_by_their_own_merit():
 def test_nothing_left_is_an_empty_ranking():
     campaign = Snapshot.start(np.arange(2.0)[:, None]).tell(0, "a").tell(1, "b")
     assert campaign.ranked(3) == ()
+
+
+# ---------------------------------------------------------------- classes
+def test_a_class_that_is_named_is_added_renamed_and_removed():
+    campaign = Snapshot.start(rows(), classes=["a", "b"]).tell(0, "a").tell(1, "b")
+    more = campaign.add_class("c")
+    assert more.classes == ("a", "b", "c")
+    assert more.tell(2, "c").classifier.classes_.tolist() == ["a", "b", "c"]
+    renamed = campaign.rename_class("a", "z")
+    assert renamed.classes == ("b", "z")
+    assert renamed.labels == {0: "z", 1: "b"}
+    assert more.remove_class("c").classes == ("a", "b")
+    assert campaign.classes == ("a", "b")
+
+
+def test_classes_may_be_added_before_they_are_answered():
+    campaign = Snapshot.start(rows()).add_class("b").add_class("a")
+    assert campaign.classes == ("a", "b")
+    assert campaign.classifier.classes_.tolist() == ["a", "b"]
+    assert campaign.is_cold
+    assert campaign.tell(0, "c").tell(1, "a").classifier.classes_.tolist() == ["a", "b", "c"]
+    assert campaign.rename_class("b", "d").remove_class("a").classes == ("d",)
+    numbers = Snapshot.start(rows()).add_class(np.int64(2)).tell(0, 1)
+    assert numbers.classes == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda c: c.add_class("A "), "differ from every class by more than case.*beside 'a'"),
+        (lambda c: c.rename_class("b", "a"), "differ from every class by more than case"),
+        (lambda c: c.rename_class("x", "y"), r"name must be one of \['a', 'b'\]; got 'x'"),
+        (lambda c: c.remove_class([]), r"name must be one of \['a', 'b'\]; got \[\]"),
+        (lambda c: c.remove_class("a"), "a class without answers; got 'a', which 1 rows have"),
+    ],
+)
+@pytest.mark.parametrize("classes", [None, ["a", "b"]])
+def test_classes_that_make_no_sense_are_refused(classes, change, says):
+    campaign = Snapshot.start(rows(), classes=classes).tell(0, "a").tell(1, "b")
+    with pytest.raises(ValueError, match=says):
+        change(campaign)
+
+
+def test_two_classes_that_were_named_stay():
+    with pytest.raises(ValueError, match="classes must name at least 2 labels"):
+        Snapshot.start(rows(), classes=["a", "b"]).remove_class("b")
+
+
+def test_a_new_class_is_of_the_type_of_the_others():
+    with pytest.raises(ValueError, match="label must be of one type with the first"):
+        Snapshot.start(rows()).tell(0, "a").add_class(1)
+    with pytest.raises(ValueError, match="label must be of one type with the first"):
+        Snapshot.start(rows()).tell(0, "a").tell(1, "b").rename_class("b", 1)
+    assert Snapshot.start(rows()).tell(0, "a").rename_class("a", 1).classes == (1,)
+
+
+# ---------------------------------------------------------------- rows put off
+def test_a_row_is_put_off_once_and_in_order():
+    campaign = Snapshot.start(rows(m=5), classes=[0, 1]).skip(1).skip(3).skip(1)
+    assert campaign.skipped == (3, 1)
+    assert campaign.ask(5)[-2:] == (3, 1)
+    assert campaign.ranked(2)[-2:] == (3, 1)
+    assert campaign.left == (0, 1, 2, 3, 4)
+    assert 3 not in campaign.tell(3, 1).ask(4)
+    with pytest.raises(ValueError, match="row must be an id of the pool"):
+        campaign.skip(9)
+    with pytest.raises(AlreadyAnsweredError):
+        campaign.tell(3, 1).skip(3)

@@ -3,7 +3,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import csr_array
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import SelectKBest
@@ -120,9 +120,22 @@ class NeedsLabels(FunctionTransformer):
         return X
 
 
+class TakesLabels(TransformerMixin, BaseEstimator):
+    """A transformer that does not say that it needs labels."""
+
+    def fit(self, X, y):  # noqa: ARG002 - as transformers do
+        """Take rows with labels."""
+        return self
+
+    def transform(self, X):
+        """Give rows as they are."""
+        return X
+
+
 @pytest.mark.parametrize(
     "step",
     [
+        TakesLabels(),
         SelectKBest(k=1),
         TargetEncoder(),
         make_column_transformer((SelectKBest(k=1), [0])),

@@ -232,14 +232,14 @@ class CampaignInterface(ABC):
         """The user's own columns of rows, by their places."""
 
     @property
+    @abstractmethod
     def _source(self) -> object:
         """The frame that the pool was given as, if it was one."""
-        return None
 
     @property
+    @abstractmethod
     def _superseded(self) -> Sequence[str]:
         """Columns of that frame that the campaign has its own of."""
-        return ()
 
     def _said(self) -> dict[str, Sequence[object]]:
         """What the campaign says of each row, as columns."""

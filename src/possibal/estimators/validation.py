@@ -48,7 +48,7 @@ def rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, least: int = 1)
     if _is_plain(estimator, X, reset=reset, least=least):
         return real(X, "X")
     if issparse(X):
-        X = _dense(X)
+        X = dense(X)
     kinds = getattr(X, "dtypes", None)
     columns = list(kinds) if kinds is not None else [_type_of_entries(X)]
     if any(word in str(kind).lower() for kind in columns for word in _DATES):
@@ -86,7 +86,7 @@ def merged(X: Matrix, y: Vector, weight: Vector) -> tuple[Matrix, Vector, Vector
     return table[chosen, :-1], table[chosen, -1], np.add.reduceat(weight[kept][order], first)
 
 
-def _dense(X: Any) -> NDArray[Any]:  # noqa: ANN401 - of any format
+def dense(X: Any) -> NDArray[Any]:  # noqa: ANN401 - of any format
     """A sparse matrix as an array, if it is small enough to be one."""
     count = int(np.prod(X.shape))
     if count > MOST_DENSE:
