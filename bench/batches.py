@@ -19,7 +19,7 @@ from skactiveml.pool import MaxHerding
 from threadpoolctl import threadpool_limits
 
 from possibal.arguments import DEFAULT_STRATEGY
-from possibal.campaign.campaign import Answer, Campaign
+from possibal.campaign.snapshot import Answer, Snapshot
 from possibal.experiments.datasets import load
 from possibal.experiments.spec import BINARY, ENVELOPE, HELD_OUT, TABLE_3, Experiment
 from possibal.experiments.splits import split
@@ -36,7 +36,7 @@ def accuracy(name: str, run: int, who: str, size: int) -> float:
     X, y, there = share.X[share.pool], data.y[share.pool], share.X[share.test]
     start = np.searchsorted(share.pool, share.start).tolist()
     strategy = DEFAULT_STRATEGY if who == PEER else who
-    campaign = Campaign.start(X, classes=[0, 1], strategy=strategy, seed=run)
+    campaign = Snapshot.start(X, classes=[0, 1], strategy=strategy, seed=run)
     campaign = campaign.replay(Answer(row, int(y[row])) for row in start)
     right = list[float]()
     with threadpool_limits(1):
@@ -47,7 +47,7 @@ def accuracy(name: str, run: int, who: str, size: int) -> float:
     return 100 * float(np.mean(right))
 
 
-def theirs(X: np.ndarray, campaign: Campaign, size: int, run: int) -> list[int]:
+def theirs(X: np.ndarray, campaign: Snapshot, size: int, run: int) -> list[int]:
     """The rows that scikit-activeml asks about, of columns as they are."""
     known = np.full(len(X), np.nan)
     for answer in campaign.answers:

@@ -25,10 +25,10 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Product
 from threadpoolctl import threadpool_limits
 
-from possibal import Campaign, PossibilisticGPClassifier
+from possibal import PossibilisticGPClassifier
 from possibal.acquisition.registry import STRATEGIES
 from possibal.arguments import DEFAULT_STRATEGY
-from possibal.campaign.answer import Answer
+from possibal.campaign.snapshot import Answer, Snapshot
 from possibal.pool.ranking import rank
 
 try:
@@ -214,7 +214,7 @@ def next_questions(table: Table, m: int) -> None:
             model = PossibilisticGPClassifier(kernel(X), hyperparameters="fixed")
             if "comes" in name:
                 model = PossibilisticGPClassifier()
-            start = Campaign.start(
+            start = Snapshot.start(
                 X, classes=["no", "yes"], strategy=score, classifier=model, memory=BUDGET
             )
             campaign = start.replay(Answer(row, y[row]) for row in range(N - 3))
@@ -254,7 +254,7 @@ def usual_questions(table: Table, rows: tuple[int, ...]) -> None:
         for n in (50, N):
             took = dict[str, float]()
             for strategy in (DEFAULT_STRATEGY, "necessity"):
-                start = Campaign.start(X, classes=["no", "yes"], strategy=strategy, memory=BUDGET)
+                start = Snapshot.start(X, classes=["no", "yes"], strategy=strategy, memory=BUDGET)
                 campaign, times = start.replay(Answer(row, y[row]) for row in range(n)), []
                 for _ in range(3 + QUESTIONS):  # the first fill the memory
                     assert len(campaign.classifier.classes_) == len(set(y))  # fitted by now
@@ -273,7 +273,7 @@ def usual_batches(table: Table, m: int) -> None:
     X = gaussian(m)
     y = labels(X)
     for n in (50, N):
-        start = Campaign.start(X, classes=["no", "yes"])
+        start = Snapshot.start(X, classes=["no", "yes"])
         took = dict[int, float]()
         for size in BATCHES:
             times = list[float]()

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from possibal.acquisition.pointwise import necessity
 from possibal.arguments import DEFAULT_STRATEGY
 from possibal.belief import leading_labels
-from possibal.campaign.campaign import Answer, Campaign
+from possibal.campaign.snapshot import Answer, Snapshot
 from possibal.campaign.stopping import AdviceState
 from possibal.experiments.datasets import load
 from possibal.experiments.spec import ENVELOPE, HELD_OUT, TABLE_3, Experiment
@@ -59,7 +59,7 @@ def followed(name: str, run: int, questions: int, strategy: str) -> Followed:
     X, y = share.X[share.pool], data.y[share.pool]
     there, truth = share.X[share.test], data.y[share.test]
     start = np.searchsorted(share.pool, share.start).tolist()
-    campaign = Campaign.start(X, classes=np.unique(y), strategy=strategy, seed=run)
+    campaign = Snapshot.start(X, classes=np.unique(y), strategy=strategy, seed=run)
     campaign = campaign.replay(Answer(row, int(y[row])) for row in start)
     accuracy, advised, above = list[float](), dict[AdviceState, int](), list[np.ndarray]()
     with threadpool_limits(1):

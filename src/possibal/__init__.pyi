@@ -1,8 +1,14 @@
 from . import acquisition, pool
 from .belief import Belief
 from .campaign import Answer, Campaign
-from .errors import FlatScoresWarning
-from .estimators import PossibilisticGPClassifier, PossibilisticGPRegressor
+from .errors import FlatScoresWarning, ScaleWarning
+from .estimators import (
+    PossibilisticGPClassifier,
+    PossibilisticGPRegressor,
+    PossibilisticPipeline,
+    as_possibilistic,
+)
+from .labelling.saved_model import load_model
 from .labelling.session import open_campaign
 from .pool import rank
 from .theory import (
@@ -32,7 +38,11 @@ __all__ = [
     "OuterMeasure",
     "PossibilisticGPClassifier",
     "PossibilisticGPRegressor",
+    "PossibilisticPipeline",
+    "ScaleWarning",
     "acquisition",
+    "as_possibilistic",
+    "load_model",
     "moment_match",
     "open_campaign",
     "pool",

@@ -10,6 +10,7 @@
     └── UnsavedError(OSError)                 a database did not take what it was given
 
     FlatScoresWarning(UserWarning)            scores tell few rows apart
+    ScaleWarning(UserWarning)                 some columns outweigh others by their unit alone
 
 A bad argument raises a plain ``ValueError`` or ``TypeError`` whose one sentence reads
 ``<argument> must <rule>; got <what>. <What to do>.``
@@ -57,6 +58,10 @@ class UnsavedError(PossibalError, OSError):
 
 class FlatScoresWarning(UserWarning):
     """Scores tell few rows apart, so that the question asked is almost arbitrary."""
+
+
+class ScaleWarning(UserWarning):
+    """Columns are on very different scales, so that some outweigh others by their unit alone."""
 
 
 def summary(error: BaseException | None) -> str:

@@ -8,7 +8,7 @@ from support.campaigns import FIXED, begun, few, rows, seeds
 from possibal import acquisition
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import View
-from possibal.campaign.campaign import Answer, Campaign
+from possibal.campaign.snapshot import Answer, Snapshot
 from possibal.gp.pending import PendingPosterior
 
 
@@ -42,7 +42,7 @@ def row_by_row(campaign, X, n):
 def test_a_batch_is_picked_row_by_row(strategy, classes):
     X = rows(7, m=40)
     y = np.digitize(X[:, 0], [-0.5, 0.5] if classes > 2 else [0.0])
-    campaign = Campaign.start(X, strategy=strategy, classes=range(classes))
+    campaign = Snapshot.start(X, strategy=strategy, classes=range(classes))
     campaign = campaign.replay(Answer(row, int(y[row])) for row in range(9))
     assert campaign.ask(6) == row_by_row(campaign, X, 6)
 
@@ -58,7 +58,7 @@ def test_a_batch_holds_no_two_copies_of_a_row(strategy, explained):
 
 
 def test_copies_are_asked_when_nothing_else_is_left():
-    campaign = Campaign.start(np.repeat(rows(m=2), 2, axis=0), classes=[0, 1])
+    campaign = Snapshot.start(np.repeat(rows(m=2), 2, axis=0), classes=[0, 1])
     asked = campaign.ask(4)
     assert sorted(asked) == [0, 1, 2, 3]
     assert {row // 2 for row in asked[:2]} == {0, 1}
@@ -67,7 +67,7 @@ def test_copies_are_asked_when_nothing_else_is_left():
 @pytest.mark.parametrize("strategy", ["necessity", "uncertainty"])
 def test_a_batch_is_spread_out(strategy):
     X, labels = make_moons(200, noise=0.2, random_state=0)
-    campaign = Campaign.start(X, strategy=strategy)
+    campaign = Snapshot.start(X, strategy=strategy)
     campaign = campaign.replay(Answer(row, int(labels[row])) for row in range(12))
     asked = list(campaign.ask(5))
     best = np.argsort(-STRATEGIES[strategy](campaign.classifier.posterior_.at(X[12:])))[:5] + 12
@@ -82,14 +82,14 @@ def test_a_batch_is_spread_out(strategy):
 def test_rows_that_doubt_cannot_tell_apart_are_taken_where_least_is_explained():
     heights = [0.0, 0.02, 0.0, -0.04, 3.0, 1.5]
     X = np.array([[-1.0, 0.0], [1.0, 0.0], *([0.0, h] for h in heights)])
-    campaign = Campaign.start(X, classifier=FIXED).tell(0, "left").tell(1, "right")
+    campaign = Snapshot.start(X, classifier=FIXED).tell(0, "left").tell(1, "right")
     doubt = acquisition.doubt(campaign.classifier.posterior_.at(X[2:]))
     np.testing.assert_array_equal(doubt, 1.0)  # the mean is zero, whatever the variance
     assert campaign.ask(6) == (2, 6, 7, 5, 3, 4)  # a copy last
 
 
 def test_one_question_keeps_track_of_no_rows(monkeypatch):
-    campaign = Campaign.start(np.random.default_rng(0).normal(size=(30, 2)), classes=[0, 1])
+    campaign = Snapshot.start(np.random.default_rng(0).normal(size=(30, 2)), classes=[0, 1])
     campaign = campaign.replay(Answer(row, row % 2) for row in range(4))
     several = campaign.ask(2)
     monkeypatch.delattr("possibal.gp.pending.PendingPosterior.tracking")

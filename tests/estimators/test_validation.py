@@ -114,10 +114,13 @@ def test_a_column_of_numbers_may_be_called_date():
 
 
 @each_estimator
-def test_sparse_rows_are_refused(estimator, y):
-    with pytest.raises(TypeError, match="X must") as caught:
+def test_sparse_rows_are_made_dense_where_they_are_few(estimator, y, monkeypatch):
+    dense = estimator.fit(X, y).predict(X)
+    np.testing.assert_array_equal(estimator.fit(csr_array(X), y).predict(csr_array(X)), dense)
+    monkeypatch.setattr(validation, "MOST_DENSE", X.size - 1)
+    with pytest.raises(ValueError, match="X must") as caught:
         estimator.fit(csr_array(X), y)
-    assert_one_sentence(caught, "X", "dense", "toarray")
+    assert_one_sentence(caught, "X", "dense", "TruncatedSVD")
 
 
 @pytest.mark.parametrize(

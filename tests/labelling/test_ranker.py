@@ -7,7 +7,7 @@ from support.services import rows, truth
 from possibal.acquisition.pointwise import necessity
 from possibal.acquisition.registry import STRATEGIES
 from possibal.belief import leading_labels
-from possibal.campaign.campaign import Answer, Campaign
+from possibal.campaign.snapshot import Answer, Snapshot
 from possibal.campaign.stopping import AdviceState
 from possibal.labelling import evaluation
 from possibal.labelling.ranker import InProcessRanker
@@ -29,7 +29,7 @@ def three(X) -> list[str]:
 def test_a_ranking_begins_as_the_campaign_itself_asks(strategy):
     X = rows(20)
     task = RankingTask(told(X, range(6)), ("no", "yes"), frozenset([7, 8]), first=3)
-    campaign = Campaign.start(X, classes=["no", "yes"], strategy=strategy, seed=5)
+    campaign = Snapshot.start(X, classes=["no", "yes"], strategy=strategy, seed=5)
     campaign = campaign.without([7, 8]).replay(task.answers)
     order = InProcessRanker(X, strategy, 5).rank(task).order.tolist()
     assert tuple(order[:3]) == campaign.ask(3)
@@ -43,7 +43,7 @@ def test_what_it_thinks_is_what_the_classifier_believes(labels, named):
     classes = tuple(sorted(set(labels(X)))) if named else ()
     task = RankingTask(told(X, range(9), labels(X)), classes)
     ranking = InProcessRanker(X, "necessity", 0).rank(task)
-    campaign = Campaign.start(X, classes=list(classes) or None).replay(task.answers)
+    campaign = Snapshot.start(X, classes=list(classes) or None).replay(task.answers)
     belief = campaign.classifier.belief(X)
     np.testing.assert_array_equal(ranking.necessity, necessity(belief))
     np.testing.assert_array_equal(ranking.predicted, leading_labels(belief))

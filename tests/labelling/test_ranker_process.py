@@ -13,7 +13,7 @@ import pytest
 from support.services import rows, truth, until
 
 import possibal
-from possibal.campaign.campaign import Answer
+from possibal.campaign.answer import Answer
 from possibal.labelling import ranker_process
 from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.ranker_process import NICENESS, RankerProcess

@@ -14,7 +14,7 @@ from support.services import (
     walk,
 )
 
-from possibal.campaign.campaign import Answer
+from possibal.campaign.answer import Answer
 from possibal.campaign.stopping import CERTAIN
 from possibal.labelling.read_model import EVERY, MANY_PEOPLE, last_part
 from possibal.labelling.service import LabellingService

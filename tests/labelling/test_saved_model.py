@@ -4,10 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 import skops.io
 from support.begun import campaign, clouds, said, source, told
+from support.passengers import labelled, passengers
 
+import possibal
 from possibal.errors import MissingPackageError
 from possibal.labelling import saved_model as models
 from possibal.labelling.ranker import InProcessRanker
@@ -282,3 +285,39 @@ def test_a_skops_file_needs_skops(kept, tmp_path, monkeypatch):
         with pytest.raises(MissingPackageError, match=r"needs skops, which is not installed: run"):
             work()
     assert not (tmp_path / "b.skops").exists()
+
+
+# ---------------------------------------------------------------- for frames
+def test_check_rows_are_learnt_from_where_that_is_wanted(db, kept):
+    with Store.open(db, writes=False) as store:
+        every = SavedModel.of(store, with_check=True)
+        checked = ReadModel(store).task().check
+    assert checked
+    assert len(every.labels) == len(kept.labels) + len(checked)
+    assert every.labels[: len(kept.labels)] == kept.labels
+
+
+@pytest.mark.parametrize("library", [lambda frame: frame, pl.from_pandas])
+@pytest.mark.parametrize("kind", [int, bool, str])
+def test_a_model_predicts_frames_in_the_type_of_the_labels(tmp_path, kind, library):
+    frame, survived = passengers()
+    with possibal.open_campaign(tmp_path / "a.db", frame, classes=[kind(0), kind(1)]) as campaign:
+        labelled(campaign, survived.map(kind), 12)
+        expected, chances = campaign.predict(frame), campaign.predict_proba(frame)
+        certain = campaign.beliefs().necessity
+    with Store.open(str(tmp_path / "a.db"), writes=False) as store:
+        SavedModel.of(store).save(tmp_path / "model")
+    model = possibal.load_model(str(tmp_path / "model"))
+    assert model.classes_.tolist() == [kind(0), kind(1)]
+    assert model.predict(library(frame)).tolist() == expected.tolist()
+    np.testing.assert_allclose(model.predict_proba(library(frame)), chances)
+    np.testing.assert_allclose(model.necessity(library(frame)), certain)
+    assert repr(model) == "LoadedModel(12 labels, 2 classes, from 'pool')"
+
+
+def test_a_model_of_before_has_labels_of_text(kept, tmp_path):
+    kept.save(tmp_path / "model")
+    document = json.loads((tmp_path / "model" / models.DOCUMENT).read_text())
+    del document["label_type"]
+    (tmp_path / "model" / models.DOCUMENT).write_text(json.dumps(document))
+    assert set(possibal.load_model(tmp_path / "model").classes_) == {"small", "large"}

@@ -16,7 +16,7 @@ from support.services import (
     walk,
 )
 
-from possibal.campaign.campaign import Answer, Campaign
+from possibal.campaign.snapshot import Answer, Snapshot
 from possibal.labelling import evaluation
 from possibal.labelling import scheduler as module
 from possibal.labelling.ranker import InProcessRanker
@@ -62,7 +62,7 @@ def test_what_is_applied_holds_and_is_ranked(store):
         assert at.scheduler.is_behind
         at.read_model.apply(stored)
         at.scheduler.await_ranking()
-        alone = Campaign.start(at.read_model.X, classes=["no", "yes"])
+        alone = Snapshot.start(at.read_model.X, classes=["no", "yes"])
         alone = alone.replay(Answer(row, truth(at.read_model.X)[row]) for row in range(8))
         assert at.scheduler.ranking.answers == 8
         first = at.read_model.task().first

@@ -21,7 +21,7 @@ from support.services import (
     walk,
 )
 
-from possibal.campaign.campaign import Campaign
+from possibal.campaign.snapshot import Snapshot
 from possibal.errors import RefusedError
 from possibal.labelling import class_changes, service
 from possibal.labelling.explanation import FAR, NEAR, QuestionSource
@@ -64,7 +64,7 @@ def test_the_best_free_row_is_asked_about(at):
     walk(at, "ann", 6)
     question = at.ask("ann")
     labels = at.read_model.state.answers()
-    alone = Campaign.start(at.read_model.X, classes=["no", "yes"]).replay(labels)
+    alone = Snapshot.start(at.read_model.X, classes=["no", "yes"]).replay(labels)
     assert (row_of(question),) == alone.ask()
     assert row_of(at.ask("bob")) == alone.ask(2)[1]
 

@@ -1,10 +1,19 @@
+import datetime as dt
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from support.passengers import labelled, passengers
 
 import possibal
-from possibal.campaign.campaign import Answer, Campaign
+from possibal import PossibilisticGPClassifier, PossibilisticPipeline
+from possibal.campaign.snapshot import Answer, Snapshot
 from possibal.errors import AlreadyAnsweredError, RefusedError
 from possibal.labelling.session import open_campaign
 
@@ -45,7 +54,7 @@ def test_a_campaign_asks_about_rows_by_their_ids_and_keeps_the_answers(pool, db)
 
 def test_questions_are_those_of_a_campaign_in_memory(db):
     scaled = (X - X.mean(axis=0)) / X.std(axis=0)
-    memory = Campaign.start(scaled, ids=list(SIDE), classes=["left", "right"])
+    memory = Snapshot.start(scaled, ids=list(SIDE), classes=["left", "right"])
     with open_campaign(db, FRAME, id="doc_id", classes=["left", "right"]) as campaign:
         for row in answered(campaign, 10):
             assert memory.ask() == (row,)
@@ -58,7 +67,7 @@ def test_questions_are_those_of_a_campaign_in_memory(db):
 def test_an_array_numbers_its_rows_and_a_file_names_its_own(db, tmp_path):
     with open_campaign(db, X) as campaign:
         assert campaign.ask(3) == campaign.ask(3)
-        assert all(1 <= int(row) <= 40 for row in campaign.ask(3))
+        assert all(0 <= row < 40 for row in campaign.ask(3))
     FRAME.to_csv(tmp_path / "rows.csv", index=False)
     with open_campaign(str(tmp_path / "b.db"), tmp_path / "rows.csv", id="doc_id") as campaign:
         assert set(campaign.ask(2)) <= set(SIDE)
@@ -119,9 +128,9 @@ def test_the_report_has_a_curve_where_rows_are_checked(db):
 
 def test_one_may_stop_when_the_advice_says_so(db):
     with open_campaign(db, FRAME, id="doc_id") as campaign:
-        assert not campaign.should_stop()
+        assert not campaign.should_stop
         answered(campaign, 40)
-        assert campaign.should_stop()
+        assert campaign.should_stop
         assert campaign.advice.reason == "Every row has an answer."
         assert campaign.ask() == []
 
@@ -131,9 +140,140 @@ def test_a_campaign_needs_rows_to_begin(db):
         open_campaign(db)
 
 
-def test_labels_of_other_types_become_text(db):
+def test_the_type_of_the_first_label_is_kept_where_no_classes_were_named(db):
     with open_campaign(db, X) as campaign:
         first, second = campaign.ask(2)
         campaign.tell(first, np.int64(3))
-        campaign.tell(int(second), True)  # noqa: FBT003 - a label
-        assert campaign.labels == {first: "3", second: "True"}
+        campaign.tell(second, 4)
+        assert campaign.labels == {first: 3, second: 4}
+    with open_campaign(db) as again:
+        assert again.labels == {first: 3, second: 4}
+        assert again.rows == tuple(range(40))
+
+
+# ---------------------------------------------------------------- types and names
+@pytest.mark.parametrize("index", [int, str, lambda days: pd.Timestamp(days, unit="D")])
+def test_rows_keep_their_names_in_the_database(db, index):
+    frame, survived = passengers()
+    frame.index, survived.index = frame.index.map(index), survived.index.map(index)
+    with open_campaign(db, frame) as campaign:
+        labelled(campaign, survived.map(bool))
+        known = campaign.labels
+    with open_campaign(Path(db), frame) as again:
+        assert again.labels == known == {row: bool(survived.loc[row]) for row in known}
+        assert again.rows == tuple(frame.index)
+        assert again.ask()[0] in frame.index
+
+
+def test_classes_of_dates_are_labels_too(db):
+    days = [dt.date(2020, 1, 1), dt.date(2020, 1, 2)]
+    with open_campaign(db, X, classes=days) as campaign:
+        first, second = campaign.ask(2)
+        campaign.tell(first, days[0]).tell(second, days[1])
+        assert campaign.labels == {first: days[0], second: days[1]}
+        assert set(campaign.predict(X)) <= set(days)
+    with open_campaign(db) as again:
+        assert again.classes == tuple(days)
+
+
+def test_a_campaign_of_the_version_before_keeps_its_ids_and_labels_as_text(db):
+    with open_campaign(db, FRAME[["a", "b"]]) as campaign:
+        campaign._store.amend(id_type="text", label_type="text", classes=("0", "1"))  # noqa: SLF001 - as it was
+    with closing(sqlite3.connect(db)) as connection:
+        connection.execute("UPDATE items SET id = 'was ' || id")
+        connection.execute("UPDATE items SET id = row + 1")
+        connection.commit()
+    with open_campaign(db, FRAME[["a", "b"]]) as again:
+        assert again.rows[:3] == ("1", "2", "3")
+        again.tell(1, 1).tell("2", "0")
+        assert again.labels == {"1": "1", "2": "0"}
+
+
+def test_new_classes_are_added_to_a_campaign_that_goes_on(db):
+    with open_campaign(db, X, classes=[0, 1]):
+        pass
+    with open_campaign(db, X, classes=[1, 2]) as campaign:
+        assert campaign.classes == (0, 1, 2)
+
+
+def test_the_classes_of_a_classifier_are_those_of_the_campaign(db):
+    given = PossibilisticGPClassifier(classes=[3, 4], link="logistic")
+    with open_campaign(db, X, classifier=given) as campaign:
+        assert campaign.classes == (3, 4)
+        campaign.tell(0, 3).tell(1, 4)
+        assert campaign.classifier.link == "logistic"
+        assert campaign.advice.state.value == "go on"
+
+
+# ---------------------------------------------------------------- pools
+@pytest.mark.parametrize(
+    ("pool", "got"),
+    [
+        (FRAME.iloc[:30], "other cells"),
+        (FRAME.assign(a=0.5), "other cells"),
+        (FRAME.set_index(FRAME.index[::-1]), "other names of the rows"),
+        (X, "other cells"),
+    ],
+)
+def test_another_pool_is_refused(db, pool, got):
+    with open_campaign(db, FRAME) as campaign:
+        campaign.tell(0, "left")
+    with pytest.raises(ValueError, match=f"pool must be the one .* begun with; got {got}"):
+        open_campaign(db, pool)
+    with open_campaign(db, FRAME) as again:
+        assert again.labels == {0: "left"}
+
+
+def test_another_file_is_refused(db, tmp_path):
+    FRAME.to_csv(tmp_path / "rows.csv", index=False)
+    with open_campaign(db, tmp_path / "rows.csv", ids="doc_id"):
+        pass
+    with open_campaign(db, str(tmp_path / "rows.csv")) as campaign:
+        assert campaign.rows[0] == "d0"
+    FRAME.iloc[:20].to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(ValueError, match="pool must be the one"):
+        open_campaign(db, tmp_path / "rows.csv")
+
+
+def test_without_the_pool_a_frame_has_the_cells_that_are_shown(db):
+    with open_campaign(db, FRAME, id="doc_id"):
+        pass
+    with open_campaign(db) as campaign:
+        table = campaign.to_frame()
+        assert table.columns.tolist()[:3] == ["a", "b", "id"]
+        assert table["id"].tolist() == list(SIDE)
+        assert campaign._repr_html_().count("<tr>") == 6
+
+
+# ---------------------------------------------------------------- pipelines
+def piped() -> Pipeline:
+    """A classifier behind scaled rows."""
+    return make_pipeline(StandardScaler(), PossibilisticGPClassifier(link="logistic"))
+
+
+def test_a_pipeline_makes_the_numbers_that_are_kept(db):
+    pool = FRAME[["a", "b"]] * [1, 1e4]
+    with open_campaign(db, pool, classes=["left", "right"], classifier=piped()) as campaign:
+        for row in campaign.ask(8):
+            campaign.tell(row, SIDE[f"d{row}"])
+        found = campaign.predict(pool)
+        model = campaign.classifier
+        assert isinstance(model, PossibilisticPipeline)
+        assert model.predict(pool).tolist() == found.tolist()
+    with open_campaign(db) as alone:
+        assert alone.ask()
+        with pytest.raises(ValueError, match=r"rows must be numbers .* pipeline in classifier="):
+            alone.predict(pool)
+    with pytest.raises(ValueError, match="pool must be given again with a pipeline"):
+        open_campaign(db, classifier=piped())
+    with open_campaign(db, pool, classifier=piped()) as again:
+        assert again.predict(pool).tolist() == found.tolist()
+
+
+def test_ids_and_labels_are_not_shown_to_a_pipeline(db):
+    pool = FRAME.assign(side=[*list(SIDE.values())[:6], *[None] * 34])
+    options = {"ids": "doc_id", "label": "side", "classifier": piped()}
+    with open_campaign(db, pool, **options) as campaign:
+        assert campaign.labels == {row: SIDE[row] for row in list(SIDE)[:6]}
+        assert campaign.predict(pool).shape == (40,)
+        assert "side" not in campaign.to_frame().columns

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from possibal.acquisition.registry import STRATEGIES
-from possibal.campaign.campaign import Answer, Campaign
+from possibal.campaign.snapshot import Answer, Snapshot
 from possibal.estimators.classifier import PossibilisticGPClassifier
 
 FIXED = PossibilisticGPClassifier(ConstantKernel(4.0) * RBF(1.0), hyperparameters="fixed")
@@ -37,4 +37,4 @@ def walked(campaign, labels, steps):
 def begun(X, told, **choices):
     """A campaign that knows some rows."""
     labels = truth(X)
-    return Campaign.start(X, **choices).replay(Answer(row, labels[row]) for row in told)
+    return Snapshot.start(X, **choices).replay(Answer(row, labels[row]) for row in told)

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from possibal import Belief
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.scoring import is_local
-from possibal.campaign.campaign import Answer, Campaign
+from possibal.campaign.snapshot import Answer, Snapshot
 
 means = st.floats(-50, 50)
 log_variances = st.floats(-8, 8)
@@ -71,14 +71,14 @@ def crowded(m: int = 300, seed: int = 0) -> np.ndarray:
     return X
 
 
-def begun(X, strategy, seed: int = 0, told: int = 14, **choices) -> Campaign:
+def begun(X, strategy, seed: int = 0, told: int = 14, **choices) -> Snapshot:
     """A campaign with truthful answers for rows from all over a pool, some of them copies."""
-    campaign = Campaign.start(X, strategy=strategy, seed=seed, **choices)
+    campaign = Snapshot.start(X, strategy=strategy, seed=seed, **choices)
     places = np.arange(told) * (len(X) // told)
     labels = (np.asarray(X)[:, 0] > 0).astype(int).tolist()
     return campaign.replay(Answer(row, labels[row]) for row in places.tolist())
 
 
-def answered(campaign: Campaign) -> list[int]:
+def answered(campaign: Snapshot) -> list[int]:
     """The places of the rows that a campaign has answers for."""
     return [answer.row for answer in campaign.answers]

@@ -25,7 +25,7 @@ import numpy as np
 import polars as pl
 from support.served import Person, Server
 
-from possibal.campaign.campaign import Campaign
+from possibal.campaign.snapshot import Snapshot
 from possibal.labelling.storage.journal import replay
 from possibal.labelling.storage.store import Store
 
@@ -248,7 +248,7 @@ def question(
             time.sleep(pace if number < answers else 0.0)
     with Store.open(db, writes=False) as store:
         X, said = store.array("X"), replay(store.events()).answers()[:answers]
-    start = Campaign.start(X, classes=["yes", "no"])
+    start = Snapshot.start(X, classes=["yes", "no"])
     page = start.replay(said).classifier.score(X[:CSV], labels[:CSV])
     campaign = start
     for _ in range(answers):

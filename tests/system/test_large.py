@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from possibal.campaign import campaign as learner
-from possibal.campaign import pool
+from possibal.campaign import pool, snapshot
 from possibal.campaign.answer import Answer
-from possibal.campaign.campaign import Campaign
+from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import AdviceState
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.labelling.ranker import InProcessRanker
@@ -27,7 +26,7 @@ def truth(X):
 
 
 def begun(X, count=8, strategy="necessity", **options):
-    start = Campaign.start(X, classes=["no", "yes"], strategy=strategy, **options)
+    start = Snapshot.start(X, classes=["no", "yes"], strategy=strategy, **options)
     return start.replay(Answer(row, truth(X)[row]) for row in range(count))
 
 
@@ -35,8 +34,8 @@ def begun(X, count=8, strategy="necessity", **options):
 def large(monkeypatch):
     """Pools of fifty rows are large, and a shortlist has thirty."""
     monkeypatch.setattr(pool, "LARGE_POOL", 50)
-    monkeypatch.setattr(learner, "BATCH_CANDIDATES", 30)
-    monkeypatch.setattr(learner, "ADVICE_SAMPLE", 40)
+    monkeypatch.setattr(snapshot, "BATCH_CANDIDATES", 30)
+    monkeypatch.setattr(snapshot, "ADVICE_SAMPLE", 40)
 
 
 @pytest.mark.parametrize("strategy", ["necessity", "uncertainty", "bald", "entropy"])
@@ -87,7 +86,7 @@ def test_what_is_believed_of_some_rows_needs_no_other(large, monkeypatch):  # no
 
 
 def test_a_large_pool_starts_with_no_label_or_at_random_too(large):  # noqa: ARG001 - pools are
-    cold = Campaign.start(rows())
+    cold = Snapshot.start(rows())
     assert len(set(cold.ask(3))) == 3
     assert cold.advice.state is AdviceState.GO_ON
     assert len(begun(rows(), strategy="random").ask(3)) == 3
@@ -100,13 +99,13 @@ def test_advice_rests_on_rows_drawn_at_random_but_stop_on_all(large, strategy, m
     assert "40 rows drawn at random" in campaign.advice.reason
     X = np.concatenate([rows(200) * 0.05 - 3.0, rows(200, 1) * 0.05 + 3.0])
     labels = {row: "no" if row < 200 else "yes" for row in range(400)}
-    sure = Campaign.start(X, classes=["no", "yes"], classifier=KERNEL, strategy=strategy)
+    sure = Snapshot.start(X, classes=["no", "yes"], classifier=KERNEL, strategy=strategy)
     sure = sure.replay(Answer(row, labels[row]) for row in [*range(20), *range(200, 220)])
     assert sure.advice.state is AdviceState.DONE
     assert sure.advice.reason.startswith("None of the rows left is likely")
     odd = np.concatenate([X, np.zeros((1, 3))])  # one row that nobody can tell
-    monkeypatch.setattr(learner, "ADVICE_SAMPLE", 5)
-    told = Campaign.start(odd, classes=["no", "yes"], classifier=KERNEL, strategy=strategy)
+    monkeypatch.setattr(snapshot, "ADVICE_SAMPLE", 5)
+    told = Snapshot.start(odd, classes=["no", "yes"], classifier=KERNEL, strategy=strategy)
     told = told.replay(sure.answers)
     assert told.advice.state is not AdviceState.DONE
     assert told.advice.least_necessity < 0.5

@@ -1,5 +1,8 @@
 from .answer import Answer
+from .beliefs import RowBeliefs
 from .campaign import Campaign
+from .interface import CampaignInterface
+from .snapshot import Snapshot
 from .stopping import Advice, AdviceState, advise
 
 __all__ = [
@@ -7,5 +10,8 @@ __all__ = [
     "AdviceState",
     "Answer",
     "Campaign",
+    "CampaignInterface",
+    "RowBeliefs",
+    "Snapshot",
     "advise",
 ]

@@ -30,7 +30,7 @@ def check_row(
     if row in labels:
         raise AlreadyAnsweredError(
             f"row must not be answered yet; got {row!r}, whose label is "
-            f"{labels[row]!r}. Replay the answers without it to change it."
+            f"{labels[row]!r}. Undo it, or change it with edit."
         )
 
 
@@ -44,7 +44,10 @@ def check_label(label: Hashable, known: Sequence[Hashable] | None, first: Hashab
     """
     if known is not None:
         if not is_hashable(label) or label not in known:
-            raise ValueError(f"label must be one of {known}; got {label!r}. Correct it.")
+            raise ValueError(
+                f"label must be one of {known}; got {label!r}. "
+                "Correct it, or add it with add_class."
+            )
         return
     is_text = isinstance(label, str)
     if not is_text and not (isinstance(label, Real) and float(label).is_integer()):

@@ -1,349 +1,246 @@
-"""The labelling campaign as a value: ask which row to label, tell its label, replay answers.
+"""A labelling campaign in memory: ask which row to label, tell its label, undo, predict.
 
-    campaign = Campaign.start(X, classes=["no", "yes"])
+    campaign = Campaign.start(frame, classes=["no", "yes"])
     (row,) = campaign.ask()
-    campaign = campaign.tell(row, "yes")
+    campaign.tell(row, "yes")
 
-A campaign is its pool, its settings and its answers, and nothing else: the classifier and the next
-question follow from them. So answers read from a journal make the very campaign they were given to.
+It holds a :class:`~possibal.campaign.snapshot.Snapshot` and replaces it whenever something changes.
 """
 
-import functools
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
-from typing import cast
+from collections import Counter, deque
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self, cast
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from possibal.acquisition.pointwise import doubt
-from possibal.acquisition.registry import STRATEGIES
-from possibal.acquisition.scoring import is_local
-from possibal.acquisition.strategy import Strategy, View
-from possibal.arguments import DEFAULT_STRATEGY, as_python, choice, whole
-from possibal.arrays import Places, Vector
-from possibal.belief import Belief
-from possibal.campaign.answer import Answer, check_label, check_row
-from possibal.campaign.batch import greedy_batch, representativeness
-from possibal.campaign.pool import InMemoryScan, Pool, checked_pool
-from possibal.campaign.stopping import Advice, AdviceState, advise, lookback
-from possibal.estimators import validation
-from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
-from possibal.gp.pending import PendingPosterior
-from possibal.gp.posterior import Posterior
+from possibal.acquisition.strategy import Strategy
+from possibal.arguments import DEFAULT_STRATEGY, as_python, whole
+from possibal.arrays import Places
+from possibal.campaign.answer import Answer
+from possibal.campaign.encoding import ColumnChoice, RowEncoding, encode_pool, is_table
+from possibal.campaign.frame_output import frame_cells
+from possibal.campaign.interface import CampaignInterface
+from possibal.campaign.snapshot import Snapshot
+from possibal.campaign.stopping import Advice
+from possibal.data.row_ids import Ids, row_ids
+from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.pool.cache import BUDGET
-from possibal.pool.candidates import Candidates, choose_candidates
-from possibal.pool.sampling import HashedSampler
 
-ADVICE_SAMPLE = 10_000
-"""Rows of a large pool that advice rests on."""
-BATCH_CANDIDATES = 1000
-"""Candidates for a batch of a local strategy in a large pool."""
-PLACEHOLDER_CLASSES = (0, 1)
-"""Classes of the model while fewer than two are known."""
+MOST_UNDONE = 1000
+"""Changes that can be undone, the last ones."""
 
 
-@dataclass(frozen=True)
-class Campaign:
-    """Rows, settings and answers; see :meth:`start`.
+class Campaign(CampaignInterface):
+    """A campaign in memory; see :meth:`start`.
 
     Attributes:
-        pool: the rows.
-        strategy: what is asked first.
-        model: the classifier before any answer.
-        seed: of what is drawn.
-        answers: in the order they were given.
-        aside: rows that are never asked about.
+        snapshot: the campaign as it is now, as an immutable value.
     """
 
-    pool: Pool
-    strategy: Strategy
-    model: PossibilisticGPClassifier
-    seed: int = 0
-    answers: tuple[Answer, ...] = ()
-    aside: frozenset[Hashable] = frozenset()
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        encoding: RowEncoding | None = None,
+        source: object = None,
+        label: str | None = None,
+    ) -> None:
+        """Go on from a snapshot; :meth:`start` makes the first.
+
+        Args:
+            snapshot: to begin with.
+            encoding: how rows became its numbers; as they are if left out.
+            source: the frame that they were in.
+            label: the column of labels in it.
+        """
+        self.snapshot = snapshot
+        self._made_by, self._given, self._label = encoding or RowEncoding(), source, label
+        self._before = deque[tuple[Hashable | None, Snapshot]](maxlen=MOST_UNDONE)
 
     @classmethod
     def start(  # noqa: PLR0913 - all but X are named
         cls,
-        X: ArrayLike,
+        X: Any,  # noqa: ANN401 - frames of several libraries, and arrays
         *,
-        ids: Iterable[Hashable] | None = None,
+        ids: Ids = None,
         classes: ArrayLike | None = None,
         strategy: str | Strategy = DEFAULT_STRATEGY,
-        classifier: PossibilisticGPClassifier | None = None,
+        classifier: object = None,
         seed: int = 0,
         memory: float = BUDGET,
-    ) -> "Campaign":
-        """A campaign without answers.
+        label: str | None = None,
+        text: Any = None,  # noqa: ANN401 - a column, or several
+        columns: Any = None,  # noqa: ANN401 - as a file's are chosen
+    ) -> Self:
+        """A campaign without answers of anybody.
 
         Args:
-            X: (m, d), an array or data frame whose columns are of one scale.
-            ids: what the rows are called, each once; 0 to m - 1 if left out.
-            classes: all labels there may be, in place of those of the classifier; None means that
-                they are learnt from the answers.
+            X: the rows. A data frame, or a list of dicts, may hold numbers, words, texts, dates
+                and gaps: its columns are encoded and standardised. The numbers of an array are
+                taken as they are, so its columns should be of one scale.
+            ids: what the rows are called, each once, or the column of a frame that has it. If left
+                out, the index of a pandas frame that is not a plain 0 to m - 1, else 0 to m - 1.
+            classes: all labels there may be, in place of those of the classifier. If left out,
+                those of the label column where it has two, else they are learnt from the answers.
             strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or one of your own.
-            classifier: not fitted, and not changed; one with default settings if left out.
-                Length-scales follow the usual distance of two rows of the pool.
+            classifier: a :class:`~possibal.PossibilisticGPClassifier`, or a scikit-learn pipeline
+                that ends in one, whose transformers are fitted to all rows, without labels. It is
+                copied. Length-scales follow the usual distance of two rows of the pool.
             seed: the same seed asks the same questions.
             memory: bytes of the cache that a large pool keeps from one question to the next.
+            label: the column of labels that are known already.
+            text: the column of texts, or several.
+            columns: which columns of a frame are learnt from, and as what.
         """
-        chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
-        model = unfitted(PossibilisticGPClassifier() if classifier is None else classifier)
-        if classes is not None:
-            model.set_params(classes=classes)
-        _named(model)
-        start = whole("seed", seed, 0)
-        rows = checked_pool(X, ids, start, memory)
-        if model.usual_distance is None:  # so that no answer changes it
-            model.set_params(usual_distance=rows.usual_distance)
-        return cls(rows, chosen, model, start)
+        roles = ColumnChoice(ids if isinstance(ids, str) else None, label, text, columns)
+        model = PossibilisticGPClassifier() if classifier is None else classifier
+        pool = encode_pool(X, roles, model, ids)
+        named = pool.classifier.classes if classes is None else classes
+        snapshot = Snapshot.start(
+            pool.X,
+            ids=row_ids(X, ids, pool.X.shape[0] if hasattr(pool.X, "shape") else len(pool.X)),
+            classes=_classes_of(pool.labels) if named is None else named,
+            strategy=strategy,
+            classifier=pool.classifier,
+            seed=seed,
+            memory=memory,
+        )
+        told = zip(snapshot.pool.ids, pool.labels, strict=False)
+        known = snapshot.replay(Answer(row, one) for row, one in told if one is not None)
+        return cls(known, pool.encoding, X if is_table(X) else None, pool.label)
 
     # ------------------------------------------------------------ verbs
 
-    def ask(self, n: int = 1) -> tuple[Hashable, ...]:
-        """The rows to label next, the best first.
+    def tell(self, row: Hashable, label: Hashable) -> Self:
+        """Keep the label of a row that has none; the campaign itself, which is changed."""
+        return self._change(row, self.snapshot.tell(row, label))
 
-        Each row after the first has the largest utility once those before it will have been
-        answered, among rows that they explain little of: at most half-way from the least explained
-        row to one whose own label would explain no more. A copy of a row is asked with it only
-        where nothing else is available. Of several best rows it is the least explained, then the
-        first in the pool. At random, any rows will do.
+    def edit(self, row: Hashable, label: Hashable) -> Self:
+        """Keep another label of a row."""
+        return self._change(row, self.snapshot.edit(row, label))
 
-        All available rows are candidates, with three exceptions. Until two classes are known, they
-        are a random subsample. In a large pool, a local strategy has the thousand rows of largest
-        utility for a batch, or thrice as many as asked for. A joint strategy has at most so many
-        in any pool: of 5000 rows that are sampled, half at random and half by the largest doubt.
-        """
-        available = self._available
-        if not len(available):
-            raise ValueError("ask must find rows left; got answers for all of them. Stop here.")
-        if whole("n", n, 1) > len(available):
-            raise ValueError(
-                f"n must be at most {len(available)}, the rows left; got {n}. Ask for fewer."
-            )
-        posterior = self._fitted_posterior
-        candidates = self._candidates(posterior, n, several=n > 1)
-        utilities = candidates.utilities(self._rule)
-        return self._ids(self._batch(n, candidates, utilities))
+    def skip(self, row: Hashable) -> Self:
+        """Put a row off; it comes back when no other is left."""
+        return self._change(row, self.snapshot.skip(row))
 
-    def ranked(self, n: int = 1) -> tuple[Hashable, ...]:
-        """All rows left, the best first: n as :meth:`ask` gives them, then by their utilities.
+    def undo(self) -> Hashable | None:
+        """Take the last change back; the row that it was about, None if it was about none."""
+        if not self._before:
+            return None
+        row, self.snapshot = self._before.pop()
+        return row
 
-        For people who take rows faster than answers can be learnt from. Of a large pool, only
-        the candidates.
-        """
-        available = self._available
-        if not len(available):
-            return ()
-        n = min(whole("n", n, 1), len(available))
-        candidates = self._candidates(self._fitted_posterior, n, several=True)
-        utilities = candidates.utilities(self._rule)
-        first = self._batch(n, candidates, utilities)
-        others = candidates.places[np.argsort(-utilities, kind="stable")]
-        rest = np.setdiff1d(available, candidates.places)
-        rest = [] if self.pool.is_large else self._rng().permutation(rest)
-        return self._ids(dict.fromkeys([*first, *others, *rest]))
+    def add_class(self, name: Hashable) -> Self:
+        """Let there be one more label to choose from."""
+        return self._change(None, self.snapshot.add_class(name))
 
-    def tell(self, row: Hashable, label: Hashable) -> "Campaign":
-        """The campaign with one more answer; this one stays as it is."""
-        return self.replay([Answer(row, label)])
+    def rename_class(self, old: Hashable, new: Hashable) -> Self:
+        """Give a class another name, also where rows have it as their label."""
+        return self._change(None, self.snapshot.rename_class(old, new))
 
-    def replay(self, answers: Iterable[Answer]) -> "Campaign":
-        """The campaign with more answers, one after the other."""
-        answered, labels = list(self.answers), dict(self._answered)
-        for answer in answers:
-            row, label = as_python(answer.row), as_python(answer.label)
-            check_row(row, self.pool.places, labels)
-            check_label(label, self._known, answered[0].label if answered else None)
-            answered.append(Answer(row, label))
-            labels[row] = label
-        return replace(self, answers=tuple(answered))
+    def remove_class(self, name: Hashable) -> Self:
+        """Remove a class that no row has as its label."""
+        return self._change(None, self.snapshot.remove_class(name))
 
-    def without(self, rows: Iterable[Hashable]) -> "Campaign":
-        """The campaign that never asks about these rows; their answers are welcome all the same."""
-        excluded = frozenset(as_python(row) for row in rows)
-        for row in excluded:
-            check_row(row, self.pool.places, {})
-        return replace(self, aside=self.aside | excluded)
+    def replay(self, answers: Iterable[Answer]) -> Self:
+        """Keep many answers, one after the other; all of them or none, and undone together."""
+        return self._change(None, self.snapshot.replay(answers))
+
+    def without(self, rows: Iterable[Hashable]) -> Self:
+        """Never ask about these rows; their answers are welcome all the same."""
+        return self._change(None, self.snapshot.without(rows))
 
     # ------------------------------------------------------------ what follows
 
-    def __len__(self) -> int:
-        """How many answers there are."""
-        return len(self.answers)
+    def ask(self, n: int = 1) -> list[Hashable]:
+        """The rows to label next, the best first; fewer where fewer are left.
+
+        See :meth:`possibal.campaign.snapshot.Snapshot.ask` for how they are chosen.
+        """
+        count = min(whole("n", n, 1), len(self.snapshot.left))
+        return list(self.snapshot.ask(count)) if count else []
+
+    @property
+    def advice(self) -> Advice:
+        """Whether to go on asking, and why."""
+        return self.snapshot.advice
+
+    @property
+    def labels(self) -> dict[Hashable, Hashable]:
+        """The label of each row that has one, in the order in which they came by it."""
+        return dict(self.snapshot.labels)
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """The answers in the order in which they were given."""
+        return self.snapshot.answers
+
+    @property
+    def classes(self) -> tuple[Hashable, ...]:
+        """The labels there may be: those named, else those answered and added."""
+        return self.snapshot.classes
+
+    @property
+    def rows(self) -> tuple[Hashable, ...]:
+        """The ids of all rows, in the order of the pool."""
+        return self.snapshot.pool.ids
 
     @property
     def left(self) -> tuple[Hashable, ...]:
-        """The rows without an answer that may be asked about, in the order of the pool."""
-        return self._ids(self._available)
+        """The ids of the rows that still want a label, in the order of the pool."""
+        return self.snapshot.left
 
-    @functools.cached_property
-    def classifier(self) -> PossibilisticGPClassifier:
-        """The classifier, fitted to the answers when first asked for."""
-        if self.model.classes is None and self._is_cold:
-            raise ValueError(
-                "classes must be named, or two of them answered, before there is a classifier; "
-                f"got {len(self._labels)}. Use Campaign.start(X, classes=[...])."
-            )
-        return self._fitted(self.model, [answer.label for answer in self.answers])
-
-    @functools.cached_property
-    def belief(self) -> Belief:
-        """The belief about every row of the pool; of placeholder classes before two are known."""
-        return self._fitted_posterior.at(self.pool.X)
-
-    def belief_of(self, places: Places) -> Belief:
-        """The belief about some rows, by their places; of a large pool only they are read."""
-        if self.pool.is_large:
-            return self._fitted_posterior.at(self.pool.X[places])
-        return self.belief.part(places)
-
-    @functools.cached_property
-    def advice(self) -> Advice:
-        """Whether to go on asking."""
-        is_sample, sample, before = self.pool.is_large, self._available, None
-        if is_sample:
-            sample = self._rng().permutation(sample)[:ADVICE_SAMPLE]
-        earlier = replace(self, answers=self.answers[: -lookback(len(self))])
-        if earlier._labels == self._labels and not self._is_cold:  # noqa: SLF001 - our own
-            before = earlier._fitted_posterior.at(self.pool.X[sample])  # noqa: SLF001 - our own
-        advice = advise(self.belief_of(sample), before, len(self), is_sample=is_sample)
-        if self._is_cold and len(sample):
-            reason = "The answers so far name fewer than two classes."
-            return replace(advice, state=AdviceState.GO_ON, reason=reason)
-        if is_sample and advice.state is AdviceState.DONE and len(sample):
-            most_doubtful = self._scanned(doubt, self._fitted_posterior, 1).places
-            now = self.belief_of(np.append(sample, most_doubtful))
-            return advise(now, None, len(self), is_sample=True)
-        return advice
+    def report(self) -> dict[str, Any]:
+        """How far the campaign is, as plain values."""
+        counts, advice = Counter(self.labels.values()), self.advice
+        return {
+            "rows": len(self.rows),
+            "answered": len(self),
+            "left": len(self.left),
+            "balance": {label: counts[label] for label in self.classes},
+            "advice": {"state": advice.state.value, "reason": advice.reason},
+        }
 
     # ------------------------------------------------------------ inside
 
-    @functools.cached_property
-    def _answered(self) -> dict[Hashable, Hashable]:
-        """The label of each row that has one."""
-        return {answer.row: answer.label for answer in self.answers}
-
-    @functools.cached_property
-    def _known(self) -> list[Hashable] | None:
-        """The labels there may be; None while they are learnt from the answers."""
-        return _named(self.model)
-
-    @functools.cached_property
-    def _labels(self) -> set[Hashable]:
-        """The labels answered so far."""
-        return {answer.label for answer in self.answers}
+    def _change(self, row: Hashable | None, then: Snapshot) -> Self:
+        """Go on from another snapshot, and remember this one without what was worked out for it."""
+        self._before.append((as_python(row), replace(self.snapshot)))
+        self.snapshot = then
+        return self
 
     @property
-    def _is_cold(self) -> bool:
-        """Whether no score can tell rows apart, for fewer than two labels were answered."""
-        return len(self._labels) < 2  # noqa: PLR2004 - a choice needs two
+    def _moment(self) -> Snapshot:
+        """The campaign as it is now."""
+        return self.snapshot
 
     @property
-    def _is_random(self) -> bool:
-        """Whether rows are asked at random, whatever is known of them."""
-        return self.strategy is STRATEGIES["random"]
+    def _encoding(self) -> RowEncoding:
+        """How rows become numbers."""
+        return self._made_by
 
     @property
-    def _rule(self) -> Strategy:
-        """What scores rows: the strategy, or at the cold start how well each represents others."""
-        return representativeness if self._is_cold and not self._is_random else self.strategy
-
-    @functools.cached_property
-    def _places(self) -> Places:
-        """Where the answered rows stand, in the order of the answers."""
-        return np.array([self.pool.places[a.row] for a in self.answers], dtype=np.intp)
-
-    @functools.cached_property
-    def _excluded(self) -> Places:
-        """Where the rows stand that may not be asked about, in order."""
-        aside = [self.pool.places[row] for row in self.aside]
-        return np.array(sorted({*self._places.tolist(), *aside}), dtype=np.intp)
+    def _known_advice(self) -> Advice | None:
+        """The advice, if it was worked out already."""
+        return vars(self.snapshot).get("advice")
 
     @property
-    def _available(self) -> Places:
-        """Where the rows stand that may be asked about, in order."""
-        return self.pool.available(self._excluded)
-
-    def _ids(self, places: Iterable[int]) -> tuple[Hashable, ...]:
-        """What the user calls rows, by their places."""
-        return tuple(self.pool.ids[place] for place in places)
+    def _source(self) -> object:
+        """The frame that the pool was given as, if it was one."""
+        return self._given
 
     @property
-    def _sampler(self) -> HashedSampler:
-        """Draws the sample of a question."""
-        return HashedSampler(self.seed, len(self))
+    def _superseded(self) -> Sequence[str]:
+        """The column of labels, which the campaign knows more of."""
+        return [] if self._label is None else [self._label]
 
-    def _rng(self) -> np.random.Generator:
-        """What a question draws from: the same whenever it is asked."""
-        return self._sampler.rng()
-
-    # ------------------------------------------------------------ fit, candidates, batch
-
-    @functools.cached_property
-    def _fitted_posterior(self) -> Posterior:
-        """The posterior given the answers; of placeholder classes until two are known."""
-        if self.model.classes is None and self._is_cold:
-            model = unfitted(self.model)
-            model.set_params(classes=PLACEHOLDER_CLASSES)
-            return self._fitted(model, [PLACEHOLDER_CLASSES[0]] * len(self)).posterior_
-        return self.classifier.posterior_
-
-    def _fitted(
-        self, model: PossibilisticGPClassifier, labels: list[Hashable]
-    ) -> PossibilisticGPClassifier:
-        """A classifier fitted to labels of the answered rows."""
-        fitted = unfitted(model).fit(self.pool.X[self._places], cast("ArrayLike", labels))
-        if self.pool.columns is not None:
-            vars(fitted)["feature_names_in_"] = self.pool.columns
-        return fitted
-
-    def _candidates(self, posterior: Posterior, n: int, *, several: bool) -> Candidates:
-        """The rows that are scored where n are wanted.
-
-        Args:
-            posterior: given the answers.
-            n: how many are wanted.
-            several: whether more than the best are needed of a large pool, for a batch.
-        """
-        available = self._available
-        if self._is_random or (is_local(self._rule) and not self.pool.is_large):
-            known = None if self._is_random else self.belief.part(available)
-            view = View(PendingPosterior(posterior), self.pool.X[available], self._rng())
-            return Candidates(available, replace(view, known=known))
-        if self._is_cold:
-            representatives = available[np.isin(available, self.pool.representatives)]
-            return self._cold_candidates(representatives if len(representatives) else available)
-        if is_local(self.strategy):
-            n = min(max(BATCH_CANDIDATES, 3 * n), len(available)) if several else 1
-        return self._scanned(self.strategy, posterior, n)
-
-    def _cold_candidates(self, places: Places) -> Candidates:
-        """Candidates while no score can tell rows apart; the representatives are the reference."""
-        pending = PendingPosterior(self._fitted_posterior)
-        return Candidates(
-            places, View(pending, self.pool.X[places], self._rng(), self.pool.reference)
-        )
-
-    def _scanned(self, strategy: Strategy, posterior: Posterior, wanted: int) -> Candidates:
-        """Candidates as :func:`possibal.pool.rank` chooses them."""
-        scan = InMemoryScan(self.pool, posterior, self._excluded)
-        return choose_candidates(strategy, posterior, scan, self._sampler, wanted)
-
-    def _batch(self, n: int, candidates: Candidates, utilities: Vector) -> list[int]:
-        """Where the n rows of a greedy batch stand."""
-
-        def others(picked: list[int]) -> Candidates:
-            """All other rows, where a cold start has asked about every representative."""
-            return self._cold_candidates(np.setdiff1d(self._available, picked))
-
-        return greedy_batch(n, candidates, utilities, self._rule, others)
+    def _cells(self, places: Places) -> Mapping[str, Sequence[object]]:
+        """The columns of the frame that was given; none of an array."""
+        found = {} if self._given is None else frame_cells(self._given, places)
+        return {name: cells for name, cells in found.items() if name not in self._superseded}
 
 
-def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:
-    """The labels that classes= names; None if it does not."""
-    if model.classes is None:
-        return None
-    known, _ = validation.labels(np.empty(0), model.classes)
-    return known.tolist()
+def _classes_of(labels: Sequence[Hashable | None]) -> ArrayLike | None:
+    """The classes of a label column, if it has enough to choose from."""
+    found = {label for label in labels if label is not None}
+    return cast("ArrayLike", list(found)) if len(found) > 1 else None

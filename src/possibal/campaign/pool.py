@@ -2,15 +2,15 @@
 
 import functools
 import os
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from possibal.arguments import as_python, is_hashable
 from possibal.arrays import Matrix, Places, frozen
+from possibal.data.row_ids import Ids, row_ids
 from possibal.estimators import validation
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.gp.posterior import Posterior
@@ -104,32 +104,13 @@ class InMemoryScan:
         return counts
 
 
-def checked_pool(
-    X: ArrayLike, ids: Iterable[Hashable] | None, seed: int, budget: float = BUDGET
-) -> Pool:
+def checked_pool(X: ArrayLike, ids: Ids, seed: int, budget: float = BUDGET) -> Pool:
     """The pool, or one sentence about what is wrong with it."""
     checker = PossibilisticGPClassifier()
     rows = frozen(validation.rows(checker, X, reset=True, least=0))
     if not len(rows):
         raise ValueError("X must have at least one row; got none. Pass the rows to label.")
-    listed = range(len(rows)) if ids is None else ids
-    names = tuple(as_python(row) for row in listed)
-    if len(names) != len(rows):
-        raise ValueError(
-            f"ids must have one entry per row of X, {len(rows)}; got {len(names)}. "
-            "Leave them out to number the rows."
-        )
-    first = dict[Hashable, int]()
-    for place, row in enumerate(names):
-        if not is_hashable(row) or row != row:  # noqa: PLR0124 - only NaN differs from itself
-            raise ValueError(
-                f"ids must hold text or numbers; got {row!r} at row {place}. Give each row a name."
-            )
-        if first.setdefault(row, place) != place:
-            raise ValueError(
-                f"ids must be unique; got {row!r} at rows {first[row]} and {place}. "
-                "Give each row a name of its own."
-            )
+    names = row_ids(X, ids, len(rows))
     columns = getattr(checker, "feature_names_in_", None)
     return Pool(rows, names, _representatives(rows, seed), columns, budget)
 

@@ -20,8 +20,9 @@ from possibal.arrays import Matrix
 from possibal.data import features, images, readers, schema
 from possibal.data.encoders import LARGEST, Cells, Encoder, Table, find_column, is_missing, mapped
 from possibal.data.features import FeatureMatrix, FeatureRecipe, ImageFiles, pool_column
-from possibal.data.frames import frame_index, from_frame
+from possibal.data.frames import from_frame
 from possibal.data.name_types import NameType
+from possibal.data.row_ids import Ids, row_ids
 from possibal.data.schema import Column, ColumnKind, ColumnRoles, Labels, clean, text_cells
 from possibal.data.source import ZIP, SourceSpec, digest, is_pictures, picture_folder
 from possibal.processes import collector_paused
@@ -178,16 +179,14 @@ def ingest_file(wanted: SourceSpec, progress: StageProgress) -> IngestedRows:
     return intake
 
 
-def ingest_frame(
-    frame: object, wanted: SourceSpec, ids: Sequence[Hashable] | None = None
-) -> IngestedRows:
+def ingest_frame(frame: object, wanted: SourceSpec, ids: Ids = None) -> IngestedRows:
     """The same of a data frame of any library, of rows as dictionaries, or of an array.
 
     Args:
         frame: the rows.
         wanted: what a user says of the columns.
-        ids: names of the rows; if left out those of the id column that is wanted, else the index
-            of a frame that has one, else 0 to m - 1.
+        ids: names of the rows, or the column that has them; if left out those of the id column
+            that is wanted, else the index of a frame that has one, else 0 to m - 1.
     """
     return _ingested(read_frame_rows(frame, wanted, ids), wanted, lambda _words, _share: None)
 
@@ -203,19 +202,17 @@ def read_file_rows(wanted: SourceSpec, progress: StageProgress) -> SourceRows:
     return replace(rows, name=_stem(wanted.source.name), digest=digest(folder))
 
 
-def read_frame_rows(
-    frame: object, wanted: SourceSpec, ids: Sequence[Hashable] | None = None
-) -> SourceRows:
+def read_frame_rows(frame: object, wanted: SourceSpec, ids: Ids = None) -> SourceRows:
     """The rows of a frame, before they are numbers; see :func:`ingest_frame`."""
     schema.check_classes(wanted.classes)
     table = from_frame(frame)
     count = len(table.columns[0]) if table.columns else 0
     _check_rows(count, LEAST_ROWS)
-    has_id = wanted.id is not None or ColumnKind.ID in wanted.kinds.values()
-    if ids is None and not has_id:
-        ids = frame_index(frame) or range(count)
-    names = None if ids is None else schema.check_ids(ids, count)
-    rows = _from_table(table, wanted, names)
+    if isinstance(ids, str):
+        wanted = replace(wanted, id=ids)
+    named = [name for name, kind in wanted.kinds.items() if kind == ColumnKind.ID]
+    column = next(iter([wanted.id, *named] if wanted.id else named), None)
+    rows = _from_table(table, wanted, row_ids(frame, column if ids is None else ids, count))
     said = repr((rows.ids, rows.fields, rows.cells)).encode(errors="surrogatepass")
     return replace(rows, name="pool", digest=hashlib.sha256(said).hexdigest())
 

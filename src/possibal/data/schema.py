@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from possibal.arguments import as_python, choice, is_hashable
+from possibal.arguments import choice
 from possibal.data.encoders import (
     NAMING,
     NUMBERS,
@@ -334,28 +334,6 @@ def row_ids(table: Table, place: int | None) -> tuple[Hashable, ...]:
             )
     kind = cell_type(table.columns[place])
     return tuple(kind.read(text) for text in first)
-
-
-def check_ids(ids: Iterable[Hashable], rows: int) -> tuple[Hashable, ...]:
-    """Names of rows that a user gives, one for each and each once."""
-    names, first = tuple(as_python(name) for name in ids), dict[Hashable, int]()
-    if len(names) != rows:
-        raise ValueError(
-            f"ids must have one entry per row, {rows}; got {len(names)}. "
-            "Leave them out to number the rows."
-        )
-    for row, name in enumerate(names):
-        if not is_hashable(name) or name is None or name != name:  # noqa: PLR0124 - NaN
-            raise ValueError(
-                f"ids must hold text or numbers; got {name!r} at row {row}. "
-                "Give each row a name, or reset the frame's index."
-            )
-        if first.setdefault(name, row) != row:
-            raise ValueError(
-                f"ids must be unique; got {name!r} at rows {first[name]} and {row}. "
-                "Give each row a name of its own, or reset the frame's index."
-            )
-    return names
 
 
 def cell_type(cells: Cells) -> NameType:

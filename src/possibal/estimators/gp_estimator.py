@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from possibal.arrays import Matrix
@@ -18,6 +19,12 @@ class GPEstimator(BaseEstimator):
     """A scikit-learn estimator that keeps a Gaussian-process posterior and checks rows for it."""
 
     posterior_: Posterior
+
+    def __sklearn_tags__(self) -> Tags:
+        """What scikit-learn may know: sparse rows are made dense, if they are few enough."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _keep(self, posterior: Posterior) -> None:
         """Keep what a fit learned, the most credible setting first; warn where it is doubtful."""

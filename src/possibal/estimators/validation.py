@@ -28,6 +28,8 @@ _NO_DATES = (
 )
 _DATES = ("date", "time", "period", "duration")
 _TEXT = r"could not convert string to float: (?:np\.str_\()?('.*?'|\".*?\")"
+MOST_DENSE = 50_000_000
+"""Cells of a sparse matrix that is made dense: 400 MB."""
 _LARGEST, _SMALLEST = 1e153, 1e-150
 """Beyond these, squares are no numbers or vanish."""
 
@@ -47,10 +49,7 @@ def rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, least: int = 1)
     if _is_plain(estimator, X, reset=reset, least=least):
         return real(X, "X")
     if issparse(X):
-        raise TypeError(
-            "X must be dense; got a sparse matrix. "
-            "Reduce it with TruncatedSVD, or use X.toarray() if it is small."
-        )
+        X = dense(X)
     kinds = getattr(X, "dtypes", None)
     columns = list(kinds) if kinds is not None else [_type_of_entries(X)]
     if any(word in str(kind).lower() for kind in columns for word in _DATES):
@@ -86,6 +85,17 @@ def merged(X: Matrix, y: Vector, weight: Vector) -> tuple[Matrix, Vector, Vector
     first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
     chosen = order[first]
     return table[chosen, :-1], table[chosen, -1], np.add.reduceat(weight[kept][order], first)
+
+
+def dense(X: Any) -> NDArray[Any]:  # noqa: ANN401 - of any format
+    """A sparse matrix as an array, if it is small enough to be one."""
+    count = int(np.prod(X.shape))
+    if count > MOST_DENSE:
+        raise ValueError(
+            f"X must be dense, or sparse with at most {MOST_DENSE} cells; got a sparse matrix of "
+            f"{count}. Reduce it with TruncatedSVD."
+        )
+    return X.toarray()
 
 
 def _is_plain(estimator: BaseEstimator, X: object, *, reset: bool, least: int) -> bool:

@@ -1,4 +1,4 @@
-"""Ranker in this process: replays a task's answers into a campaign and scores the pool.
+"""Ranker in this process: replays a task's answers into a snapshot and scores the pool.
 
 InProcessRanker(X, strategy, seed).rank(task) -> Ranking        .measure(task) -> MeasuredSaving
 """
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from possibal.acquisition.pointwise import necessity
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import leading_labels
-from possibal.campaign.campaign import BATCH_CANDIDATES, Answer, Campaign
+from possibal.campaign.snapshot import BATCH_CANDIDATES, Answer, Snapshot
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.labelling import evaluation
 from possibal.labelling.evaluation import MeasuredSaving
@@ -23,15 +23,28 @@ class InProcessRanker:
     """Ranks one pool again and again; the checked pool and its cache are kept between tasks."""
 
     def __init__(
-        self, X: Matrix, strategy: str, seed: int, blocks: tuple[int, ...] | None = None
+        self,
+        X: Matrix,
+        strategy: str,
+        seed: int,
+        blocks: tuple[int, ...] | None = None,
+        classifier: PossibilisticGPClassifier | None = None,
     ) -> None:
-        """Check the rows once; blocks of their columns are weighed against one another."""
-        classifier = PossibilisticGPClassifier(blocks=blocks)
+        """Check the rows once.
+
+        Args:
+            X: the rows.
+            strategy: what is asked first.
+            seed: of what is drawn.
+            blocks: of columns, which the usual classifier weighs against one another.
+            classifier: of the user's own, in place of the usual one; it is not changed.
+        """
+        model = PossibilisticGPClassifier(blocks=blocks) if classifier is None else classifier
         self._start = functools.partial(
-            Campaign.start, strategy=strategy, seed=seed, classifier=classifier
+            Snapshot.start, strategy=strategy, seed=seed, classifier=model
         )
-        self._X, self._seed, self._begun = X, seed, dict[tuple[str, ...], Campaign]()
-        self._blocks = blocks
+        self._X, self._seed, self._begun = X, seed, dict[tuple[str, ...], Snapshot]()
+        self._blocks = None if classifier is not None else blocks
         self._checked, self._saving = tuple[Answer, ...](), None
 
     def rank(self, task: RankingTask) -> Ranking:
@@ -80,7 +93,7 @@ class InProcessRanker:
         was = self._saving
         return was and replace(was, answers=len(task.answers), accuracy=right / len(true))
 
-    def campaign(self, task: RankingTask) -> Campaign:
+    def campaign(self, task: RankingTask) -> Snapshot:
         """The campaign with the task's answers."""
         names = task.classes if len(task.classes) > 1 else ()
         if names not in self._begun:

@@ -1,6 +1,7 @@
 """Saved model of a campaign: training rows, labels and feature recipe, refitted when loaded.
 
     SavedModel.of(store).save(folder)        SavedModel.load(folder).predict(X) -> Predictions
+    load_model(folder).predict(frame)
 
 It holds the labelled rows and how rows become numbers. The classifier follows from them, so what is
 kept is text and numbers only: nothing in it can run.
@@ -12,18 +13,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from io import BytesIO
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 import possibal
 from possibal.acquisition.pointwise import necessity
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import leading_labels
+from possibal.campaign.encoding import RowEncoding
 from possibal.data.decoding import no_progress
 from possibal.data.features import FeatureRecipe
+from possibal.data.name_types import NameType
 from possibal.errors import MissingPackageError, summary
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.files import folder, part_of, write
@@ -33,7 +38,7 @@ from possibal.labelling.read_model import ReadModel
 from possibal.labelling.storage.store import Store, clock
 from possibal.numerics.distances import usual_distance
 
-FORMAT, VERSION = "possibal model", 2
+FORMAT, VERSION = "possibal model", 3
 DOCUMENT, ARRAYS = "model.json", "arrays.npz"
 """The files of a folder that is a model."""
 BLOCK = 2000
@@ -74,6 +79,7 @@ class SavedModel:
         classes: all labels there may be.
         settings: of the classifier.
         notes: where it comes from.
+        label_type: of the labels, which are kept as text.
     """
 
     recipe: FeatureRecipe
@@ -82,19 +88,26 @@ class SavedModel:
     classes: tuple[str, ...]
     settings: Mapping[str, str | float]
     notes: Mapping[str, Any]
+    label_type: NameType = NameType.TEXT
 
     @classmethod
-    def of(cls, store: Store) -> "SavedModel":
-        """The model of a campaign, learnt from the answers that hold; check rows are left out."""
+    def of(cls, store: Store, *, with_check: bool = False) -> "SavedModel":
+        """The model of a campaign, learnt from the answers that hold.
+
+        Args:
+            store: of the campaign.
+            with_check: whether to learn from the check rows too, which otherwise only measure.
+        """
         read_model = ReadModel(store)
         task, setup, X = read_model.task(), read_model.setup, read_model.X
-        said = tuple(str(answer.label) for answer in task.answers)
+        answers = (*task.answers, *(task.check if with_check else ()))
+        said = tuple(str(answer.label) for answer in answers)
         if len(set(said)) < 2:  # noqa: PLR2004 - a choice needs two
             raise ValueError(
                 "db must have rows of at least 2 classes to learn from; "
                 f"got {len(set(said))} in {len(said)} answers. Label more rows."
             )
-        rows = [cast("int", answer.row) for answer in task.answers]
+        rows = [cast("int", answer.row) for answer in answers]
         default = PossibilisticGPClassifier()
         return cls(
             recipe=feature_recipe(store),
@@ -115,15 +128,22 @@ class SavedModel:
                     **{name: version(name) for name in ("numpy", "scipy", "scikit-learn")},
                 },
             },
+            label_type=NameType(setup.label_type),
         )
 
     # ------------------------------------------------------------ what follows
 
-    def fitted(self) -> PossibilisticGPClassifier:
-        """The classifier, the same each time."""
-        classifier = PossibilisticGPClassifier(classes=list(self.classes))
+    def fitted(self, label_type: NameType = NameType.TEXT) -> PossibilisticGPClassifier:
+        """The classifier, the same each time.
+
+        Args:
+            label_type: what its classes are; text if left out.
+        """
+        named = cast("ArrayLike", [label_type.read(text) for text in self.classes])
+        classifier = PossibilisticGPClassifier(classes=named, blocks=self.recipe.blocks or None)
         classifier.set_params(**self.settings)
-        return classifier.fit(self.X, list(self.labels))
+        labels = [label_type.read(text) for text in self.labels]
+        return classifier.fit(self.X, cast("ArrayLike", labels))
 
     def predict(self, X: Matrix, progress: Callable[[float], None] = no_progress) -> Predictions:
         """What the model says of rows that its recipe made numbers.
@@ -168,6 +188,7 @@ class SavedModel:
             "classes": list(self.classes),
             "settings": dict(self.settings),
             "notes": dict(self.notes),
+            "label_type": self.label_type,
         }
         kept = {f"{PART}{name}": array for name, array in self.recipe.arrays().items()}
         return document, {"X": self.X, **kept}
@@ -206,7 +227,51 @@ class SavedModel:
         settings = {name: given[name] for name in ("link", "hyperparameters")}
         if "usual_distance" in given:  # the first version took that of the labelled rows
             settings["usual_distance"] = float(given["usual_distance"])
-        return cls(known, X, said, classes, settings, document["notes"])
+        label_type = NameType(document.get("label_type", NameType.TEXT))
+        return cls(known, X, said, classes, settings, document["notes"], label_type)
+
+
+# ---------------------------------------------------------------- for frames
+class LoadedModel:
+    """A model that was saved, for rows like those of its pool; see :func:`load_model`.
+
+    Attributes:
+        saved: what was kept.
+        classifier: fitted to it.
+        classes_: the labels in their type, in the order of the columns of probabilities.
+    """
+
+    def __init__(self, saved: SavedModel) -> None:
+        """Fit the classifier."""
+        self.saved, self.classifier = saved, saved.fitted(saved.label_type)
+        self.classes_ = self.classifier.classes_
+        self._encoding = RowEncoding(saved.recipe)
+
+    def predict(self, rows: Any) -> NDArray[Any]:  # noqa: ANN401 - frames of several libraries
+        """The likeliest label of each row of a frame."""
+        return self.classifier.predict(self._encoding.features(rows))
+
+    def predict_proba(self, rows: Any) -> Matrix:  # noqa: ANN401 - as above
+        """The probability of each class, (m, C)."""
+        return self.classifier.predict_proba(self._encoding.features(rows))
+
+    def necessity(self, rows: Any) -> Vector:  # noqa: ANN401 - as above
+        """The necessity that the leading label is truly the likeliest, in [0, 1]."""
+        return necessity(self.classifier.posterior_.at(self._encoding.features(rows)))
+
+    def __repr__(self) -> str:
+        """One line."""
+        labels, source = len(self.saved.labels), self.saved.notes["campaign"]
+        return f"LoadedModel({labels} labels, {len(self.classes_)} classes, from {source!r})"
+
+
+def load_model(path: str | PathLike[str]) -> LoadedModel:
+    """A model that `possibal model` saved, to predict the rows of a frame of any library.
+
+    Args:
+        path: its folder, or its file that ends in .skops.
+    """
+    return LoadedModel(SavedModel.load(Path(path)))
 
 
 # ---------------------------------------------------------------- folders

@@ -1,122 +1,200 @@
 """Session of a stored campaign in Python: the same journal as the page's.
 
-campaign = possibal.open_campaign("answers.db", pool=frame, id="doc_id")
+campaign = possibal.open_campaign("answers.db", pool=frame, ids="doc_id")
 (row,) = campaign.ask()
 campaign.tell(row, "spam")
 """
 
-from collections.abc import Hashable, Sequence
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any, Self
+import os
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, Self, cast
 from uuid import uuid4
 
-from possibal.arguments import DEFAULT_STRATEGY, as_python
-from possibal.campaign.stopping import Advice, AdviceState
-from possibal.data.ingest import SourceSpec, ingest_file, ingest_frame
+from possibal.arguments import DEFAULT_STRATEGY, as_python, is_hashable, whole
+from possibal.arrays import Places
+from possibal.campaign.answer import Answer, check_label
+from possibal.campaign.encoding import ColumnChoice, RowEncoding
+from possibal.campaign.interface import CampaignInterface
+from possibal.campaign.pool import Pool
+from possibal.campaign.snapshot import Snapshot
+from possibal.campaign.stopping import Advice
+from possibal.data.name_types import NameType, name_type, written
+from possibal.data.row_ids import Ids
 from possibal.errors import AlreadyAnsweredError, RefusedError
-from possibal.estimators.classifier import PossibilisticGPClassifier
-from possibal.labelling.create import Options, create_campaign
+from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
+from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
+from possibal.labelling.create import Options, create_campaign, feature_recipe
 from possibal.labelling.overview import Overview
+from possibal.labelling.pool_intake import PoolIntake, PoolSpec, ingest_pool, resume_pool
 from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.journal import Event, Kind
-from possibal.labelling.storage.store import Store, clock
+from possibal.labelling.storage.store import Setup, Store, clock
 
 PYTHON = "python"
 """Who answers from Python if nobody says otherwise."""
+ENOUGH_CLASSES = 2
+"""Where so many are named, there are no others until somebody adds one."""
 
 
-class StoredCampaign:
+class StoredCampaign(CampaignInterface):
     """A campaign in a database. Close it, or use it in a ``with`` block.
 
-    Rows are called by their ids, labels are text. Every answer is durable when its method returns.
+    Every answer is durable when its method returns.
     """
 
-    def __init__(self, store: Store, who: str = PYTHON) -> None:
-        """Answer as a person; see :func:`open_campaign`."""
+    def __init__(
+        self,
+        store: Store,
+        who: str = PYTHON,
+        classifier: PossibilisticGPClassifier | None = None,
+        intake: PoolIntake | None = None,
+    ) -> None:
+        """Answer as a person; see :func:`open_campaign`.
+
+        Args:
+            store: of the campaign.
+            who: the person.
+            classifier: not fitted; the usual one if left out.
+            intake: the pool, if it was given in this session.
+        """
         self._store, self._who, self._made = store, who, 0
         setup = store.setup()
-        self._ranker = InProcessRanker(store.array("X"), setup.strategy, setup.seed)
+        own = None if classifier is None else unfitted(classifier).set_params(classes=None)
+        X, blocks = store.array("X"), setup.blocks
+        self._ranker = InProcessRanker(X, setup.strategy, setup.seed, blocks, own)
         self._read_model = ReadModel(store)
         self._scheduler = RankingScheduler(self._read_model, self._ranker, background=False)
         self._service = LabellingService(self._read_model, self._scheduler)
         self._overview = Overview(self._read_model, self._scheduler)
-        self._places = store.places()
-        self._ids = {place: name for name, place in self._places.items()}
+        self._label_type, id_type = NameType(setup.label_type), NameType(setup.id_type)
+        self._texts = store.places()
+        self._places = {id_type.read(text): place for text, place in self._texts.items()}
+        self._ids = tuple(sorted(self._places, key=self._places.__getitem__))
+        self._intake, self._recipe = intake, RowEncoding(feature_recipe(store))
+        self._latest: tuple[int, Snapshot] | None = None
+        self._named: tuple[Pool, Pool] | None = None
 
     # ------------------------------------------------------------ verbs
 
-    def ask(self, n: int = 1) -> list[str]:
+    def tell(self, row: Hashable, label: Hashable) -> Self:
+        """Keep the label of a row that has none; the campaign itself, which is changed.
+
+        Where no classes were named, a label that is new becomes one.
+        """
+        place = self._open_place(row)
+        return self._do(Kind.LABEL, place, self._class_of(label))
+
+    def edit(self, row: Hashable, label: Hashable) -> Self:
+        """Keep another label of a row."""
+        place = self._place(row)
+        return self._do(Kind.EDIT, place, self._class_of(label))
+
+    def skip(self, row: Hashable) -> Self:
+        """Put a row off; it comes back later."""
+        return self._do(Kind.SKIP, self._open_place(row))
+
+    def unsure(self, row: Hashable) -> Self:
+        """Leave a row to somebody else."""
+        return self._do(Kind.UNSURE, self._place(row))
+
+    def bad(self, row: Hashable) -> Self:
+        """Drop a row for everybody."""
+        return self._do(Kind.BAD, self._place(row))
+
+    def undo(self) -> Hashable | None:
+        """Take this person's last change back; the row that it was about, None if there is none."""
+        undone = self._service.undo(Event(uuid4().hex, Kind.UNDO, self._who, self._now()))
+        return None if undone is None or undone.row is None else self.rows[undone.row]
+
+    def add_class(self, name: Hashable) -> Self:
+        """Let there be one more label to choose from."""
+        self._service.add_class(self._written(name), self._who)
+        return self
+
+    def rename_class(self, old: Hashable, new: Hashable) -> Self:
+        """Give a class another name, also where rows have it as their label."""
+        self._service.rename_class(self._written(old), self._written(new), self._who)
+        return self
+
+    def remove_class(self, name: Hashable) -> Self:
+        """Remove a class that no row has as its label."""
+        self._service.remove_class(self._written(name), self._who)
+        return self
+
+    def merge_classes(self, name: Hashable, into: Hashable) -> Self:
+        """Let a class count as another that there is."""
+        self._service.merge_classes(self._written(name), self._written(into), self._who)
+        return self
+
+    def describe_class(
+        self, name: Hashable, *, description: str | None = None, colour: str | None = None
+    ) -> Self:
+        """Say what a class means, and which colour such as #3366cc it has in the page."""
+        self._service.describe_class(self._written(name), self._who, description, colour)
+        return self
+
+    def add_check_rows(self, count: int = 0, *, up_to: int = 0) -> tuple[Hashable, ...]:
+        """Draw more rows at random that only measure the model; their ids.
+
+        Args:
+            count: how many more.
+            up_to: or how many there are to be, if there are fewer.
+        """
+        more = max(count, up_to - len(self._read_model.check_rows))
+        places = self._service.add_check_rows(more, self._who) if more > 0 else ()
+        return tuple(self.rows[place] for place in places)
+
+    # ------------------------------------------------------------ what follows
+
+    @property
+    def setup(self) -> Setup:
+        """What the campaign was begun with."""
+        return self._read_model.setup
+
+    def ask(self, n: int = 1) -> list[Hashable]:
         """The rows to label next, the best first; fewer where fewer are left.
 
         They are kept for this person for a while. Rows that were asked before and are not
         answered yet come first.
         """
-        return [self._ids[row] for row in self._service.rows(self._who, n)]
-
-    def tell(self, row: Hashable, label: Hashable) -> None:
-        """Keep the label of a row; a label that is new becomes a class."""
-        place, said = self._place(row), str(as_python(label))
-        mine = self._read_model.state.verdict(place).opinions.get(self._who)
-        if mine is not None and mine.label is not None:
-            raise AlreadyAnsweredError(
-                f"row must not be answered yet; got {row!r}, whose label is {mine.label!r}. "
-                "Undo it, or change it with edit."
-            )
-        self._name(said)
-        self._do(Kind.LABEL, place, said)
-
-    def edit(self, row: Hashable, label: Hashable) -> None:
-        """Change the label of a row."""
-        said = str(as_python(label))
-        self._name(said)
-        self._do(Kind.EDIT, self._place(row), said)
-
-    def skip(self, row: Hashable) -> None:
-        """Put a row off; it comes back later."""
-        self._do(Kind.SKIP, self._place(row))
-
-    def unsure(self, row: Hashable) -> None:
-        """Leave a row to somebody else."""
-        self._do(Kind.UNSURE, self._place(row))
-
-    def bad(self, row: Hashable) -> None:
-        """Drop a row for everybody."""
-        self._do(Kind.BAD, self._place(row))
-
-    def undo(self) -> str | None:
-        """The row whose last action of this person was undone; None if there is none."""
-        undone = self._service.undo(Event(uuid4().hex, Kind.UNDO, self._who, self._now()))
-        return None if undone is None or undone.row is None else self._ids[undone.row]
-
-    # ------------------------------------------------------------ what follows
+        rows = self._service.rows(self._who, whole("n", n, 1))
+        return [self.rows[row] for row in rows]
 
     @property
     def advice(self) -> Advice:
         """Whether to go on asking, and why."""
         self._read_model.catch_up()
-        ranking, is_behind = self._scheduler.ranking, self._scheduler.is_behind
-        current = self._scheduler.rank() if is_behind or ranking is None else ranking
-        return current.advice
-
-    def should_stop(self) -> bool:
-        """Whether one may stop or should; :attr:`advice` says why."""
-        return self.advice.state is not AdviceState.GO_ON
+        return self._known_advice or self._scheduler.rank().advice
 
     @property
-    def labels(self) -> dict[str, str]:
+    def labels(self) -> dict[Hashable, Hashable]:
         """The label of each row that has one, in the order in which they came by it."""
         self._read_model.catch_up()
-        return {self._ids[row]: label for row, label in self._read_model.state.labelled().items()}
+        labelled = self._read_model.state.labelled().items()
+        return {self.rows[row]: self._label_type.read(label) for row, label in labelled}
 
     @property
-    def classifier(self) -> PossibilisticGPClassifier:
-        """The classifier, fitted to the labels."""
+    def classes(self) -> tuple[Hashable, ...]:
+        """The labels there may be."""
+        return tuple(map(self._label_type.read, self._read_model.classes))
+
+    @property
+    def rows(self) -> tuple[Hashable, ...]:
+        """The ids of all rows, in the order of the pool."""
+        return self._ids
+
+    @property
+    def left(self) -> tuple[Hashable, ...]:
+        """The ids of the rows that still want a label, in the order of the pool."""
         self._read_model.catch_up()
-        return self._ranker.campaign(self._read_model.task()).classifier
+        people = self._read_model.setup.people
+        verdicts = self._read_model.state.verdicts.items()
+        done = {row for row, verdict in verdicts if not verdict.wants(people)}
+        return tuple(name for place, name in enumerate(self.rows) if place not in done)
 
     def report(self) -> dict[str, Any]:
         """How far the campaign is, as plain values."""
@@ -125,7 +203,8 @@ class StoredCampaign:
             self._scheduler.measure()
         now = self._overview.progress()
         stopping = {"state": advice.state.value, "reason": advice.reason}
-        return {**asdict(now), "left": now.left, "advice": stopping}
+        balance = {self._label_type.read(one): count for one, count in now.balance.items()}
+        return {**asdict(now), "left": now.left, "balance": balance, "advice": stopping}
 
     def close(self) -> None:
         """Close the database."""
@@ -140,23 +219,118 @@ class StoredCampaign:
         """Close it."""
         self.close()
 
+    # ------------------------------------------------------------ as of now, in the types of users
+
+    @property
+    def _moment(self) -> Snapshot:
+        """The campaign as it is now, with ids and labels in their type."""
+        self._read_model.catch_up()
+        changes = self._read_model.changes
+        if self._latest is None or self._latest[0] != changes:
+            self._latest = changes, self._snapshot()
+        return self._latest[1]
+
+    def _snapshot(self) -> Snapshot:
+        """What the ranker fits, in the types of users."""
+        snapshot, read = self._ranker.campaign(self._read_model.task()), self._label_type.read
+        model, named = unfitted(snapshot.model), snapshot.model.classes
+        if named is not None:
+            model.set_params(classes=[read(str(text)) for text in snapshot.classes])
+        answers = (Answer(self._name(a.row), read(str(a.label))) for a in snapshot.answers)
+        return replace(
+            snapshot,
+            pool=self._pool(snapshot.pool),
+            model=model,
+            answers=tuple(answers),
+            aside=frozenset(map(self._name, snapshot.aside)),
+        )
+
+    def _pool(self, pool: Pool) -> Pool:
+        """The ranker's pool with the rows' own ids."""
+        if self._named is None or self._named[0] is not pool:
+            self._named = pool, replace(pool, ids=self.rows)
+        return self._named[1]
+
+    def _name(self, place: Hashable) -> Hashable:
+        """The id of the row at a place."""
+        return self._ids[cast("int", place)]
+
+    @property
+    def _encoding(self) -> RowEncoding:
+        """How rows become numbers."""
+        return (self._intake and self._intake.encoding) or self._recipe
+
+    @property
+    def _known_advice(self) -> Advice | None:
+        """The advice, if it was worked out already."""
+        ranking = None if self._scheduler.is_behind else self._scheduler.ranking
+        return ranking and ranking.advice
+
+    @property
+    def _source(self) -> object:
+        """The frame that the pool was given as, if it was in this session."""
+        return self._intake and self._intake.source
+
+    @property
+    def _superseded(self) -> Sequence[str]:
+        """The column of labels, which the campaign knows more of."""
+        label = self._intake and self._intake.label
+        return [] if label is None else [label]
+
+    def _cells(self, places: Places) -> Mapping[str, Sequence[object]]:
+        """What people see of rows."""
+        items = self._store.items(places.tolist())
+        cells = zip(*(items[place].cells for place in places.tolist()), strict=True)
+        return dict(zip(self._read_model.setup.fields, cells, strict=False))
+
     # ------------------------------------------------------------ inside
 
     def _place(self, row: Hashable) -> int:
-        """Where a row stands."""
-        name = str(as_python(row))
-        if name not in self._places:
+        """Where a row stands, by its id or by that as text."""
+        name = as_python(row)
+        place = self._places.get(name) if is_hashable(name) else None
+        place = self._texts.get(written(name)) if place is None else place
+        if place is None:
             raise RefusedError(f"row must be an id of the pool; got {row!r}. Tell what was asked.")
-        return self._places[name]
+        return place
 
-    def _name(self, label: str) -> None:
-        """Make a label a class, if it is none yet."""
-        self._service.ensure_class(label, self._who)
+    def _open_place(self, row: Hashable) -> int:
+        """Where a row stands that this person gave no label."""
+        place = self._place(row)
+        mine = self._read_model.state.verdict(place).opinions.get(self._who)
+        if mine is not None and mine.label is not None:
+            raise AlreadyAnsweredError(
+                f"row must not be answered yet; got {row!r}, whose label is "
+                f"{self._label_type.read(mine.label)!r}. Undo it, or change it with edit."
+            )
+        return place
 
-    def _do(self, kind: Kind, row: int | None, label: str | None = None) -> None:
+    def _written(self, name: Hashable) -> str:
+        """A class as it is kept: by its value, or by that as text."""
+        value = as_python(name)
+        known = dict(zip(self.classes, self._read_model.classes, strict=True))
+        return known.get(value, written(value)) if is_hashable(value) else written(value)
+
+    def _class_of(self, label: Hashable) -> str:
+        """The class that a label names; a new one is added where classes are learnt."""
+        self._read_model.catch_up()
+        text, known = self._written(label), self._read_model.classes
+        if text in known:
+            return text
+        value, classes = as_python(label), list(self.classes)
+        is_named = len(self._read_model.setup.classes) >= ENOUGH_CLASSES
+        check_label(value, classes if is_named else None, next(iter(classes), None))
+        if not known and name_type("label", [value]) is not self._label_type:
+            self._label_type = name_type("label", [value])
+            self._store.amend(label_type=self._label_type)
+        self._service.ensure_class(text, self._who)
+        return text
+
+    def _do(self, kind: Kind, row: int | None, label: str | None = None) -> Self:
         """Keep an action."""
         self._read_model.catch_up()
         self._service.answer(Event(uuid4().hex, kind, self._who, self._now(), row, label))
+        return self
 
     def _now(self) -> int:
         """The time, later than any before."""
@@ -165,52 +339,123 @@ class StoredCampaign:
 
 
 def open_campaign(  # noqa: PLR0913 - all but the first two are named
-    url: str,
+    url: str | os.PathLike[str],
     pool: Any = None,  # noqa: ANN401 - frames of several libraries
     *,
+    ids: Ids = None,
     id: str | None = None,  # noqa: A002 - what users call it
     label: str | None = None,
-    text: str | None = None,
+    text: Any = None,  # noqa: ANN401 - a column, or several
+    columns: Any = None,  # noqa: ANN401 - as a file's are chosen
     classes: Sequence[Hashable] = (),
     strategy: str = DEFAULT_STRATEGY,
+    classifier: object = None,
     seed: int = 0,
     people: int = 1,
     check: int = 0,
     who: str = PYTHON,
+    accept_changes: bool = False,
 ) -> StoredCampaign:
     """A campaign in a database: gone on with, or begun with the rows of a pool.
 
     Args:
         url: a file, or the address of a PostgreSQL database; the page may serve the same one.
-        pool: a pandas or polars frame, a two-dimensional array, or the path of a file; may be
-            left out for a campaign that was begun before.
-        id: the column of unique names.
+        pool: a data frame of any library, a list of dicts, a two-dimensional array, or the path of
+            a file. May be left out for a campaign that was begun before; otherwise new rows join
+            it, and a pool of other rows is refused.
+        ids: what the rows are called, each once, or the column that has it. If left out, the index
+            of a pandas frame that is not a plain 0 to m - 1, else 0 to m - 1.
+        id: the same, by the word that the command line has for such a column.
         label: the column of labels that are known already.
-        text: the column of texts.
-        classes: all labels there may be; new ones may come.
+        text: the column of texts, or several.
+        columns: which columns are learnt from, and as what.
+        classes: all labels there may be, of one type; where none are named and the label column
+            has no two, they are learnt from the answers. Of a campaign that was begun before,
+            those that are new are added.
         strategy: what is asked first.
+        classifier: a :class:`~possibal.PossibilisticGPClassifier`, or a scikit-learn pipeline that
+            ends in one. It ranks and predicts in this session; the database keeps the numbers
+            that the pipeline makes of the rows, not the pipeline: pass it again, and the pool, to
+            predict new rows.
         seed: the same seed asks the same questions.
         people: how many are to answer each row.
-        check: rows, drawn at random, that only measure the model.
+        check: rows, drawn at random, that only measure the model; more may be drawn later.
         who: the name under which answers are kept.
+        accept_changes: whether rows of the pool that changed, or are missing, since the campaign
+            was begun are taken in; labels stay.
     """
-    if Store.exists(url):
-        return StoredCampaign(Store.open(url), who)
+    db, names = os.fspath(url), id if ids is None else ids
+    model = None if classifier is None else as_possibilistic(classifier)
+    roles = ColumnChoice(names if isinstance(names, str) else None, label, text, columns)
+    given = PoolSpec(names, roles, tuple(classes) or _classes_of(model), accept_changes)
+    options = Options(strategy, seed, people, check)
+    if Store.exists(db):
+        campaign = _resumed(db, pool, given, model, who)
+        return _adjusted(campaign, options)
     if pool is None:
         raise ValueError(
-            f"pool must be given to begin a campaign; got None, and {url!r} holds none. "
+            f"pool must be given to begin a campaign; got None, and {db!r} holds none. "
             "Pass the rows to label."
         )
-    options = Options(strategy, seed, people, check)
-    named = tuple(str(as_python(one)) for one in classes)
-    texts = () if text is None else (text,)
-    wanted = SourceSpec(Path(), label, id, texts, classes=named)
-    if isinstance(pool, str | Path):
-        intake = ingest_file(SourceSpec(Path(pool), label, id, texts, classes=named), _silent)
-    else:
-        intake = ingest_frame(pool, wanted)
-    return StoredCampaign(create_campaign(url, intake, options), who)
+    intake = ingest_pool(pool, given, model)
+    store = create_campaign(db, intake.new_rows, options)
+    return StoredCampaign(store, who, _final(model), intake)
 
 
-def _silent(_words: str, _share: float) -> None:
-    """Report no progress."""
+def _adjusted(campaign: StoredCampaign, options: Options) -> StoredCampaign:
+    """A campaign that was begun before, with more check rows; what cannot change is refused."""
+    setup, usual = campaign.setup, Options()
+    for name in ("strategy", "seed", "people"):
+        given = getattr(options, name)
+        if given not in {getattr(usual, name), getattr(setup, name)}:
+            campaign.close()
+            raise ValueError(
+                f"{name} must be {getattr(setup, name)!r}, as when the campaign began; "
+                f"got {given!r}. Leave it out, or begin another campaign."
+            )
+    campaign.add_check_rows(up_to=options.check)
+    return campaign
+
+
+def _resumed(
+    db: str,
+    pool: Any,  # noqa: ANN401 - as above
+    given: PoolSpec,
+    model: PossibilisticGPClassifier | PossibilisticPipeline | None,
+    who: str,
+) -> StoredCampaign:
+    """A campaign that was begun before, if this is its pool."""
+    if pool is None and isinstance(model, PossibilisticPipeline):
+        raise ValueError(
+            "pool must be given again with a pipeline, whose transformers are fitted to it; "
+            "got None. Pass the rows that the campaign was begun with."
+        )
+    store, intake = Store.open(db), None
+    try:
+        if pool is not None:
+            unnamed = replace(given, classes=())
+            intake = resume_pool(store, pool, unnamed, model)
+        campaign = StoredCampaign(store, who, _final(model), intake)
+        for name in given.classes:
+            if name not in campaign.classes:
+                campaign.add_class(name)
+    except BaseException:
+        store.close()
+        raise
+    return campaign
+
+
+def _final(
+    model: PossibilisticGPClassifier | PossibilisticPipeline | None,
+) -> PossibilisticGPClassifier | None:
+    """The classifier itself."""
+    return model.final if isinstance(model, PossibilisticPipeline) else model
+
+
+def _classes_of(
+    model: PossibilisticGPClassifier | PossibilisticPipeline | None,
+) -> tuple[Hashable, ...]:
+    """The classes that a classifier names."""
+    final = _final(model)
+    named = None if final is None else final.classes
+    return () if named is None else tuple(cast("Iterable[Hashable]", named))

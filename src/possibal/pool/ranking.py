@@ -6,26 +6,29 @@ The pool is scanned part by part, in memory, from files or on a cluster.
 """
 
 import os
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import Strategy
-from possibal.arguments import DEFAULT_STRATEGY, at_least, choice, whole
+from possibal.arguments import DEFAULT_STRATEGY, as_python, at_least, choice, whole
 from possibal.arrays import Matrix, Places, Vector
 from possibal.estimators.classifier import (
     PossibilisticGPClassifier,
     count_labels,
     fitted_posterior,
 )
+from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
 from possibal.pool.candidates import check_available, choose_candidates, largest_keys
 from possibal.pool.pruning import TopKQuery
 from possibal.pool.reader import RowFormat
 from possibal.pool.sampling import HashedSampler, RandomQuestion
 from possibal.pool.scan import PoolScan
+from possibal.pool.transformed import index_names, transformed_pool
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +69,7 @@ class Shortlist:
 
 
 def rank(  # noqa: PLR0913 - all but three are named
-    model: PossibilisticGPClassifier,
+    model: PossibilisticGPClassifier | Pipeline,
     X: object,
     strategy: str | Strategy = DEFAULT_STRATEGY,
     *,
@@ -91,13 +94,15 @@ def rank(  # noqa: PLR0913 - all but three are named
     is what it has answers for. At random, any rows will do.
 
     Args:
-        model: a fitted classifier.
+        model: a fitted classifier, or a fitted pipeline that ends in one. Behind a pipeline, X is
+            an array, a data frame or a list of texts, transformed at once, or chunks of these.
         X: an array, a memory map, a data frame, the path of a .npy file or of Parquet files (one,
             a folder, or a pattern such as ``pool/*.parquet``), a Dask array or data frame, or
             anything that gives chunks of rows one after the other.
         strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or a score of your own.
         top: how many rows are wanted.
-        id: the column that names rows, in files and data frames.
+        id: the column that names rows, in files and data frames; if left out, the index of a
+            pandas frame that is not a plain 0 to m - 1.
         aside: places of rows that are excluded, such as those that have a label.
         jobs: threads; one per core if left out.
         precision: "mixed" bounds utilities in single precision first and computes in double what
@@ -108,7 +113,14 @@ def rank(  # noqa: PLR0913 - all but three are named
             the client that Dask uses, if there is one.
         seed: of what is drawn, as that of a campaign.
     """
+    if isinstance(model, Pipeline):
+        piped = cast("PossibilisticPipeline", as_possibilistic(model))
+        made = transformed_pool(piped, X, id)
+        options = dict[str, Any](top=top, aside=aside, jobs=jobs, precision=precision)
+        options |= {"progress": progress, "client": client, "seed": seed}
+        return _renamed(rank(piped.final, made.X, strategy, **options), made.names)
     chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
+    names = index_names(X) if id is None else None
     wanted, posterior = at_least("top", top, 1), fitted_posterior(model)
     single = choice("precision", precision, {"mixed": True, "double": False})
     excluded, threads = np.unique(np.fromiter(aside, dtype=np.intp)), os.cpu_count() or 1
@@ -116,18 +128,18 @@ def rank(  # noqa: PLR0913 - all but three are named
     scan = PoolScan(X, row_format(model, id), excluded, threads, progress, client)
     sampler = HashedSampler(whole("seed", seed, 0), count_labels(model))
     if chosen is STRATEGIES["random"]:
-        return _at_random(scan, sampler, wanted)
+        return _renamed(_at_random(scan, sampler, wanted), names)
     candidates = choose_candidates(chosen, posterior, scan, sampler, wanted, single=single)
     utilities = candidates.utilities(chosen)
     X, ids = candidates.view.candidates, candidates.names or candidates.places.tolist()
     listed = Shortlist(
         candidates.places, tuple(ids), utilities, X, candidates.available, candidates.judged
     )
-    return listed.part(np.argsort(-utilities, kind="stable")[:wanted])
+    return _renamed(listed.part(np.argsort(-utilities, kind="stable")[:wanted]), names)
 
 
 def best(
-    model: PossibilisticGPClassifier,
+    model: PossibilisticGPClassifier | Pipeline,
     X: object,
     strategy: str | Strategy = DEFAULT_STRATEGY,
     **options: Any,  # noqa: ANN401 - those of rank
@@ -141,6 +153,13 @@ def row_format(model: PossibilisticGPClassifier, id: str | None) -> RowFormat:  
     names = getattr(model, "feature_names_in_", None)
     width = model.posterior_.data.X.shape[1]
     return RowFormat(width, None if names is None else tuple(names.tolist()), id)
+
+
+def _renamed(listed: Shortlist, names: Sequence[Hashable] | None) -> Shortlist:
+    """The same rows by other names, in the order of the pool; as they are if there are none."""
+    if names is None:
+        return listed
+    return replace(listed, ids=tuple(as_python(names[place]) for place in listed.places))
 
 
 def _at_random(scan: PoolScan, sampler: HashedSampler, top: int) -> Shortlist:

@@ -8,7 +8,7 @@ from support.tasks import prepared
 
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.scoring import one_per_latent, score
-from possibal.campaign.campaign import Answer, Campaign
+from possibal.campaign.snapshot import Answer, Snapshot
 from possibal.errors import StrategyError
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.experiments.datasets import SOURCES, Dataset, load
@@ -71,7 +71,7 @@ def classifier(way):
 def slowly(task, way, strategy, run):
     """Rows asked and accuracies of a campaign that is fitted anew for every question."""
     data, share = task.data, split(task.experiment, task.data, run)
-    campaign = Campaign.start(
+    campaign = Snapshot.start(
         share.X[share.pool],
         ids=share.pool,
         classes=range(len(data.labels)),

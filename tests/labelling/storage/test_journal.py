@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from possibal.campaign.campaign import Answer
+from possibal.campaign.answer import Answer
 from possibal.labelling.storage import journal
 from possibal.labelling.storage.journal import (
     IMPLIED,

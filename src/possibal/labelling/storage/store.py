@@ -259,6 +259,14 @@ class Store:
             given: dict[str, Any] = json.loads(connection.execute(query).scalar_one())
         return Setup(**{name: _tuple(value) for name, value in given.items()})
 
+    def amend(self, **changes: Any) -> Setup:  # noqa: ANN401 - attributes of a setup
+        """Change some of what the campaign was begun with; the setup from now on."""
+        setup, facts = replace(self.setup(), **changes), database.facts
+        later = update(facts).where(facts.c.name == "setup")
+        later = later.values(value=json.dumps(asdict(setup)))
+        self._run(lambda connection: connection.execute(later).rowcount)
+        return setup
+
     def array(self, name: str) -> NDArray[Any]:
         """What is kept under a name."""
         table = database.parts

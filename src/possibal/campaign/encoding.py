@@ -1,0 +1,214 @@
+"""How a user's rows become numbers: as they are, by a recipe fitted to a frame, or by a pipeline.
+
+encode_pool(rows, roles, classifier) -> EncodedPool        encoding.features(new_rows)
+"""
+
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeGuard, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from possibal.data.encoders import find_column
+from possibal.data.features import FeatureRecipe
+from possibal.data.frames import as_frame, from_frame
+from possibal.data.ingest import frame_features, ingest_frame
+from possibal.data.row_ids import Ids
+from possibal.data.schema import cell_type, text_cells
+from possibal.data.source import SourceSpec
+from possibal.errors import ScaleWarning
+from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
+from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
+
+WIDEST_RATIO = 100.0
+"""Standard deviations of an array's columns that differ by more cause a warning."""
+
+
+@dataclass(frozen=True)
+class ColumnChoice:
+    """What the user says about the columns of a frame; None where nothing is said.
+
+    Attributes:
+        ids: the column of unique names, if they are in one.
+        label: the column of labels that are known already.
+        text: the column of texts.
+        columns: which columns are learnt from.
+    """
+
+    ids: str | None = None
+    label: str | None = None
+    text: Any = None
+    columns: Any = None
+
+    def spec(self, classes: tuple[str, ...] = ()) -> SourceSpec:
+        """The same as a specification of rows that are in no file."""
+        spec = SourceSpec(Path(), self.label, self.ids, self.text or (), classes=classes)
+        if isinstance(self.columns, Mapping):
+            return replace(spec, kinds=cast("Mapping[str, str]", self.columns))
+        return replace(spec, use=self.columns or ())
+
+    @property
+    def named(self) -> list[str]:
+        """The columns that are no features, whatever else is."""
+        return [name for name in (self.ids, self.label) if name is not None]
+
+
+@dataclass(frozen=True, eq=False)
+class RowEncoding:
+    """How rows of the pool, and new ones, become the numbers that the classifier sees.
+
+    Attributes:
+        recipe: fitted to the pool, where it was a frame.
+        pipeline: the user's own, its transformers fitted to the pool.
+        dropped: columns that a pipeline is not shown: ids and labels.
+    """
+
+    recipe: FeatureRecipe | None = None
+    pipeline: PossibilisticPipeline | None = None
+    dropped: tuple[str, ...] = ()
+
+    def features(self, rows: Any) -> Any:  # noqa: ANN401 - frames of any library, and arrays
+        """Rows as the classifier takes them."""
+        if self.pipeline is not None:
+            return self.pipeline.transformed(without_columns(rows, self.dropped))
+        if self.recipe is None:
+            return rows
+        if self.recipe.kind == "own":
+            return _own_numbers(rows, len(self.recipe.features))
+        return frame_features(self.recipe, rows)
+
+    def reaching(
+        self, classifier: PossibilisticGPClassifier
+    ) -> PossibilisticGPClassifier | PossibilisticPipeline:
+        """The classifier behind the user's own pipeline, if there is one."""
+        return classifier if self.pipeline is None else self.pipeline.with_final(classifier)
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedPool:
+    """The rows of a pool as numbers, and what else they brought.
+
+    Attributes:
+        X: (m, d), an array or what a pipeline made of the rows.
+        encoding: how they became so.
+        classifier: not fitted.
+        labels: that the rows have already; None where a row has none.
+        label: the column that these are in.
+    """
+
+    X: Any
+    encoding: RowEncoding
+    classifier: PossibilisticGPClassifier
+    labels: Sequence[Hashable | None] = ()
+    label: str | None = None
+
+
+def encode_pool(
+    rows: Any,  # noqa: ANN401 - as above
+    roles: ColumnChoice,
+    classifier: object,
+    ids: Ids = None,
+) -> EncodedPool:
+    """The rows of a pool as numbers.
+
+    Args:
+        rows: a frame of any library, which is encoded and standardised, or an array, which is not.
+        roles: of the columns of a frame.
+        classifier: ours, or a pipeline that ends in it, whose transformers encode the rows instead.
+        ids: names of the rows.
+    """
+    model = as_possibilistic(classifier)
+    is_frame = is_table(rows)
+    if not is_frame:
+        _check_no_roles(roles)
+    if isinstance(model, PossibilisticPipeline):
+        dropped = tuple(roles.named)
+        pipeline, X = model.fitted_to_pool(without_columns(rows, dropped))
+        labels = () if roles.label is None else known_labels(rows, roles.label)
+        encoding = RowEncoding(None, pipeline, dropped)
+        return EncodedPool(X, encoding, model.final, labels, roles.label)
+    if not is_frame:
+        _check_scales(rows, model)
+        return EncodedPool(rows, RowEncoding(), model)
+    intake = ingest_frame(rows, roles.spec(), ids)
+    source = intake.source
+    place, read = source.roles.label, source.label_type.read
+    labels = [None if text is None else read(text) for text in source.labels]
+    label = None if place is None else source.table.names[place]
+    blocks = intake.recipe.blocks
+    if blocks and model.kernel is None and model.blocks is None:
+        model = unfitted(model).set_params(blocks=blocks)
+    return EncodedPool(intake.X, RowEncoding(intake.recipe), model, labels, label)
+
+
+def is_table(rows: Any) -> bool:  # noqa: ANN401 - anything
+    """Whether rows have columns with names: a frame of any library, or a list of dicts."""
+    if isinstance(rows, list | tuple):
+        return bool(rows) and isinstance(rows[0], Mapping)
+    if isinstance(rows, np.ndarray) or issparse(rows):
+        return False
+    return as_frame(rows) is not None or not hasattr(rows, "__array__")
+
+
+def without_columns(rows: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - as above
+    """A frame without some columns, where it has them."""
+    frame = as_frame(rows) if names else None
+    return rows if frame is None else frame.frame.drop(*names, strict=False).to_native()
+
+
+# ---------------------------------------------------------------- labels
+def known_labels(rows: Any, column: str) -> list[Hashable | None]:  # noqa: ANN401 - as above
+    """The labels of a frame's column in their type; None where a row has none."""
+    table = from_frame(rows)
+    cells = table.columns[find_column("label", column, table.names)]
+    kind = cell_type(cells)
+    return [None if text is None else kind.read(text) for text in text_cells(cells)]
+
+
+# ---------------------------------------------------------------- checks
+def _check_no_roles(roles: ColumnChoice) -> None:
+    """Refuse roles of columns that have no names."""
+    given = {name: value for name, value in vars(roles).items() if value is not None}
+    for name, value in given.items():
+        raise ValueError(
+            f"{name} must be left out for an array, whose columns have no names; got {value!r}. "
+            "Pass a frame."
+        )
+
+
+def _check_scales(X: object, model: PossibilisticGPClassifier) -> None:
+    """Warn where an array's columns are on very different scales and the kernel is ours."""
+    if model.kernel is not None or not _is_numbers(X) or len(X) < 2:  # noqa: PLR2004 - to compare
+        return
+    spread = X.std(axis=0)
+    spread = spread[np.isfinite(spread) & (spread > 0)]
+    if not len(spread) or spread.max() <= WIDEST_RATIO * spread.min():
+        return
+    warnings.warn(
+        "The columns of X are on very different scales, with standard deviations from "
+        f"{spread.min():.3g} to {spread.max():.3g}, so that some hardly count. Put a "
+        "StandardScaler before the classifier in a Pipeline, or pass a data frame, which is "
+        "standardised.",
+        ScaleWarning,
+        stacklevel=4,
+    )
+
+
+def _is_numbers(X: object) -> TypeGuard[NDArray[Any]]:
+    """Whether rows are a plain table of real numbers."""
+    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiu"  # noqa: PLR2004
+
+
+def _own_numbers(rows: Any, columns: int) -> NDArray[Any]:  # noqa: ANN401 - as above
+    """The user's own numbers of rows, if that is what they are."""
+    is_array = _is_numbers(rows) and rows.shape[1] == columns
+    if not is_array:
+        raise ValueError(
+            f"rows must be numbers of the user's own, in {columns} columns as for the pool; got "
+            f"{type(rows).__name__}. Open the campaign with pool= and the pipeline in classifier=."
+        )
+    return cast("NDArray[Any]", rows)

@@ -1,0 +1,30 @@
+"""Why a campaign asks about a row: what its model predicts there, and what is labelled near it."""
+
+import numpy as np
+
+from possibal.acquisition.pointwise import necessity
+from possibal.campaign.snapshot import Snapshot
+
+FAR = 0.7
+"""Share of the usual distance beyond which rows are not alike."""
+
+
+def reason(snapshot: Snapshot, place: int) -> str:
+    """In a few words, why a row is asked about."""
+    if snapshot.is_cold:
+        return "It stands for many others."
+    here = np.array([place], dtype=np.intp)
+    classifier = snapshot.classifier
+    chances = classifier.posterior_.probability(snapshot.pool.X[here])[0]
+    certain = float(necessity(snapshot.belief_of(here))[0])
+    label = str(classifier.classes_[chances.argmax()])
+    new = " Nothing like it has a label." if _is_far(snapshot, place) else ""
+    return f"Perhaps {label} ({chances.max():.0%}), with necessity {certain:.2f}.{new}"
+
+
+def _is_far(snapshot: Snapshot, place: int) -> bool:
+    """Whether no labelled row is like it."""
+    X = snapshot.pool.X
+    rows = [snapshot.pool.places[answer.row] for answer in snapshot.answers]
+    distances = np.sqrt(((X[rows] - X[place]) ** 2).sum(axis=1))
+    return float(distances.min()) > FAR * snapshot.pool.usual_distance

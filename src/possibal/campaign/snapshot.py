@@ -1,0 +1,468 @@
+"""A campaign at one moment, as a value: pool, settings and answers.
+
+    snapshot = Snapshot.start(X, classes=["no", "yes"])
+    (row,) = snapshot.ask()
+    snapshot = snapshot.tell(row, "yes")
+
+The classifier and the next question follow from these and from nothing else. So answers read from
+a journal make the very campaign they were given to.
+"""
+
+import functools
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from possibal.acquisition.pointwise import doubt
+from possibal.acquisition.registry import STRATEGIES
+from possibal.acquisition.scoring import is_local
+from possibal.acquisition.strategy import Strategy, View
+from possibal.arguments import DEFAULT_STRATEGY, as_python, choice, is_hashable, suggest, whole
+from possibal.arrays import Places, Vector
+from possibal.belief import Belief
+from possibal.campaign.answer import Answer, check_label, check_row
+from possibal.campaign.batch import greedy_batch, representativeness
+from possibal.campaign.pool import InMemoryScan, Pool, checked_pool
+from possibal.campaign.stopping import Advice, AdviceState, advise, lookback
+from possibal.data.row_ids import Ids
+from possibal.estimators import validation
+from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
+from possibal.gp.pending import PendingPosterior
+from possibal.gp.posterior import Posterior
+from possibal.pool.cache import BUDGET
+from possibal.pool.candidates import Candidates, choose_candidates
+from possibal.pool.sampling import HashedSampler
+
+ADVICE_SAMPLE = 10_000
+"""Rows of a large pool that advice rests on."""
+BATCH_CANDIDATES = 1000
+"""Candidates for a batch of a local strategy in a large pool."""
+PLACEHOLDER_CLASSES = (0, 1)
+"""Classes of the model while fewer than two are known."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Rows, settings and answers of a campaign at one moment; see :meth:`start`.
+
+    Every method returns a value and leaves this one as it is.
+
+    Attributes:
+        pool: the rows.
+        strategy: what is asked first.
+        model: the classifier before any answer.
+        seed: of what is drawn.
+        answers: in the order they were given.
+        aside: rows that are never asked about.
+        skipped: rows that are asked about when no other is left.
+        added: classes beside those answered, where none were named at the start.
+    """
+
+    pool: Pool
+    strategy: Strategy
+    model: PossibilisticGPClassifier
+    seed: int = 0
+    answers: tuple[Answer, ...] = ()
+    aside: frozenset[Hashable] = frozenset()
+    skipped: tuple[Hashable, ...] = ()
+    added: tuple[Hashable, ...] = ()
+
+    @classmethod
+    def start(  # noqa: PLR0913 - all but X are named
+        cls,
+        X: ArrayLike,
+        *,
+        ids: Ids = None,
+        classes: ArrayLike | None = None,
+        strategy: str | Strategy = DEFAULT_STRATEGY,
+        classifier: PossibilisticGPClassifier | None = None,
+        seed: int = 0,
+        memory: float = BUDGET,
+    ) -> "Snapshot":
+        """A campaign without answers.
+
+        Args:
+            X: (m, d), an array or a frame of numbers whose columns are of one scale.
+            ids: what the rows are called, each once, or the column of a frame that has it; if
+                left out, the index of a pandas frame, else 0 to m - 1.
+            classes: all labels there may be, in place of those of the classifier; None means that
+                they are learnt from the answers.
+            strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or one of your own.
+            classifier: not fitted, and not changed; one with default settings if left out.
+                Length-scales follow the usual distance of two rows of the pool.
+            seed: the same seed asks the same questions.
+            memory: bytes of the cache that a large pool keeps from one question to the next.
+        """
+        chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
+        model = unfitted(PossibilisticGPClassifier() if classifier is None else classifier)
+        if classes is not None:
+            model.set_params(classes=classes)
+        _named(model)
+        start = whole("seed", seed, 0)
+        rows = checked_pool(X, ids, start, memory)
+        if model.usual_distance is None:  # so that no answer changes it
+            model.set_params(usual_distance=rows.usual_distance)
+        return cls(rows, chosen, model, start)
+
+    # ------------------------------------------------------------ verbs
+
+    def ask(self, n: int = 1) -> tuple[Hashable, ...]:
+        """The rows to label next, the best first.
+
+        Each row after the first has the largest utility once those before it will have been
+        answered, among rows that they explain little of: at most half-way from the least explained
+        row to one whose own label would explain no more. A copy of a row is asked with it only
+        where nothing else is available. Of several best rows it is the least explained, then the
+        first in the pool. At random, any rows will do.
+
+        All available rows are candidates, with three exceptions. Until two classes are known, they
+        are a random subsample. In a large pool, a local strategy has the thousand rows of largest
+        utility for a batch, or thrice as many as asked for. A joint strategy has at most so many
+        in any pool: of 5000 rows that are sampled, half at random and half by the largest doubt.
+        """
+        left = len(self._left)
+        if not left:
+            raise ValueError("ask must find rows left; got answers for all of them. Stop here.")
+        if whole("n", n, 1) > left:
+            raise ValueError(f"n must be at most {left}, the rows left; got {n}. Ask for fewer.")
+        posterior, now = self._fitted_posterior, min(n, len(self._available))
+        candidates = self._candidates(posterior, now, several=now > 1)
+        utilities = candidates.utilities(self._rule)
+        return self._ids([*self._batch(now, candidates, utilities), *self._put_off[: n - now]])
+
+    def ranked(self, n: int = 1) -> tuple[Hashable, ...]:
+        """All rows left, the best first: n as :meth:`ask` gives them, then by their utilities.
+
+        For people who take rows faster than answers can be learnt from. Of a large pool, only
+        the candidates.
+        """
+        available = self._available
+        if not len(available):
+            return ()
+        n = min(whole("n", n, 1), len(available))
+        candidates = self._candidates(self._fitted_posterior, n, several=True)
+        utilities = candidates.utilities(self._rule)
+        first = self._batch(n, candidates, utilities)
+        others = candidates.places[np.argsort(-utilities, kind="stable")]
+        rest = np.setdiff1d(available, candidates.places)
+        rest = [] if self.pool.is_large else self._rng().permutation(rest)
+        return self._ids(dict.fromkeys([*first, *others, *rest, *self._put_off]))
+
+    def tell(self, row: Hashable, label: Hashable) -> "Snapshot":
+        """The campaign with one more answer."""
+        return self.replay([Answer(row, label)])
+
+    def edit(self, row: Hashable, label: Hashable) -> "Snapshot":
+        """The campaign with another answer about a row, now its last."""
+        given = as_python(row)
+        others = tuple(answer for answer in self.answers if answer.row != given)
+        return replace(self, answers=others).tell(row, label)
+
+    def skip(self, row: Hashable) -> "Snapshot":
+        """The campaign that asks about a row when no other is left."""
+        name = as_python(row)
+        check_row(name, self.pool.places, self.labels)
+        others = tuple(other for other in self.skipped if other != name)
+        return replace(self, skipped=(*others, name))
+
+    def replay(self, answers: Iterable[Answer]) -> "Snapshot":
+        """The campaign with more answers, one after the other."""
+        answered, labels = list(self.answers), dict(self.labels)
+        for answer in answers:
+            row, label = as_python(answer.row), as_python(answer.label)
+            check_row(row, self.pool.places, labels)
+            check_label(label, self._named, answered[0].label if answered else None)
+            label = label if self._named is None else self._named[self._named.index(label)]
+            answered.append(Answer(row, label))
+            labels[row] = label
+        return replace(self, answers=tuple(answered))
+
+    def without(self, rows: Iterable[Hashable]) -> "Snapshot":
+        """The campaign that never asks about these rows; their answers are welcome all the same."""
+        excluded = frozenset(as_python(row) for row in rows)
+        for row in excluded:
+            check_row(row, self.pool.places, {})
+        return replace(self, aside=self.aside | excluded)
+
+    # ------------------------------------------------------------ classes
+
+    def add_class(self, name: Hashable) -> "Snapshot":
+        """The campaign with one more label that there may be."""
+        name = as_python(name)
+        self._check_new(name)
+        if self._named is None:
+            check_label(name, None, next(iter(self.classes), None))
+            return replace(self, added=(*self.added, name))
+        return self._with_classes([*self._named, name])
+
+    def rename_class(self, old: Hashable, new: Hashable) -> "Snapshot":
+        """The campaign in which a class has another name, in its answers too."""
+        old, new = as_python(old), as_python(new)
+        self._check_class(old)
+        self._check_new(new)
+        answers = tuple(Answer(a.row, new) if a.label == old else a for a in self.answers)
+        if self._named is None:
+            check_label(new, None, next((one for one in self.classes if one != old), None))
+            added = tuple(new if one == old else one for one in self.added)
+            return replace(self, answers=answers, added=added)
+        named = self._with_classes([new if one == old else one for one in self._named])
+        return replace(named, answers=answers)
+
+    def remove_class(self, name: Hashable) -> "Snapshot":
+        """The campaign without a class that no answer names."""
+        name = as_python(name)
+        self._check_class(name)
+        used = sum(answer.label == name for answer in self.answers)
+        if used:
+            raise ValueError(
+                f"name must be a class without answers; got {name!r}, which {used} rows have. "
+                "Change their labels first."
+            )
+        if self._named is None:
+            return replace(self, added=tuple(one for one in self.added if one != name))
+        return self._with_classes([one for one in self._named if one != name])
+
+    def _with_classes(self, classes: list[Hashable]) -> "Snapshot":
+        """The campaign whose labels are these."""
+        model = unfitted(self.model).set_params(classes=classes)
+        _named(model)
+        return replace(self, model=model)
+
+    def _check_class(self, name: Hashable) -> None:
+        """Refuse a class that there is not."""
+        if not is_hashable(name) or name not in self.classes:
+            remedy = suggest(name, self.classes, "Name one of these.")
+            raise ValueError(f"name must be one of {list(self.classes)}; got {name!r}. {remedy}")
+
+    def _check_new(self, name: Hashable) -> None:
+        """Refuse a class that there is already, or that only case and blanks tell from one."""
+        known = next((one for one in self.classes if _spelt(one) == _spelt(name)), None)
+        if known is not None:
+            raise ValueError(
+                f"name must differ from every class by more than case and blanks; got {name!r} "
+                f"beside {known!r}. Choose another."
+            )
+
+    # ------------------------------------------------------------ what follows
+
+    def __len__(self) -> int:
+        """How many answers there are."""
+        return len(self.answers)
+
+    @property
+    def left(self) -> tuple[Hashable, ...]:
+        """The rows without an answer that may be asked about, in the order of the pool."""
+        return self._ids(self._left)
+
+    @functools.cached_property
+    def labels(self) -> dict[Hashable, Hashable]:
+        """The label of each row that has one."""
+        return {answer.row: answer.label for answer in self.answers}
+
+    @functools.cached_property
+    def classes(self) -> tuple[Hashable, ...]:
+        """The labels there may be: those named, else those answered and added, in order."""
+        if self._named is not None:
+            return tuple(self._named)
+        return tuple(sorted({*self._labels, *self.added}))  # pyright: ignore[reportArgumentType] - of one type
+
+    @property
+    def is_cold(self) -> bool:
+        """Whether no score can tell rows apart, for fewer than two labels were answered."""
+        return len(self._labels) < 2  # noqa: PLR2004 - a choice needs two
+
+    @functools.cached_property
+    def classifier(self) -> PossibilisticGPClassifier:
+        """The classifier, fitted to the answers when first asked for."""
+        if self._has_placeholders:
+            raise ValueError(
+                "classes must be named, or two of them answered, before there is a classifier; "
+                f"got {len(self._labels)}. Use Campaign.start(X, classes=[...])."
+            )
+        model = unfitted(self.model)
+        if self.added:
+            model.set_params(classes=list(self.classes))
+        return self._fitted(model, [answer.label for answer in self.answers])
+
+    @functools.cached_property
+    def belief(self) -> Belief:
+        """The belief about every row of the pool; of placeholder classes before two are known."""
+        return self._fitted_posterior.at(self.pool.X)
+
+    def belief_of(self, places: Places) -> Belief:
+        """The belief about some rows, by their places; of a large pool only they are read."""
+        if self.pool.is_large:
+            return self._fitted_posterior.at(self.pool.X[places])
+        return self.belief.part(places)
+
+    @functools.cached_property
+    def advice(self) -> Advice:
+        """Whether to go on asking."""
+        is_sample, sample, before = self.pool.is_large, self._left, None
+        if is_sample:
+            sample = self._rng().permutation(sample)[:ADVICE_SAMPLE]
+        earlier = replace(self, answers=self.answers[: -lookback(len(self))])
+        if earlier._labels == self._labels and not self.is_cold:  # noqa: SLF001 - our own
+            before = earlier._fitted_posterior.at(self.pool.X[sample])  # noqa: SLF001 - our own
+        advice = advise(self.belief_of(sample), before, len(self), is_sample=is_sample)
+        if self.is_cold and len(sample):
+            reason = "The answers so far name fewer than two classes."
+            return replace(advice, state=AdviceState.GO_ON, reason=reason)
+        if is_sample and advice.state is AdviceState.DONE and len(sample):
+            most_doubtful = self._scanned(doubt, self._fitted_posterior, 1).places
+            now = self.belief_of(np.append(sample, most_doubtful))
+            return advise(now, None, len(self), is_sample=True)
+        return advice
+
+    # ------------------------------------------------------------ inside
+
+    @functools.cached_property
+    def _named(self) -> list[Hashable] | None:
+        """The labels that were named; None where they are learnt from the answers."""
+        return _named(self.model)
+
+    @functools.cached_property
+    def _labels(self) -> set[Hashable]:
+        """The labels answered so far."""
+        return {answer.label for answer in self.answers}
+
+    @property
+    def _has_placeholders(self) -> bool:
+        """Whether fewer than two classes are known, so that the model has placeholders."""
+        return len(self.classes) < 2  # noqa: PLR2004 - a choice needs two
+
+    @property
+    def _is_random(self) -> bool:
+        """Whether rows are asked at random, whatever is known of them."""
+        return self.strategy is STRATEGIES["random"]
+
+    @property
+    def _rule(self) -> Strategy:
+        """What scores rows: the strategy, or at the cold start how well each represents others."""
+        return representativeness if self.is_cold and not self._is_random else self.strategy
+
+    @functools.cached_property
+    def _places(self) -> Places:
+        """Where the answered rows stand, in the order of the answers."""
+        return np.array([self.pool.places[a.row] for a in self.answers], dtype=np.intp)
+
+    @functools.cached_property
+    def _excluded(self) -> Places:
+        """Where the rows stand that may not be asked about, in order."""
+        aside = [self.pool.places[row] for row in self.aside]
+        return np.array(sorted({*self._places.tolist(), *aside}), dtype=np.intp)
+
+    @functools.cached_property
+    def _left(self) -> Places:
+        """Where the rows stand that may be asked about, now or later, in order."""
+        return self.pool.available(self._excluded)
+
+    @functools.cached_property
+    def _put_off(self) -> list[int]:
+        """Where the rows stand that wait for the others, in the order in which they were skipped.
+
+        None where there are no others.
+        """
+        places = np.array([self.pool.places[row] for row in self.skipped], dtype=np.intp)
+        waiting = places[~np.isin(places, self._excluded)].tolist()
+        return waiting if len(waiting) < len(self._left) else []
+
+    @functools.cached_property
+    def _barred(self) -> Places:
+        """Where the rows stand that may not be asked about now, in order."""
+        return np.union1d(self._excluded, np.array(self._put_off, dtype=np.intp))
+
+    @functools.cached_property
+    def _available(self) -> Places:
+        """Where the rows stand that may be asked about now, in order."""
+        return self.pool.available(self._barred)
+
+    def _ids(self, places: Iterable[int]) -> tuple[Hashable, ...]:
+        """What the user calls rows, by their places."""
+        return tuple(self.pool.ids[place] for place in places)
+
+    @property
+    def _sampler(self) -> HashedSampler:
+        """Draws the sample of a question."""
+        return HashedSampler(self.seed, len(self))
+
+    def _rng(self) -> np.random.Generator:
+        """What a question draws from: the same whenever it is asked."""
+        return self._sampler.rng()
+
+    # ------------------------------------------------------------ fit, candidates, batch
+
+    @functools.cached_property
+    def _fitted_posterior(self) -> Posterior:
+        """The posterior given the answers; of placeholder classes until two are known."""
+        if self._has_placeholders:
+            model = unfitted(self.model)
+            model.set_params(classes=PLACEHOLDER_CLASSES)
+            return self._fitted(model, [PLACEHOLDER_CLASSES[0]] * len(self)).posterior_
+        return self.classifier.posterior_
+
+    def _fitted(
+        self, model: PossibilisticGPClassifier, labels: list[Hashable]
+    ) -> PossibilisticGPClassifier:
+        """A classifier fitted to labels of the answered rows."""
+        fitted = unfitted(model).fit(self.pool.X[self._places], cast("ArrayLike", labels))
+        if self.pool.columns is not None:
+            vars(fitted)["feature_names_in_"] = self.pool.columns
+        return fitted
+
+    def _candidates(self, posterior: Posterior, n: int, *, several: bool) -> Candidates:
+        """The rows that are scored where n are wanted.
+
+        Args:
+            posterior: given the answers.
+            n: how many are wanted.
+            several: whether more than the best are needed of a large pool, for a batch.
+        """
+        available = self._available
+        if self._is_random or (is_local(self._rule) and not self.pool.is_large):
+            known = None if self._is_random else self.belief.part(available)
+            view = View(PendingPosterior(posterior), self.pool.X[available], self._rng())
+            return Candidates(available, replace(view, known=known))
+        if self.is_cold:
+            representatives = available[np.isin(available, self.pool.representatives)]
+            return self._cold_candidates(representatives if len(representatives) else available)
+        if is_local(self.strategy):
+            n = min(max(BATCH_CANDIDATES, 3 * n), len(available)) if several else 1
+        return self._scanned(self.strategy, posterior, n)
+
+    def _cold_candidates(self, places: Places) -> Candidates:
+        """Candidates while no score can tell rows apart; the representatives are the reference."""
+        pending = PendingPosterior(self._fitted_posterior)
+        return Candidates(
+            places, View(pending, self.pool.X[places], self._rng(), self.pool.reference)
+        )
+
+    def _scanned(self, strategy: Strategy, posterior: Posterior, wanted: int) -> Candidates:
+        """Candidates as :func:`possibal.pool.rank` chooses them."""
+        scan = InMemoryScan(self.pool, posterior, self._barred)
+        return choose_candidates(strategy, posterior, scan, self._sampler, wanted)
+
+    def _batch(self, n: int, candidates: Candidates, utilities: Vector) -> list[int]:
+        """Where the n rows of a greedy batch stand."""
+
+        def others(picked: list[int]) -> Candidates:
+            """All other rows, where a cold start has asked about every representative."""
+            return self._cold_candidates(np.setdiff1d(self._available, picked))
+
+        return greedy_batch(n, candidates, utilities, self._rule, others)
+
+
+def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:
+    """The labels that classes= names; None if it does not."""
+    if model.classes is None:
+        return None
+    known, _ = validation.labels(np.empty(0), model.classes)
+    return known.tolist()
+
+
+def _spelt(name: Hashable) -> Hashable:
+    """A name without what people overlook: case, and blanks around and between words."""
+    return " ".join(name.casefold().split()) if isinstance(name, str) else name

@@ -1,0 +1,139 @@
+"""Pipelines that end in a possibilistic classifier: a user's own preprocessing before the model.
+
+PossibilisticPipeline([("scale", StandardScaler()), ("model", PossibilisticGPClassifier())])
+as_possibilistic(make_pipeline(StandardScaler(), PossibilisticGPClassifier()))
+"""
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+from possibal.arrays import Array, Matrix, Vector
+from possibal.belief import Belief
+from possibal.errors import summary
+from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.gp.posterior import Posterior
+
+
+class PossibilisticPipeline(Pipeline):
+    """A scikit-learn pipeline whose last step is a :class:`PossibilisticGPClassifier`.
+
+    What that classifier says of rows, it says of rows before they are transformed.
+    """
+
+    @property
+    def final(self) -> PossibilisticGPClassifier:
+        """The classifier at the end, or one sentence on what else is there."""
+        return _final(self)
+
+    @property
+    def posterior_(self) -> Posterior:
+        """The posterior of the classifier, about transformed rows."""
+        return self.final.posterior_
+
+    def transformed(self, X: Any) -> Any:  # noqa: ANN401 - whatever its transformers take and give
+        """Rows as the classifier sees them, by transformers that were fitted."""
+        for _, step in self._transformers():
+            X = step.transform(X)
+        return X
+
+    def fitted_to_pool(self, X: Any) -> "tuple[PossibilisticPipeline, Any]":  # noqa: ANN401 - as above
+        """A copy with transformers fitted to rows without labels, and these rows transformed."""
+        copy = cast("PossibilisticPipeline", clone(self))
+        for name, step in copy._transformers():  # noqa: SLF001 - our own
+            X = _fit_transform(name, step, X)
+        return copy, X
+
+    def with_final(self, classifier: PossibilisticGPClassifier) -> "PossibilisticPipeline":
+        """The same transformers, not copied, before another classifier."""
+        return PossibilisticPipeline([*self.steps[:-1], (self.steps[-1][0], classifier)])
+
+    def belief(self, X: ArrayLike) -> Belief:
+        """The latent moments of each row; see :meth:`PossibilisticGPClassifier.belief`."""
+        return self.final.belief(self.transformed(X))
+
+    def latent_mean_and_variance(self, X: ArrayLike) -> tuple[Array, Array]:
+        """Latent moments under the most credible setting: (m,) for two labels, else (m, C)."""
+        return self.final.latent_mean_and_variance(self.transformed(X))
+
+    def necessity(self, X: ArrayLike) -> Vector:
+        """Necessity that the leading label is truly the likeliest, in [0, 1]."""
+        return self.final.necessity(self.transformed(X))
+
+    def possibility(self, X: ArrayLike) -> Matrix:
+        """Possibility that each label is the likeliest, (m, C); the leading label has one."""
+        return self.final.possibility(self.transformed(X))
+
+    def sample_proba(
+        self,
+        X: ArrayLike,
+        n_samples: int = 100,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> Array:
+        """Probabilities of the labels under latents drawn from the posterior, (n_samples, m, C)."""
+        return self.final.sample_proba(self.transformed(X), n_samples, random_state)
+
+    def _transformers(self) -> list[tuple[str, Any]]:
+        """The steps before the classifier that do something, each with its name."""
+        steps = cast("list[tuple[str, Any]]", self.steps[:-1])
+        return [(name, step) for name, step in steps if step not in (None, "passthrough")]
+
+
+def as_possibilistic(model: object) -> PossibilisticGPClassifier | PossibilisticPipeline:
+    """A classifier of ours as it is, or a pipeline that ends in one with all that ours can say.
+
+    The steps of a pipeline are not copied.
+    """
+    if isinstance(model, PossibilisticGPClassifier):
+        return model
+    if not isinstance(model, Pipeline):
+        raise TypeError(
+            "classifier must be a PossibilisticGPClassifier, or a Pipeline that ends in one; "
+            f"got {type(model).__name__}. Leave it out for the usual one."
+        )
+    _final(model)
+    if isinstance(model, PossibilisticPipeline):
+        return model
+    return PossibilisticPipeline(model.steps, memory=model.memory, verbose=model.verbose)
+
+
+def _final(pipeline: Pipeline) -> PossibilisticGPClassifier:
+    """The classifier at the end of a pipeline."""
+    last = pipeline.steps[-1][1] if pipeline.steps else None
+    if not isinstance(last, PossibilisticGPClassifier):
+        raise TypeError(
+            "classifier must end in a PossibilisticGPClassifier; "
+            f"got a pipeline that ends in {type(last).__name__}. Make it the last step."
+        )
+    return last
+
+
+def _fit_transform(name: str, step: Any, X: Any) -> Any:  # noqa: ANN401 - any transformer and rows
+    """Rows transformed by a step that is fitted to them without labels."""
+    if get_tags(step).target_tags.required:
+        raise _needs_labels(name, step)
+    try:
+        return step.fit_transform(X)
+    except TypeError as error:
+        if "'y'" in str(error):
+            raise _needs_labels(name, step) from None
+        raise
+    except ValueError as error:
+        if "requires y" in str(error):
+            raise _needs_labels(name, step) from None
+        raise ValueError(
+            f"classifier must have steps that take the rows; got {summary(error)!r} from step "
+            f"{name!r}. Correct the step or the rows."
+        ) from error
+
+
+def _needs_labels(name: str, step: object) -> ValueError:
+    """The sentence on a transformer that cannot be fitted before rows are labelled."""
+    return ValueError(
+        "classifier must have transformers that need no labels, for they are fitted to the whole "
+        f"pool; got {type(step).__name__} as step {name!r}. Leave it out."
+    )

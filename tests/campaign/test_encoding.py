@@ -1,0 +1,155 @@
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from support.passengers import passengers
+
+from possibal.campaign.encoding import (
+    ColumnChoice,
+    RowEncoding,
+    encode_pool,
+    is_table,
+    known_labels,
+    label_type,
+    without_columns,
+)
+from possibal.data.features import FeatureRecipe
+from possibal.data.name_types import NameType
+from possibal.errors import ScaleWarning
+from possibal.estimators.classifier import PossibilisticGPClassifier
+
+MODEL = PossibilisticGPClassifier()
+X = np.random.default_rng(0).normal(size=(20, 2))
+NOTHING = ColumnChoice()
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (X, False),
+        (X.tolist(), False),
+        ([], False),
+        (csr_array(X), False),
+        (pd.DataFrame(X), True),
+        (pl.DataFrame({"a": [1]}), True),
+        ([{"a": 1}], True),
+        (object(), True),
+        (memoryview(X), True),
+    ],
+)
+def test_a_table_has_columns_with_names(rows, expected):
+    assert is_table(rows) is expected
+
+
+def test_the_numbers_of_an_array_stay_as_they_are():
+    pool = encode_pool(X, NOTHING, MODEL)
+    assert pool.X is X
+    assert pool.classifier is MODEL
+    assert pool.encoding.features(X[:2]) is not None
+    np.testing.assert_array_equal(pool.encoding.features(X[:2]), X[:2])
+    assert pool.encoding.reaching(MODEL) is MODEL
+
+
+def test_a_frame_is_encoded_and_standardised():
+    frame, _ = passengers()
+    pool = encode_pool(frame, NOTHING, MODEL)
+    assert np.isfinite(pool.X).all()
+    np.testing.assert_allclose(pool.encoding.features(frame.iloc[:3]), pool.X[:3])
+    assert (pool.labels, pool.label) == ((), None)
+
+
+@pytest.mark.parametrize("label", ["Survived", None])
+def test_labels_that_a_frame_has_keep_their_type(label):
+    frame, survived = passengers()
+    frame[label or "Label"] = survived.astype(float).where(np.arange(60) < 5)
+    pool = encode_pool(frame, ColumnChoice(label=label), MODEL)
+    assert pool.label == (label or "Label")
+    assert list(pool.labels[:6]) == [*survived.iloc[:5].tolist(), None]
+    assert {type(one) for one in pool.labels[:5]} == {int}
+    assert pool.X.shape[1] == 4
+
+
+def test_a_pipeline_takes_the_rows_without_ids_and_labels():
+    frame = pd.DataFrame({"doc": range(100, 120), "a": X[:, 0], "b": X[:, 1], "y": [0, 1] * 10})
+    pipe = make_pipeline(StandardScaler(), PossibilisticGPClassifier())
+    pool = encode_pool(frame, ColumnChoice(ids="doc", label="y"), pipe)
+    assert np.shape(pool.X) == (20, 2)
+    assert list(pool.labels) == [0, 1] * 10
+    np.testing.assert_allclose(pool.encoding.features(frame.iloc[:4]), pool.X[:4])
+    np.testing.assert_allclose(pool.encoding.features(frame[["a", "b"]].iloc[:4]), pool.X[:4])
+    assert encode_pool(frame[["a", "b"]], NOTHING, pipe).labels == ()
+    assert not hasattr(pipe.steps[0][1], "mean_")
+
+
+def test_columns_are_left_out_where_they_are_there():
+    frame = pl.DataFrame({"a": [1], "b": [2]})
+    assert without_columns(frame, ["b", "c"]).columns == ["a"]
+    assert without_columns(frame, []) is frame
+    assert without_columns(X, ["b"]) is X
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([1.0, None, 0.0], NameType.WHOLE),
+        ([1, 2], NameType.WHOLE),
+        ([0.5, 1.0], NameType.TEXT),
+        ([0.5, 1.5], NameType.REAL),
+        ([True, False], NameType.TRUTH),
+        (["a", None], NameType.TEXT),
+        ([dt.date(2020, 1, 1)], NameType.DATE),
+        (["a", 1], NameType.TEXT),
+    ],
+)
+def test_the_labels_of_a_column_have_one_type(cells, expected):
+    assert label_type(cells) is expected
+
+
+def test_a_label_column_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="label must be a column of the data; got 'z'"):
+        known_labels(pd.DataFrame({"y": [1]}), "z")
+
+
+@pytest.mark.parametrize("roles", [ColumnChoice(label="y"), ColumnChoice(text="t")])
+def test_the_columns_of_an_array_have_no_roles(roles):
+    with pytest.raises(ValueError, match="must be left out for an array, whose columns have no"):
+        encode_pool(X, roles, MODEL)
+
+
+def test_numbers_of_ones_own_are_taken_and_nothing_else():
+    encoding = RowEncoding(FeatureRecipe("own", ("feature 1", "feature 2")))
+    assert encoding.features(X) is X
+    for rows in (X[:, :1], pd.DataFrame(X), X.tolist()):
+        with pytest.raises(ValueError, match=r"rows must be numbers .* 2 columns .* pipeline"):
+            encoding.features(rows)
+
+
+# ---------------------------------------------------------------- scales
+@pytest.mark.parametrize("factor", [1e3, 1e-3])
+def test_columns_on_very_different_scales_cause_a_warning_that_names_the_cure(factor):
+    with pytest.warns(ScaleWarning, match=r"scales.*StandardScaler.*Pipeline.*data frame"):
+        encode_pool(X * [1, factor], NOTHING, MODEL)
+
+
+@pytest.mark.parametrize(
+    ("rows", "model"),
+    [
+        (X * [1, 50], MODEL),
+        (X * [1, 0], MODEL),
+        (X * 0, MODEL),
+        ((X * [1, 1e4])[:1], MODEL),
+        ((X * [1, 1e4]).tolist(), MODEL),
+        (X * [1, 1e4], PossibilisticGPClassifier(RBF([1.0, 1e4]))),
+        (X * [1, 1e4], make_pipeline(StandardScaler(), MODEL)),
+        (pd.DataFrame(X * [1, 1e4]), MODEL),
+    ],
+)
+def test_no_warning_without_a_reason(rows, model, recwarn):
+    encode_pool(rows, NOTHING, model)
+    assert not [one for one in recwarn if one.category is ScaleWarning]
