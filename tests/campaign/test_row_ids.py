@@ -6,7 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from possibal.campaign.row_ids import checked_ids, row_ids
+from possibal.campaign.row_ids import row_ids
 
 FRAME = pd.DataFrame({"doc": ["a", "b", "c"], "x": [1.0, 2.0, 3.0]})
 
@@ -66,7 +66,7 @@ def test_the_columns_of_an_array_are_numbered():
 @pytest.mark.parametrize(
     ("ids", "says"),
     [
-        (["a", "b"], r"^ids must have one entry per row of X, 3; got 2\. Leave them out"),
+        (["a", "b"], r"^ids must have one entry per row, 3; got 2\. Leave them out"),
         (["a", "b", "a"], r"^ids must be unique; got 'a' at rows 0 and 2\. Give each row"),
         (["a", "b", pd.NA], r"^ids must hold text or numbers; got <NA> at row 2\."),
         (["a", "b", pd.NaT], r"^ids must hold text or numbers; got NaT at row 2\."),
@@ -75,16 +75,16 @@ def test_the_columns_of_an_array_are_numbered():
 )
 def test_names_that_are_none_are_refused(ids, says):
     with pytest.raises(ValueError, match=says):
-        checked_ids(ids, 3)
+        row_ids(FRAME, ids, 3)
 
 
 @pytest.mark.parametrize(
     ("index", "says"),
     [
-        ([1, 2, 1], r"^index must be unique; got 1 at rows 0 and 2\."),
-        (["a", None, "b"], r"^index must hold text or numbers; got (nan|None) at row 1\."),
+        ([1, 2, 1], r"^ids must be unique; got 1 at rows 0 and 2\."),
+        (["a", None, "b"], r"^ids must hold text or numbers; got (nan|None) at row 1\."),
     ],
 )
 def test_an_index_that_names_no_rows_is_refused_with_a_way_out(index, says):
-    with pytest.raises(ValueError, match=says + r".*reset_index\(drop=True\).*ids="):
+    with pytest.raises(ValueError, match=says + r".*ids=.*reset_index\(drop=True\)"):
         row_ids(FRAME.set_index(pd.Index(index)), None, 3)

@@ -1,5 +1,6 @@
 import datetime as dt
 import json
+import re
 from decimal import Decimal
 
 import numpy as np
@@ -147,10 +148,64 @@ def test_a_column_that_numbers_the_rows_is_left_out(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "cells"), [("time", [1, 2, 3]), ("id", [1, 1, 2]), ("id", [0.5, 1, 2])]
+    ("name", "cells"),
+    [
+        ("time", [1, 2, 3]),
+        ("number of rooms", [3, 3, 2]),
+        ("id", [0.5, 1, 2]),
+        ("paid", [100, 250, 7]),
+        ("year", [*range(1990, 2020), 2019]),
+    ],
 )
 def test_other_numbers_are_no_row_numbers(name, cells):
     assert encode(name, cells).features == (name,)
+
+
+@pytest.mark.parametrize(
+    "name", ["PassengerId", "passenger_id", "Order No", "CUSTOMER-NR", "rowID"]
+)
+def test_what_is_called_a_number_of_something_numbers_the_rows(name):
+    assert encode(name, [700, 31, 9]).note == f"column {name} numbers the rows and was left out."
+
+
+def test_whole_numbers_without_a_gap_number_the_rows_whatever_they_are_called():
+    run = [float(i) for i in np.random.default_rng(0).permutation(20) + 1000]
+    assert encode("case", run).note == "column case numbers the rows and was left out."
+    assert encode("case", run[:19]).features == ("case",)
+    assert encode("case", [*run[:19], None]).features == ("case",)
+
+
+def test_whole_numbers_that_are_called_codes_are_categories_or_left_out():
+    few = encode("store code", [3, 9, 3, None])
+    assert few.features == ("store code = 3", "store code = 9", "store code = missing")
+    many = encode("zip", [*range(0, 42, 2), 2])
+    assert many.note == "column zip holds codes and was left out."
+    assert encode("code", [1, 1, 1]).note == "column code was constant and was left out."
+
+
+# ---------------------------------------------------------------- what users say
+def test_a_user_may_say_what_a_column_is():
+    assert fit_encoder("id", [1.0, 2.0, 4.0], "number").features == ("id",)
+    assert fit_encoder("size", ["1", "x", "3"], "number").median == 2.0
+    assert fit_encoder("size", [1.0, 2.0, 1.0], "category").words == ("1", "2")
+    assert len(fit_encoder("nr", [float(i) for i in range(200)], "category").words) == 200
+    assert fit_encoder("when", ["2024-01-01", "2024-01-03"], "date").parts == ("time",)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "why"),
+    [
+        (["a", "b"], "number", "got 'c' as a number, but it holds no numbers."),
+        ([1.0, 1.0], "number", "got 'c' as a number, but it was constant."),
+        (["a", "a"], "category", "got 'c' as a category, but it was constant."),
+        ([str(i) for i in range(201)], "category", "has 201 different words, more than 200."),
+        (["a", "2024-01-01"], "date", "got 'c' as a date, but it holds no dates."),
+        ([None, None], "date", "got 'c' as a date, but it was empty."),
+    ],
+)
+def test_a_column_that_is_not_what_a_user_says_is_refused(cells, kind, why):
+    with pytest.raises(ValueError, match=re.escape(why)):
+        fit_encoder("c", cells, kind)
 
 
 # ---------------------------------------------------------------- words
@@ -187,24 +242,47 @@ def test_a_single_word_among_missing_cells_is_no_identifier():
     assert encode("remark", ["bad", None, None]).features == ("remark = bad", "remark = missing")
 
 
+# ---------------------------------------------------------------- dates
 @pytest.mark.parametrize(
-    "day",
+    ("cells", "parts"),
     [
-        "2024-02-29",
-        "2024/2/9 12:30",
-        "2024-02-29T01:02:03Z",
-        "29.02.2024",
-        "12:30",
-        "12:30:01.5",
-        dt.date(2024, 2, 29),
-        dt.datetime(2024, 2, 29, tzinfo=dt.UTC),
-        dt.time(12, 30),
-        dt.timedelta(1),
+        (["2024-02-28", "2024-02-29", None], "time"),
+        (["2024/2/9 12:30", "2024/2/9 13:30"], "day"),
+        (["12:30", "09:15:01.5"], "day"),
+        ([dt.time(12, 30), dt.time(1)], "day"),
+        ([dt.date(2024, 2, 29), dt.date(2022, 2, 28)], "time, year"),
+        ([dt.datetime(2024, 2, d, d % 9, tzinfo=dt.UTC) for d in range(1, 29)], "time, week, day"),
     ],
 )
-def test_dates_are_left_out(day):
-    note = encode("when", [day, day, None]).note
-    assert note == "column when holds dates and was left out."
+def test_dates_become_the_parts_that_vary(cells, parts):
+    gap = "; 1 of 3 was missing" if None in cells else ""
+    assert encode("when", cells).note == f"column when holds dates and became {parts}{gap}."
+
+
+def test_the_order_of_days_and_months_is_said():
+    made = encode("when", ["29.02.2024", "01.03.2024"])
+    assert made.note == "column when holds dates, day first, and became time."
+    np.testing.assert_array_equal(np.diff(made.X, axis=0), [[1.0]])
+
+
+def test_a_single_date_is_constant_and_none_is_empty():
+    same = encode("when", ["2024-02-29", "2024-02-29"])
+    assert same.note == "column when was constant and was left out."
+    assert encode("when", [dt.date(2024, 1, 1), dt.date(2024, 1, 1)]).features == ()
+    assert fit_encoder("when", ["99:99", "98:99"]).note == "column when was empty and was left out."
+
+
+def test_a_missing_date_has_the_median_time_and_no_place_in_the_week():
+    days = [dt.date(2024, 2, d) for d in range(1, 29)]
+    encoder = fit_encoder("when", days)
+    (gap,) = encoder.apply([None])
+    assert encoder.features[1:] == ("when (week, cos)", "when (week, sin)")
+    np.testing.assert_array_equal(gap, [encoder.median / 86_400, 0.0, 0.0])
+
+
+def test_durations_are_numbers_of_days():
+    made = encode("stay", [dt.timedelta(1), dt.timedelta(hours=12), None])
+    np.testing.assert_array_equal(made.X[:, 0], [1.0, 0.5, 0.75])
 
 
 def test_words_with_a_number_in_them_are_no_dates():

@@ -57,6 +57,31 @@ def test_links_out_of_the_folder_are_left_out_and_links_inside_stay(tmp_path):
     assert images.list_images(folder) == images.ImageFolder(("a.png", "same.png"), 0, 3)
 
 
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        (["ants/1.jpg", "bees/2.jpg", "ants/3.jpg"], ("ants", "bees", "ants")),
+        ([f"{i}/a.jpg" for i in range(50)], tuple(map(str, range(50)))),
+        ([f"{i}/a.jpg" for i in range(51)], None),
+        (["ants/1.jpg", "ants/2.jpg"], None),
+        (["ants/1.jpg", "bees/2.jpg", "3.jpg"], None),
+        (["train/ants/1.jpg", "train/bees/2.jpg"], None),
+        (["ants/1.jpg", "bees/small/2.jpg"], None),
+        (["1.jpg"], None),
+        ([], None),
+    ],
+)
+def test_folders_that_hold_all_pictures_are_labels(names, labels):
+    assert images.folder_labels(names) == labels
+
+
+def test_labels_come_from_the_folders_that_are_listed(tmp_path):
+    for name in ("bees/1.png", "ants/2.png", "ants/3.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert images.folder_labels(images.list_images(tmp_path).names) == ("ants", "ants", "bees")
+
+
 def test_a_picture_in_the_folder_is_found(tmp_path):
     drawn(tmp_path, "sub/a.png", noise())
     assert images.resolve_image(tmp_path, "sub/../sub/a.png") == (tmp_path / "sub/a.png").resolve()

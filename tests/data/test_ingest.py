@@ -22,7 +22,9 @@ from possibal.data.ingest import (
     ingest_file,
     ingest_frame,
     ingest_new_rows,
+    source_features,
 )
+from possibal.numerics.distances import usual_distance
 
 PLAIN = "id,age,colour,label\na,31,red,yes\nb,45.5,,\nc,,blue,no\nd,1234567,red,\n"
 REVIEWS = (
@@ -74,22 +76,17 @@ def restored(recipe):
 def test_a_table_is_taken_in_and_all_is_said(tmp_path):
     path = put(tmp_path, "flowers.csv", PLAIN)
     got = taken(path)
-    assert (got.name, got.kind, got.text, got.media, got.folder) == (
-        "flowers",
-        "table",
-        None,
-        (),
-        None,
-    )
+    assert (got.source.name, got.source.kind, got.source.text) == ("flowers", "table", None)
+    assert got.source.pictures is None
     assert got.ids == ("a", "b", "c", "d")
-    assert got.fields == ("age", "colour")
-    assert got.cells == (("31", "red"), ("45.5", None), (None, "blue"), ("1234567", "red"))
-    assert got.labels == ("yes", None, "no", None)
-    assert got.classes == ("no", "yes")
+    assert got.source.fields == ("age", "colour")
+    assert got.source.cells == (("31", "red"), ("45.5", None), (None, "blue"), ("1234567", "red"))
+    assert got.source.labels == ("yes", None, "no", None)
+    assert got.source.classes == ("no", "yes")
     assert got.X.shape == (4, 4)
     assert got.recipe.features == ("age", "colour = blue", "colour = missing", "colour = red")
     assert got.recipe.owners == (0, 1, 1, 1)
-    assert got.digest == hashlib.sha256(PLAIN.encode()).hexdigest() == digest(path)
+    assert got.source.digest == hashlib.sha256(PLAIN.encode()).hexdigest() == digest(path)
     assert got.notes == (
         "column label was taken as the label.",
         "column id was taken as the name of each row.",
@@ -102,21 +99,21 @@ def test_labels_and_names_of_rows_are_no_features(tmp_path):
     path = put(tmp_path, "a.csv", "code,size,kind\n1,5,x\n2,7,y\n3,9,x\n")
     got = taken(path, id="code", label="kind")
     assert got.recipe.features == ("size",)
-    assert got.fields == ("size",)
-    assert got.ids == ("1", "2", "3")
+    assert got.source.fields == ("size",)
+    assert got.ids == (1, 2, 3)
 
 
 def test_without_names_or_labels_rows_are_numbered_and_none_is_labelled(tmp_path):
     got = taken(put(tmp_path, "a.csv", "a,class\n1,x\n2,y\n3,x\n"))
-    assert got.ids == ("1", "2", "3")
-    assert got.labels == (None, None, None)
-    assert got.classes == ()
-    assert got.fields == ("a", "class")
+    assert got.ids == (0, 1, 2)
+    assert got.source.labels == (None, None, None)
+    assert got.source.classes == ()
+    assert got.source.fields == ("a", "class")
 
 
 def test_classes_that_are_named_are_taken(tmp_path):
     path = put(tmp_path, "a.csv", "a,label\n1,2\n2,\n3,1\n")
-    assert taken(path, classes=("2", "1", "9")).classes == ("2", "1", "9")
+    assert taken(path, classes=("2", "1", "9")).source.classes == ("2", "1", "9")
     assert "got '1' in row 3. Add it" in complaint(path, classes=("2", "9"))
     assert "got 1. Leave them out" in complaint(path, classes=("2",))
 
@@ -140,7 +137,7 @@ def test_codes_keep_their_zeros(tmp_path):
 )
 def test_numbers_are_shown_as_people_write_them(tmp_path, cell, shown):
     got = taken(put(tmp_path, "a.csv", f"a\n{cell}\n1\n2\n"))
-    assert got.cells[0] == (shown,)
+    assert got.source.cells[0] == (shown,)
 
 
 def test_cells_of_every_type_are_shown(tmp_path):
@@ -157,7 +154,7 @@ def test_cells_of_every_type_are_shown(tmp_path):
     )
     frame.write_parquet(tmp_path / "a.parquet")
     got = taken(tmp_path / "a.parquet")
-    assert got.cells == (
+    assert got.source.cells == (
         ("1.5", "True", "2024-02-29", "[1, 2]", str(2**60), "1.5", None),
         ("2.25", None, None, None, "3", "2", "x"),
     )
@@ -168,7 +165,7 @@ def test_long_cells_are_cut_unless_they_are_the_text(tmp_path):
     rows = [{"note": f"{i} {long}", "text": f"{long} {i}", "a": i} for i in range(2)]
     path = put(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)))
     got = taken(path, text="text")
-    assert [len(cell) for cell in got.cells[0]] == [10_000, len(long) + 2, 1]
+    assert [len(cell) for cell in got.source.cells[0]] == [10_000, len(long) + 2, 1]
 
 
 @pytest.mark.parametrize(
@@ -182,13 +179,13 @@ def test_long_cells_are_cut_unless_they_are_the_text(tmp_path):
 )
 def test_every_file_that_tables_reads_is_taken_in(tmp_path, name, content):
     got = taken(put(tmp_path, name, content))
-    assert got.name.lower() == "a"
+    assert got.source.name.lower() == "a"
     assert got.ids == ("a", "b", "c", "d")
 
 
 def test_a_file_may_be_in_another_encoding(tmp_path):
     path = put(tmp_path, "a.csv", "a,b\n1,é\n2,x\n3,é\n".encode("cp1252"))
-    assert taken(path, encoding="cp1252").cells[0] == ("1", "é")
+    assert taken(path, encoding="cp1252").source.cells[0] == ("1", "é")
     assert complaint(path).startswith("file must")
 
 
@@ -212,29 +209,28 @@ def test_nothing_is_written(tmp_path):
 # ---------------------------------------------------------------- texts
 def test_prose_is_taken_as_the_text_and_said(tmp_path):
     got = taken(put(tmp_path, "a.csv", REVIEWS))
-    assert (got.kind, got.text) == ("text", "review")
-    assert got.fields == ("stars", "review")
-    assert got.cells[0] == ("1", "the soup was far too salty")
-    assert got.recipe.kind == "text"
-    assert got.recipe.owners == ()
-    np.testing.assert_allclose(np.linalg.norm(got.X, axis=1), 1)
+    assert (got.source.kind, got.source.text) == ("text", "review")
+    assert got.source.fields == ("stars", "review")
+    assert got.source.cells[0] == ("1", "the soup was far too salty")
+    assert [part.kind for part in got.recipe.parts] == ["text", "table"]
+    assert got.recipe.blocks == (4, 1)
+    assert got.recipe.owners == (-1, -1, -1, -1, 0)
     assert got.notes == (
         "column label was taken as the label.",
-        "column review was taken as the text; --text COLUMN chooses another.",
-        "column review alone makes features; the other columns are only shown.",
+        "column review was taken as the text; --text COLUMN,COLUMN chooses others.",
     )
 
 
 def test_a_text_column_that_is_named_may_be_short(tmp_path):
-    got = taken(put(tmp_path, "a.csv", "word\nsoup\nsoups\nbed\nbeds\n"), text="word")
-    assert got.text == "word"
+    got = taken(put(tmp_path, "a.csv", "word\nsoup\nsoups\nbed\nbeds\n"), text=("word",))
+    assert got.source.text == "word"
     assert got.notes == (
         "the texts of column word share few words and were compared by their letters.",
     )
 
 
 def test_a_text_column_of_numbers_is_refused(tmp_path):
-    said = complaint(put(tmp_path, "a.csv", REVIEWS), text="stars")
+    said = complaint(put(tmp_path, "a.csv", REVIEWS), text=("stars",))
     assert said.startswith("text must be a column of words; got 'stars'")
 
 
@@ -243,12 +239,17 @@ def test_a_folder_of_pictures_is_taken_in(tmp_path):
     folder = pictures(tmp_path / "photos", "b.png", "sub/a.jpg", "a.gif")
     put(folder, "notes.txt", "hello")
     got = taken(folder, classes=("cat", "dog"))
-    assert (got.name, got.kind, got.fields, got.text) == ("photos", "image", (), None)
-    assert got.ids == got.media == ("a.gif", "b.png", "sub/a.jpg")
-    assert got.folder == str(folder.resolve())
-    assert got.cells == ((), (), ())
-    assert got.labels == (None, None, None)
-    assert got.classes == ("cat", "dog")
+    assert (got.source.name, got.source.kind, got.source.fields, got.source.text) == (
+        "photos",
+        "image",
+        (),
+        None,
+    )
+    assert got.ids == got.source.pictures.names == ("a.gif", "b.png", "sub/a.jpg")
+    assert got.source.pictures.folder == folder.resolve()
+    assert got.source.cells == ((), (), ())
+    assert got.source.labels == (None, None, None)
+    assert got.source.classes == ("cat", "dog")
     assert got.X.shape == (3, 2)
     assert got.notes == ("1 file is no picture and was left out.",)
 
@@ -267,7 +268,7 @@ def test_what_is_left_out_of_a_folder_is_counted(tmp_path):
 
 def test_the_digest_of_a_folder_follows_names_and_sizes(tmp_path):
     folder = pictures(tmp_path / "photos", "a.png", "b.png")
-    before = taken(folder).digest
+    before = taken(folder).source.digest
     assert before == digest(folder)
     (folder / "a.png").rename(folder / "c.png")
     assert digest(folder) != before
@@ -300,14 +301,14 @@ def test_pictures_may_be_listed_in_a_file(tmp_path):
     pictures(tmp_path, "p/a.png", "p/b.png", "c.png")
     path = put(tmp_path, "a.csv", "photo,age,label\np/a.png,1,x\np/b.png,2,\nc.png,3,y\n")
     got = taken(path, image="photo", id="photo")
-    assert got.kind == "image"
-    assert got.media == got.ids == ("p/a.png", "p/b.png", "c.png")
-    assert got.folder == str(tmp_path.resolve())
-    assert got.fields == ("age",)
-    assert got.cells == (("1",), ("2",), ("3",))
-    assert got.labels == ("x", None, "y")
-    assert got.recipe.column == "photo"
-    assert got.X.shape == (3, 2)
+    assert got.source.kind == "image"
+    assert got.source.pictures.names == got.ids == ("p/a.png", "p/b.png", "c.png")
+    assert got.source.pictures.folder == tmp_path.resolve()
+    assert got.source.fields == ("age",)
+    assert got.source.cells == (("1",), ("2",), ("3",))
+    assert got.source.labels == ("x", None, "y")
+    assert got.recipe.parts[0].columns == ("photo",)
+    assert got.recipe.blocks == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -333,8 +334,8 @@ def test_own_numbers_replace_those_of_any_rows(tmp_path, content):
     got = taken(path, features=tmp_path / "own.npy")
     assert got.X.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]]
     assert got.recipe.kind == "own"
-    assert got.kind == ("text" if content == REVIEWS else "table")
-    assert len(got.cells) == 4
+    assert got.source.kind == ("text" if content == REVIEWS else "table")
+    assert len(got.source.cells) == 4
     assert got.notes[-1] == "the 2 features of own.npy were taken as they are."
 
 
@@ -394,10 +395,16 @@ def test_a_pool_is_consistent_and_taken_again_is_the_same(tmp_path, rows):
     lines = [f"{i},{','.join(cells)}" for i, cells in enumerate([("a", "b", "label"), *rows])]
     path = put(tmp_path, "a.csv", "\n".join(["sure" + lines[0][1:], *lines[1:]]))
     got = taken(path)
-    assert len(got.ids) == len(set(got.ids)) == len(got.cells) == len(got.labels) == len(rows)
-    assert {len(cells) for cells in got.cells} == {len(got.fields)}
+    assert (
+        len(got.ids)
+        == len(set(got.ids))
+        == len(got.source.cells)
+        == len(got.source.labels)
+        == len(rows)
+    )
+    assert {len(cells) for cells in got.source.cells} == {len(got.source.fields)}
     assert got.X.shape == (len(rows), len(got.recipe.features))
-    assert {label for label in got.labels if label is not None} == set(got.classes)
+    assert {label for label in got.source.labels if label is not None} == set(got.source.classes)
     again = ingest_new_rows(restored(got.recipe), SourceSpec(path), silent)
     assert again.X.tolist() == got.X.tolist()
     assert again.ids == got.ids
@@ -410,24 +417,26 @@ def test_new_rows_of_a_table_need_no_label_and_may_be_one(tmp_path):
     got = ingest_new_rows(restored(pool.recipe), SourceSpec(new, id="code"), silent)
     assert got.ids == ("z",)
     assert got.X.tolist() == [[pool.X[1, 0], 0, 0, 0]]
-    assert ingest_new_rows(pool.recipe, SourceSpec(new), silent).ids == ("1",)
+    assert ingest_new_rows(pool.recipe, SourceSpec(new), silent).ids == (0,)
 
 
 def test_new_rows_without_a_column_of_the_pool_are_refused(tmp_path):
     pool = taken(put(tmp_path, "a.csv", PLAIN))
     new = put(tmp_path, "b.csv", "Age,colour\n1,red\n")
-    with pytest.raises(ValueError, match=r"^rows must be a column .*; got 'age'\. .* 'Age'\.$"):
+    with pytest.raises(
+        ValueError, match=r"^rows must have the column 'age', .*; got 'Age'\. Add it\.$"
+    ):
         ingest_new_rows(pool.recipe, SourceSpec(new), silent)
 
 
 def test_new_texts_are_told_by_their_column(tmp_path):
     pool = taken(put(tmp_path, "a.csv", REVIEWS))
-    new = put(tmp_path, "b.csv", "review\nthe soup was far too salty\n")
+    new = put(tmp_path, "b.csv", "review,stars\nthe soup was far too salty,1\n")
     told = []
     got = ingest_new_rows(restored(pool.recipe), SourceSpec(new), lambda *now: told.append(now))
     assert got.X.tolist() == pool.X[:1].tolist()
     assert told[-1] == ("making features", 1.0)
-    with pytest.raises(ValueError, match=r"^text must be a column of the data; got 'review'"):
+    with pytest.raises(ValueError, match=r"^rows must have the column 'review'"):
         ingest_new_rows(pool.recipe, SourceSpec(put(tmp_path, "c.csv", "a\n1\n")), silent)
 
 
@@ -479,3 +488,77 @@ def test_a_frame_becomes_numbers_by_the_recipe_of_the_pool():
     pool = ingest_frame(frame, SourceSpec(Path()))
     assert np.array_equal(frame_features(pool.recipe, frame), pool.X)
     assert np.array_equal(frame_features(pool.recipe, frame[["colour", "size"]][:1]), pool.X[:1])
+
+
+# ---------------------------------------------------------------- mixed rows
+def test_a_title_an_abstract_and_numbers_are_all_learnt_from(tmp_path):
+    lines = [f"{REVIEWS.splitlines()[i][2:-1]},{i % 3},{i}" for i in (1, 2, 3, 4)]
+    words = ["title,year,stars,abstract"]
+    for i, line in enumerate(lines):
+        review = line.split(",")[0]
+        words.append(f"{review} again,{2000 + i},{i % 2},{review} and nothing else")
+    got = taken(put(tmp_path, "a.csv", "\n".join(words) + "\n"))
+    assert [part.kind for part in got.recipe.parts] == ["text", "table"]
+    assert got.recipe.parts[0].columns == ("title", "abstract")
+    assert got.source.text == "abstract"  # the longer one
+    kinds = {column.name: str(column.kind) for column in got.columns}
+    assert kinds == {"title": "text", "year": "number", "stars": "number", "abstract": "text"}
+
+
+def test_every_block_has_the_same_usual_distance(tmp_path):
+    pool = taken(put(tmp_path, "a.csv", REVIEWS))
+    ends = np.cumsum(pool.recipe.blocks)[:-1]
+    for block in np.split(pool.X, ends, axis=1):
+        assert usual_distance(block) == pytest.approx(1.0)
+
+
+def test_how_columns_were_understood_is_told_with_reasons(tmp_path):
+    rows = [f"{i},{i * 7 % 5},{'xyz'[i % 3]},2024-01-{i + 1:02},k{i},1,{i % 2}" for i in range(25)]
+    path = put(tmp_path, "a.csv", "\n".join(["nr,size,town,when,ticket,one,label", *rows]))
+    got = [(one.name, str(one.kind), one.note) for one in taken(path, leave_out="size").columns]
+    assert got == [
+        ("nr", "id", ""),
+        ("size", "left out", "as you asked"),
+        ("town", "category", "has 3 different words and became 3 columns"),
+        ("when", "date", "holds dates and became time, week"),
+        ("ticket", "left out", "has another word in every row"),
+        ("one", "left out", "was constant"),
+        ("label", "label", ""),
+    ]
+
+
+def test_own_numbers_leave_all_columns_out(tmp_path):
+    np.save(tmp_path / "x.npy", np.eye(4))
+    got = taken(put(tmp_path, "a.csv", PLAIN), features=tmp_path / "x.npy").columns
+    assert [str(one.kind) for one in got] == ["id", "left out", "left out", "label"]
+
+
+# ---------------------------------------------------------------- frames
+def test_rows_of_a_frame_are_called_by_its_index_or_their_places():
+    frame = pd.DataFrame({"id": [9, 8, 7], "size": [1.0, 2.0, 4.0]})
+    assert ingest_frame(frame, SourceSpec(Path())).ids == (0, 1, 2)
+    assert ingest_frame(frame.set_index("id"), SourceSpec(Path())).ids == (9, 8, 7)
+    assert ingest_frame(frame, SourceSpec(Path(), id="id")).ids == (9, 8, 7)
+    assert ingest_frame(frame, SourceSpec(Path(), kinds={"id": "id"})).ids == (9, 8, 7)
+    assert ingest_frame(frame, SourceSpec(Path()), ids=["a", "b", "c"]).ids == ("a", "b", "c")
+    with pytest.raises(ValueError, match=r"^ids must be unique; got 0 at rows 0 and 2"):
+        ingest_frame(pd.concat([frame[:2], frame[:2]]), SourceSpec(Path()))
+
+
+def test_some_rows_of_a_source_are_rows_of_a_source(tmp_path):
+    pool = taken(put(tmp_path, "a.csv", REVIEWS))
+    part = pool.source.part([2, 0])
+    assert part.ids == (2, 0)
+    assert part.cells == (pool.source.cells[2], pool.source.cells[0])
+    np.testing.assert_allclose(source_features(pool.recipe, part), pool.X[[2, 0]])
+    folder = taken(pictures(tmp_path / "photos", "a.png", "b.png", "c.png"))
+    one = folder.source.part([1])
+    assert one.pictures.names == ("b.png",)
+    np.testing.assert_allclose(source_features(folder.recipe, one), folder.X[[1]])
+
+
+def test_pictures_of_a_table_are_found_again(tmp_path):
+    pictures(tmp_path, "a.png", "b.png", "c.png")
+    path = put(tmp_path, "a.csv", "photo,size\na.png,1\nb.png,2\nc.png,5\n")
+    pool = taken(path, image="photo")
+    np.testing.assert_allclose(source_features(pool.recipe, pool.source), pool.X)

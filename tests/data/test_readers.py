@@ -1,17 +1,26 @@
+import datetime as dt
 import gzip
+import json
 import sys
+from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
+import openpyxl
 import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.tables import ARFF, PLAIN, bytes_of, parquet, put
+from support.tables import ARFF, BOOKS, PLAIN, bytes_of, ods, parquet, put, xlsx
 
 from possibal.data import encoders, readers
 from possibal.data.readers import READERS
 from possibal.data.writers import SheetColumn, write_sheet
+
+FEW = (".parquet", *BOOKS)
+"""Endings of files that take long to write."""
 
 
 def table_of(path, **more):
@@ -42,7 +51,7 @@ def test_a_table_has_numbers_where_all_cells_are_numbers_and_else_words(tmp_path
     decimal=st.sampled_from([".", ","]),
 )
 def test_the_short_way_to_numbers_gives_what_the_long_one_gives(words, decimal):
-    assert repr(readers._typed(words, decimal)) == repr(encoders.infer_type(words, decimal))  # noqa: SLF001
+    assert repr(readers._typed(words, decimal)) == repr(encoders.infer_column(words, decimal))  # noqa: SLF001
 
 
 @pytest.mark.parametrize(
@@ -131,10 +140,8 @@ def test_names_without_rows_are_no_table(tmp_path, content):
 
 
 def test_an_ending_without_a_reader_is_refused_with_the_others(tmp_path):
-    said = refusal(put(tmp_path, "a.xlsx", PLAIN))
-    assert said.startswith(
-        "file must end in .csv, .csv.gz, .tsv, .parquet, .jsonl, .ndjson, .arff;"
-    )
+    said = refusal(put(tmp_path, "a.docx", PLAIN))
+    assert said.startswith("file must end in .csv, .csv.gz, .tsv, .tsv.gz, .xlsx, .xls, .ods, ")
     assert "file must be no folder" in refusal(str(tmp_path))
 
 
@@ -146,18 +153,19 @@ def test_a_named_encoding_reaches_the_reader(tmp_path):
 
 @pytest.mark.parametrize("ending", READERS)
 def test_progress_grows_to_one_in_many_steps(tmp_path, ending):
-    rows = 2000 if ending != ".parquet" else 200
-    frame = pl.DataFrame({f"c{i}": range(rows) for i in range(100)})
+    frame = pl.DataFrame({f"c{i}": range(200 if ending in FEW else 2000) for i in range(100)})
     content = {
         ".parquet": lambda: parquet(frame),
+        ".json": lambda: frame.write_json().encode(),
         ".jsonl": lambda: frame.write_ndjson().encode(),
         ".ndjson": lambda: frame.write_ndjson().encode(),
         ".tsv": lambda: frame.write_csv(separator="\t").encode(),
-        ".csv.gz": lambda: gzip.compress(frame.write_csv().encode()),
         ".arff": lambda: arff(frame),
-    }.get(ending, lambda: frame.write_csv().encode())()
+        **{end: lambda end=end: BOOKS[end]([frame.columns, *frame.rows()]) for end in BOOKS},
+    }.get(ending.removesuffix(".gz"), lambda: frame.write_csv().encode())()
+    packed = gzip.compress(content) if ending.endswith(".gz") else content
     told = []
-    readers.read_table(Path(put(tmp_path, f"a{ending}", content)), progress=told.append)
+    readers.read_table(Path(put(tmp_path, f"a{ending}", packed)), progress=told.append)
     assert 40 <= len(told) <= 101
     assert told == sorted(set(told))
     assert 0 < told[0] < 0.1
@@ -222,6 +230,259 @@ def test_a_control_character_that_json_spells_is_refused_with_its_place(tmp_path
 
 def test_objects_without_keys_are_no_table(tmp_path):
     assert "file must have rows; got none in" in refusal(put(tmp_path, "a.jsonl", "{}\n{}\n"))
+
+
+# ---------------------------------------------------------------- JSON
+LISTED = '[\n {"b": 1, "a": "x"},\n\n {"c": {"d": [1, "é"]}, "b": null},{"a": true}\n]\n'
+
+
+@pytest.mark.parametrize("ending", [".json", ".json.gz"])
+def test_a_json_list_has_the_keys_of_all_objects_in_the_order_of_their_coming(tmp_path, ending):
+    content = LISTED.encode()
+    packed = gzip.compress(content) if ending.endswith(".gz") else content
+    assert table_of(put(tmp_path, f"a{ending}", packed)) == {
+        "b": [1, None, None],
+        "a": ["x", None, True],
+        "c": [None, '{"d":[1,"é"]}', None],
+    }
+
+
+def test_json_may_be_one_object_in_each_line_whatever_the_ending(tmp_path):
+    path = put(tmp_path, "a.json", '\n{"a": 1}\n{"a": 2}\n')
+    assert table_of(path) == {"a": [1, 2]}
+    assert "got 7 at line 2 in" in refusal(put(tmp_path, "b.json", '{"a": 1}\n7\n'))
+
+
+def test_json_of_another_encoding_is_read_if_it_is_named(tmp_path):
+    path = put(tmp_path, "a.json", '[{"größe": "ß"}]'.encode("cp1252"))
+    assert table_of(path, encoding="cp1252") == {"größe": ["ß"]}
+    assert table_of(put(tmp_path, "b.json", '[{"a": "ß"}]'.encode("utf-16"))) == {"a": ["ß"]}
+
+
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from("abc"),
+            st.none() | st.booleans() | st.floats(-1e9, 1e9) | st.text("xyé "),
+        ).filter(bool),
+        min_size=1,
+    ),
+    st.sampled_from([None, 1]),
+)
+def test_a_json_list_is_read_as_it_was_written(rows, indent):
+    with TemporaryDirectory() as folder:
+        found = table_of(put(Path(folder), "a.json", json.dumps(rows, indent=indent)))
+    names = dict.fromkeys(name for row in rows for name in row)
+    assert found == {name: [row.get(name) for row in rows] for name in names}
+
+
+# ---------------------------------------------------------------- spreadsheets
+ROWS = [["name", "size", 2020], ["a", 1.5, 1], ["b", 2, ""], ["NA", "NA", 3]]
+
+
+@pytest.mark.parametrize("ending", BOOKS)
+def test_a_sheet_gives_a_table(tmp_path, ending):
+    found = readers.read_table(Path(put(tmp_path, f"a{ending}", BOOKS[ending](ROWS))))
+    assert found.table.names == ("name", "size", "2020")
+    assert found.table.columns == (["a", "b", None], [1.5, 2, None], [1, None, 3])
+    assert found.notes == ()
+
+
+def test_the_first_sheet_is_read_and_that_is_said(tmp_path):
+    path = put(tmp_path, "a.xlsx", xlsx(ROWS, [["other"], [1]]))
+    assert readers.read_table(Path(path)).notes == ("the first of 2 sheets, 'Sheet', was read.",)
+    assert list(table_of(path)) == ["name", "size", "2020"]
+
+
+def test_rows_and_columns_of_a_sheet_without_cells_do_not_count(tmp_path):
+    rows = [[None], [None, "a", None, "b"], [None, 1, None, None], [], [None, None, None, 2]]
+    path = put(tmp_path, "a.xlsx", xlsx(rows))
+    assert table_of(path) == {"a": [1, None], "b": [None, 2]}
+    rows.append([None, "x\x7f"])
+    said = refusal(put(tmp_path, "b.xlsx", xlsx(rows)))
+    assert "got the control character U+007F at row 6, column 'a', in" in said
+
+
+def test_dates_truths_and_errors_of_a_sheet_keep_their_types(tmp_path):
+    rows = [["day", "truth", "fault"], [dt.date(2024, 2, 29), True, "#N/A"], [None, False, "x"]]
+    assert table_of(put(tmp_path, "a.xlsx", xlsx(rows))) == {
+        "day": [dt.date(2024, 2, 29), None],
+        "truth": [True, False],
+        "fault": [None, "x"],
+    }
+
+
+def test_text_in_a_sheet_is_typed_as_in_csv(tmp_path):
+    rows = [["price", "code", "size"], ["€1,200", "007", "1.5"], ["€3", "012", "NA"]]
+    found = readers.read_table(Path(put(tmp_path, "a.xlsx", xlsx(rows))))
+    assert found.table.columns == ([1200, 3], ["007", "012"], [1.5, None])
+    assert found.notes == (
+        "the numbers of column price were read without currency signs and thousands separators.",
+    )
+
+
+# ---------------------------------------------------------------- lines of text
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_each_line_of_text_is_a_row(tmp_path, end):
+    lines = ["Good, wasn't it?", "", "  7 ", "NA", " ", '"quoted"']
+    found = readers.read_table(Path(put(tmp_path, "a.txt", end.join(lines))))
+    assert found.table.names == ("text",)
+    assert found.table.columns == (["Good, wasn't it?", "7", "NA", '"quoted"'],)
+    assert found.notes == ("2 blank lines were left out.",)
+
+
+def test_lines_of_text_with_tabs_in_all_of_them_are_said_to_look_like_a_table(tmp_path):
+    packed = gzip.compress("a\tb\n\n1\t2\n".encode("utf-16"))
+    found = readers.read_table(Path(put(tmp_path, "a.txt.gz", packed)))
+    assert found.table.columns == (["a\tb", "1\t2"],)
+    assert found.notes == (
+        "1 blank line was left out.",
+        "each line was taken as one text, though all have tabs as a .tsv file has.",
+    )
+
+
+# ---------------------------------------------------------------- numbers as people write them
+def test_numbers_of_spreadsheets_in_csv_are_read_and_that_is_said(tmp_path):
+    text = 'price,share,name\n"$1,200.50",12.5%,x\n"$3.00",7%,y\n'
+    found = readers.read_table(Path(put(tmp_path, "a.csv", text)))
+    assert found.table.columns == ([1200.5, 3], [12.5, 7], ["x", "y"])
+    assert found.notes == (
+        "the numbers of column price were read without currency signs and thousands separators.",
+        "the numbers of column share were read without % signs.",
+    )
+
+
+def test_semicolons_let_points_separate_thousands(tmp_path):
+    path = put(tmp_path, "a.csv", "a;b\n1.234,50;2,5\n−12;1\n")  # noqa: RUF001 - a minus sign
+    assert table_of(path) == {"a": [1234.5, -12], "b": [2.5, 1]}
+
+
+# ---------------------------------------------------------------- bad files
+LOCKED = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + "EncryptedPackage".encode("utf-16-le")
+SECRET = b"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>"
+FAR = [["a"], [1]]
+WIDE = [[f"c{i}" for i in range(2001)], [1] * 2001]
+
+
+def far():
+    """A sheet with a cell in the last row and column."""
+    book = openpyxl.load_workbook(BytesIO(xlsx(FAR)))
+    book.active["XFD1048576"] = 1
+    book.save(buffer := BytesIO())
+    return buffer.getvalue()
+
+
+def hidden():
+    """A spreadsheet whose only table is in a sheet that is not shown."""
+    book = openpyxl.load_workbook(BytesIO(xlsx([], FAR)))
+    book.worksheets[1].sheet_state = "hidden"
+    book.save(buffer := BytesIO())
+    return buffer.getvalue()
+
+
+def locked_ods():
+    """An OpenDocument file that says that a password protects it."""
+    with ZipFile(BytesIO(bytes_of(".ods"))) as old, ZipFile(buffer := BytesIO(), "w") as new:
+        for entry in old.namelist():
+            new.writestr(entry, old.read(entry).replace(b"/></manifest:manifest>", SECRET))
+    return buffer.getvalue()
+
+
+def without(name, content):
+    """A spreadsheet that lacks one of its parts."""
+    with ZipFile(BytesIO(content)) as old, ZipFile(buffer := BytesIO(), "w") as new:
+        for entry in old.namelist():
+            if entry != name:
+                new.writestr(entry, old.read(entry))
+    return buffer.getvalue()
+
+
+BAD = {
+    "empty.json": ("", "hold a table; got nothing"),
+    "blank.json": (" \n ", "hold a table; got nothing"),
+    "object.json": ('{"a": 1}', "hold a list of JSON objects; got {'a': 1} in"),
+    "objects in object.json": ('{"data": [{"a": 1}]}', "objects; got {'data': [{'a': 1}]} in"),
+    "pretty object.json": ('{\n"a": 1\n}', "hold a list of JSON objects; got {'a': 1} in"),
+    "number.json": ("7", "hold a list of JSON objects; got 7 in"),
+    "text.json": ('"a"', "hold a list of JSON objects; got 'a' in"),
+    "null.json": ("null", "hold a list of JSON objects; got None in"),
+    "nan.json": ("NaN", "objects; got NaN, which JSON does not have, in"),
+    "lists.json": ("[[1, 2]]", "hold a list of JSON objects; got [1, 2] at line 1 in"),
+    "numbers.json": ("[1, 2]", "hold a list of JSON objects; got 1 at line 1 in"),
+    "mixed.json": ('[{"a": 1},\n null]', "hold a list of JSON objects; got None at line 2 in"),
+    "no rows.json": ("[ ]", "have rows; got none in"),
+    "no keys.json": ("[{}, {}]", "have rows; got none in"),
+    "open.json": ('[{"a": 1}', "no JSON (Expecting ',' or ']', character 10) at line 1 in"),
+    "opened.json": ("[", "no JSON (Expecting value, character 2) at line 1 in"),
+    "comma.json": ('[{"a": 1},\n]', "no JSON (Expecting value, character 1) at line 2 in"),
+    "no comma.json": ('[{"a": 1}\n{"a": 2}]', "no JSON (Expecting ',' or ']', character 10)"),
+    "cut.json": ('[{"a": 1},\n{"a"', "no JSON (Expecting ':' delimiter, character 5) at line 2"),
+    "rest.json": ('[{"a": 1}] 7', "no JSON (Expecting ',' or ']', character 10) at line 1 in"),
+    "words.json": ("some words", "no JSON (Expecting value, character 1) at line 1 in"),
+    "single quotes.json": ("[{'a': 1}]", "no JSON (Expecting property name enclosed in double"),
+    "twice.json": ('[{"a": 1},\n{"a": 1, "a": 2}]', "got 'a' for keys 1 and 2 at line 2 in"),
+    "column twice.json": ('[{"a": 1, " a": 2}]', "once; got 'a' for columns 1 and 2 in"),
+    "infinite.json": ('[{"a": Infinity}]', "got Infinity, which JSON does not have, at line 1"),
+    "deep.json": (f'[{{"a": {"[" * 100_000}', "at line 1 in"),
+    "deep object.json": (f'{{"a":\n {"[" * 100_000}', "hold a list of JSON objects; got"),
+    "long.json": (f'[{{"a": {"1" * 5000}}}]', "at line 1 in"),
+    "control.json": ('[\n{"a": "\\u0000"}]', "the control character U+0000 at line 2, column 'a'"),
+    "raw control.json": ('[{"a": "\x01"}]', "the control character U+0001 at line 1, character 9"),
+    "latin.json": (
+        '[{"a": "ß"}]'.encode("cp1252"),
+        "be text in UTF-8; got the byte 0xDF at line 1",
+    ),
+    "wide.json": (json.dumps([dict.fromkeys(WIDE[0], 1)]), "have at most 2000 columns; got 2001"),
+    "huge.json": (json.dumps([{"a": "x" * 1_000_001}]), "got 1000001 at line 1, column 'a', in"),
+    "packed.json.gz": (b"[]", "be sound; got"),
+    "empty.txt": ("", "hold a table; got nothing"),
+    "blank.txt": ("\n \n\t\n", "hold a table; got nothing"),
+    "binary.txt": (b"a\x00b", "hold text, no binary data; got the control character U+0000"),
+    "picture.txt": (b"\x89PNG\r\n\x1a\n", "be text in UTF-8; got the byte 0x89 at line 1"),
+    "latin.txt": ("a\nß".encode("cp1252"), "got the byte 0xDF at line 2, character 1, in"),
+    "huge.txt": ("a\n\n" + "x" * 1_000_001, "got 1000001 at line 3, column 'text', in"),
+    "packed.txt.gz": (gzip.compress(b"abc")[:-9], "be sound; got"),
+    "ragged.tsv.gz": (gzip.compress(b"a\tb\n1\n"), "got 1 at line 2, none for column 'b', in"),
+    "list.jsonl.gz": (gzip.compress(b"[]"), "hold a JSON object in each line; got [] at line 1"),
+    "empty.xlsx": (b"", "hold a table; got nothing"),
+    "words.xlsx": (b"a,b\n1,2\n", "be a sound spreadsheet; got what cannot be read ("),
+    "page.xls": (b"<html><table></table></html>", "be a sound spreadsheet; got what cannot be"),
+    "cut.xlsx": (bytes_of(".xlsx")[:900], "be a sound spreadsheet; got what cannot be read ("),
+    "cut.xls": (bytes_of(".xls")[:900], "be a sound spreadsheet; got what cannot be read ("),
+    "cut.ods": (bytes_of(".ods")[:900], "be a sound spreadsheet; got what cannot be read ("),
+    "other zip.xlsx": (
+        without("xl/workbook.xml", xlsx(FAR)),
+        "be a sound spreadsheet; got what",
+    ),
+    "no content.ods": (without("content.xml", bytes_of(".ods")), "be a sound spreadsheet; got"),
+    "locked.xlsx": (LOCKED, "be open to all; got a password in"),
+    "locked.ods": (locked_ods(), "be open to all; got a password in"),
+    "no cells.xlsx": (xlsx([]), "hold a table; got nothing in"),
+    "no cells first.xlsx": (xlsx([], FAR), "hold a table; got nothing in"),
+    "hidden.xlsx": (hidden(), "hold a table; got nothing in"),
+    "names.xlsx": (xlsx([["a", "b"]]), "have rows; got none in"),
+    "names.ods": (ods([["a", "b"]]), "have rows; got none in"),
+    "twice.xlsx": (xlsx([["a", "a"], [1, 2]]), "once; got 'a' for columns 1 and 2 in"),
+    "wide.xlsx": (xlsx(WIDE), "have at most 2000 columns; got 2001 in"),
+    "far.xlsx": (far(), "20000000 cells in a sheet; got 1048576 rows and 16384 columns in"),
+    "huge.ods": (ods([["a"], ["x" * 1_000_001]]), "got 1000001 at row 2, column 'a', in"),
+}
+"""Files by name, and what is said of each."""
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_gets_one_sentence(tmp_path, name):
+    content, why = BAD[name]
+    said = refusal(put(tmp_path, name, content))
+    assert said.startswith("file must ")
+    assert why in said
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_a_file_that_is_missing_or_a_folder_gets_one_sentence(tmp_path, ending):
+    assert "file must exist; got" in refusal(str(tmp_path / f"a{ending}"))
+    (tmp_path / f"b{ending}").mkdir()
+    assert "file must be no folder; got" in refusal(str(tmp_path / f"b{ending}"))
 
 
 # ---------------------------------------------------------------- ARFF and Parquet that fail

@@ -1,19 +1,25 @@
+import re
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from possibal.data.encoders import Table
+from possibal.data.name_types import NameType
 from possibal.data.schema import (
-    ColumnRoles,
+    cell_type,
     check_classes,
+    check_ids,
     clean,
     infer_roles,
     row_ids,
     row_labels,
     text_cells,
 )
+from possibal.data.source import SourceSpec
 
-NONE = dict.fromkeys(("label", "id", "text", "image"))
 PROSE = ["the soup was far too salty", "a quiet room and soft beds", "we will surely come again"]
 
 
@@ -24,7 +30,7 @@ def table(**cells):
 
 def roles(given, **wanted):
     """The roles of a table's columns."""
-    return infer_roles(given, {**NONE, **wanted})
+    return infer_roles(given, SourceSpec(Path(), **wanted))
 
 
 # ---------------------------------------------------------------- text
@@ -48,14 +54,17 @@ def test_sound_text_stays_and_all_text_can_be_written(text):
 
 
 # ---------------------------------------------------------------- roles
-def test_columns_without_usual_names_have_no_roles():
-    assert roles(table(age=[1, 2], kind=["x", "y"])) == ColumnRoles(None, None, None, None, ())
+def test_columns_without_usual_names_are_learnt_from():
+    found = roles(table(age=[1, 2], kind=["x", "y"]))
+    assert (found.label, found.id, found.texts, found.image) == (None, None, (), None)
+    assert (found.table, found.kinds, found.notes) == ((0, 1), {}, ())
 
 
 def test_what_is_wanted_is_given():
-    given = table(kind=["x", None], name=["a", "b"], words=["p", "q"], id=[1, 1])
-    found = roles(given, label="kind", id="name", text="words")
-    assert found == ColumnRoles(0, 1, 2, None, ())
+    given = table(kind=["x", None], name=["a", "b"], words=["p", "q"], id=[1, 1], photo=["a", "b"])
+    found = roles(given, label="kind", id="name", text="words", image="photo")
+    assert (found.label, found.id, found.texts, found.image) == (0, 1, (2,), 4)
+    assert (found.table, found.notes) == ((3,), ())
 
 
 def test_a_column_called_label_is_taken_and_said():
@@ -92,10 +101,37 @@ def test_a_column_called_id_that_does_not_is_left_where_it_is(cells):
     assert found.notes == ("column id does not name each row once; rows are numbered.",)
 
 
-def test_the_only_column_of_prose_is_taken_as_the_text():
-    found = roles(table(age=[1, 2, 3], review=PROSE, town=["a", "b", "c"]))
-    assert found.text == 1
-    assert found.notes == ("column review was taken as the text; --text COLUMN chooses another.",)
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"PassengerId": [7, 30, 2]},
+        {"order no": [7.0, 30.0, 2.0]},
+        {"case": list(range(100, 130))},
+        {"doc_id": ["d1", "d2", "d3"]},
+    ],
+)
+def test_a_column_that_numbers_or_names_rows_is_the_id_of_a_file(columns):
+    (name,) = columns
+    given = table(size=[1.5] * len(columns[name]), **columns)
+    assert roles(given).notes == (f"column {name} was taken as the name of each row.",)
+    assert infer_roles(given, SourceSpec(Path()), has_index=True).id is None
+
+
+def test_numbers_come_before_words_and_the_first_of_several_is_the_id():
+    given = table(key=["x", "y"], nr=[5, 3], no=[1, 9])
+    assert roles(given).id == 1
+    assert roles(given, leave_out="nr").id == 2
+
+
+def test_columns_of_prose_are_taken_as_the_text():
+    found = roles(table(age=[1, 2, 3], review=PROSE, town=["a", "b", "c"], title=PROSE[::-1]))
+    assert (found.texts, found.table) == ((1, 3), (0, 2))
+    assert found.notes == (
+        "columns review and title were taken as the text; --text COLUMN,COLUMN chooses others.",
+    )
+    assert roles(table(review=PROSE, town=["a", "b", "a"])).notes == (
+        "column review was taken as the text; --text COLUMN,COLUMN chooses others.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,20 +146,68 @@ def test_the_only_column_of_prose_is_taken_as_the_text():
     ],
 )
 def test_other_columns_are_no_prose(cells):
-    assert roles(table(review=cells)).text is None
+    assert roles(table(review=cells)).texts == ()
 
 
-def test_prose_with_a_gap_is_still_prose():
-    assert roles(table(review=[*PROSE, None])).text == 0
-
-
-def test_two_columns_of_prose_are_not_chosen_between():
-    assert roles(table(title=PROSE, review=PROSE)).text is None
+def test_prose_with_gaps_is_still_prose():
+    assert roles(table(review=[*PROSE, None])).texts == (0,)
+    many = [f"{PROSE[0]} {i}" for i in range(11)]
+    assert roles(table(review=[*many, *[None] * 50])).texts == (0,)
 
 
 def test_prose_that_has_another_role_is_no_text():
-    assert roles(table(title=PROSE, review=PROSE), label="title").text == 1
-    assert roles(table(review=PROSE, photo=["a", "b", "c"]), image="photo").text is None
+    assert roles(table(title=PROSE, review=PROSE), label="title").texts == (1,)
+    assert roles(table(title=PROSE, review=PROSE), leave_out="title").texts == (1,)
+    assert roles(table(title=PROSE, review=PROSE), kinds={"title": "category"}).texts == (1,)
+    assert roles(table(title=PROSE, review=PROSE), text="title").texts == (0,)
+
+
+def test_several_columns_may_be_named_with_commas():
+    given = table(**{"a": PROSE, "b": PROSE, "a,b": PROSE, "c": [1, 2, 3]})
+    assert roles(given, text="a, b").texts == (0, 1)
+    assert roles(given, text="a,b").texts == (2,)  # there is a column of that name
+    assert roles(given, text=("b", "a")).texts == (1, 0)
+
+
+def test_only_what_is_to_be_used_is_learnt_from():
+    given = table(a=[1, 5, 2], title=PROSE, b=[4, 4, 2], review=PROSE)
+    found = roles(given, use="a,title")
+    assert (found.texts, found.table) == ((1,), (0,))
+    found = roles(given, use=("b",), text="review")
+    assert (found.texts, found.table) == ((3,), (2,))
+    assert roles(given, leave_out="a").table == (2,)
+
+
+def test_a_column_that_is_to_be_used_is_used_although_it_would_be_left_out():
+    given = table(nr=[7, 30, 2], ticket=["a1", "b2", "c3"], size=[1.0, 2.0, 2.0])
+    assert roles(given, use="nr,ticket,size").kinds == {"nr": "number", "ticket": "category"}
+
+
+def test_kinds_settle_roles_too():
+    given = table(a=["x", "y"], b=[7, 8], c=PROSE[:2], d=["p", "q"], e=[1.0, 2.0])
+    kinds = {"a": "label", "b": "id", "c": "text", "d": "picture", "e": "category"}
+    found = roles(given, kinds=kinds)
+    assert (found.label, found.id, found.texts, found.image) == (0, 1, (2,), 3)
+    assert found.kinds == {"e": "category"}
+    assert roles(given, kinds={"e": "left out", "b": "left out"}).table == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ({"kinds": {"a": "colour"}}, "columns must be one of 'number', 'category'"),
+        ({"kinds": {"q": "text"}}, "columns must be a column of the data; got 'q'"),
+        ({"kinds": {"a": "id", "b": "id"}}, "id must be one column; got 'a' and 'b'"),
+        ({"kinds": {"a": "label"}, "label": "b"}, "label must be one column; got 'a' and 'b'"),
+        ({"use": "a", "leave_out": "a"}, "leave_out must be another column than use; got 'a'"),
+        ({"text": "a", "leave_out": "a"}, "leave_out must be another column than text; got 'a'"),
+        ({"use": "a,q"}, "use must be a column of the data; got 'q'"),
+        ({"leave_out": "q"}, "leave_out must be a column of the data; got 'q'"),
+    ],
+)
+def test_wishes_that_contradict_each_other_are_refused(wanted, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        roles(table(a=["x", "y"], b=["x", "y"]), **wanted)
 
 
 @pytest.mark.parametrize("role", ["label", "id", "text", "image"])
@@ -136,8 +220,6 @@ def test_one_column_has_one_role():
     given = table(a=["x", "y"], b=["x", "y"])
     with pytest.raises(ValueError, match=r"^text must be another column than label; got 'a' for"):
         roles(given, label="a", text="a")
-    with pytest.raises(ValueError, match=r"^text must be left out where rows are pictures; got"):
-        roles(given, image="a", text="b")
     assert roles(given, image="a", id="a").id == 0
 
 
@@ -148,12 +230,45 @@ def test_a_text_column_must_hold_words(cells):
 
 
 # ---------------------------------------------------------------- names of rows
-def test_rows_without_names_are_numbered_from_one():
-    assert row_ids(table(a=[5, 6, 7]), None) == ("1", "2", "3")
+def test_rows_without_names_are_called_by_their_places():
+    assert row_ids(table(a=[5, 6, 7]), None) == (0, 1, 2)
 
 
-def test_names_of_rows_come_from_their_column():
+def test_names_of_rows_come_from_their_column_and_keep_their_type():
     assert row_ids(table(a=[5.0, 6.5, "x"]), 0) == ("5", "6.5", "x")
+    assert row_ids(table(a=[5.0, 6.0]), 0) == (5, 6)
+    assert row_ids(table(a=[5.0, 6.5]), 0) == (5.0, 6.5)
+    assert row_ids(table(a=["5", "6"]), 0) == ("5", "6")
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([], NameType.TEXT),
+        ([None], NameType.TEXT),
+        ([1.0, None], NameType.WHOLE),
+        ([1.5, 1], NameType.REAL),
+        ([True, None], NameType.TRUTH),
+        ([True, 1], NameType.TEXT),
+        (["1"], NameType.TEXT),
+    ],
+)
+def test_names_in_a_column_have_one_type(cells, kind):
+    assert cell_type(cells) is kind
+
+
+def test_ids_that_a_user_gives_are_checked():
+    assert check_ids(np.array([3, 1]), 2) == (3, 1)
+    for ids, said in {
+        (1, 2, 3): "ids must have one entry per row, 2; got 3.",
+        (1, 1): "ids must be unique; got 1 at rows 0 and 1.",
+        (1, None): "ids must hold text or numbers; got None at row 1.",
+        (1, float("nan")): "got nan at row 1.",
+    }.items():
+        with pytest.raises(ValueError, match=re.escape(said)):
+            check_ids(ids, 2)
+    with pytest.raises(ValueError, match=re.escape("got [1] at row 0")):
+        check_ids([[1], [2]], 2)
 
 
 def test_two_rows_of_one_name_are_both_named():
@@ -176,7 +291,7 @@ def test_names_are_unique_or_refused_in_one_sentence(cells):
         with pytest.raises(ValueError, match=r"^id must [^\n]*; got [^\n]*\.$"):
             row_ids(given, 0)
     else:
-        assert row_ids(given, 0) == found
+        assert tuple(map(str, row_ids(given, 0))) == found or cell_type(cells) is NameType.REAL
 
 
 # ---------------------------------------------------------------- labels
@@ -233,3 +348,8 @@ def test_classes_may_be_left_out_or_from_two_to_fifty(classes):
 def test_other_classes_are_refused(classes, said):
     with pytest.raises(ValueError, match=rf"^classes must be .*{said}.*\.$"):
         check_classes(classes)
+
+
+def test_classes_that_differ_only_by_case_or_blanks_are_refused():
+    with pytest.raises(ValueError, match=r"^classes must differ .*; got 'not spam' and 'NotSpam'"):
+        check_classes(("not spam", "spam", "NotSpam"))

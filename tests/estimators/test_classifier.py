@@ -489,3 +489,27 @@ def test_an_unfitted_classifier_has_the_same_choices():
         TypeError, match=r"^classifier must be a PossibilisticGPClassifier; got int"
     ):
         unfitted(3)
+
+
+# ---------------------------------------------------------------- blocks
+def test_which_block_counts_is_learnt():
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.normal(size=(80, 2)), rng.normal(size=(80, 6))])
+    y = X[:, 0] > 0
+    plain, blocks = (
+        PossibilisticGPClassifier(blocks=one).fit(X[:40], y[:40]) for one in (None, (2, 6))
+    )
+    assert blocks.score(X[40:], y[40:]) > plain.score(X[40:], y[40:])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"blocks": (2, 2)}, "blocks must have 3 columns together"),
+        ({"blocks": (3, 0)}, "blocks must be at least 1"),
+        ({"blocks": (1, 2), "kernel": RBF()}, "blocks must be left out where a kernel is given"),
+    ],
+)
+def test_blocks_that_do_not_fit_are_refused(options, said):
+    with pytest.raises(ValueError, match=said):
+        PossibilisticGPClassifier(**options).fit(np.eye(3), [0, 1, 1])

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+from support.kernel_cases import BLOCKS
 
 from possibal.gp import hyperparameters
 from possibal.gp.hyperparameters import (
@@ -15,9 +16,11 @@ from possibal.gp.hyperparameters import (
     LEAST_CREDIBLE,
     LENGTH_SD,
     LENGTH_SHARE,
+    MUTED,
     NOISE_SD,
     STAR_RADIUS,
     DefaultKernel,
+    block_hypotheses,
     default_hyperprior,
     envelope,
     evidence,
@@ -392,3 +395,50 @@ def test_the_usual_belief_needs_no_rows(n):
     np.testing.assert_allclose(
         default_hyperprior(usual_distance(data.X)).centre, expected.centre, rtol=1e-12
     )
+
+
+# ---------------------------------------------------------------- blocks
+@pytest.mark.parametrize(("blocks", "count"), [(2, 3), (3, 7), (4, 9)])
+def test_all_blocks_count_or_one_or_all_but_one(blocks, count):
+    weights = np.exp(block_hypotheses(blocks))
+    assert len(np.unique(weights, axis=0)) == len(weights) == count
+    counting = np.where(weights > 2 * MUTED, weights, 0.0)
+    np.testing.assert_allclose((counting**2).sum(axis=1), blocks)
+    assert np.array_equal(weights[0], np.ones(blocks))
+
+
+def blocks_problem(y, kernels=None):
+    """Two blocks of two columns; the labels follow the first."""
+    X = np.random.default_rng(0).normal(size=(len(y), 4))
+    data = TrainingData(X, np.where(X[:, 0] > 0, 1.0, -1.0)[None] * y, np.ones((1, len(y))), PROBIT)
+    return problem(kernels, data, own=DefaultKernel(blocks=(2, 2)))
+
+
+def test_every_hypothesis_about_blocks_has_a_star():
+    belief = blocks_problem(np.ones(5)).hyperprior
+    found = belief.settings()
+    assert len(found) == 3 * 5
+    np.testing.assert_array_equal(belief.log(found[::5]), 0.0)  # none is less credible than another
+    np.testing.assert_allclose(found[::5, 2:], block_hypotheses(2))
+
+
+def test_labels_settle_which_block_counts():
+    none, many = (envelope(blocks_problem(np.ones(n))) for n in (0, 60))
+    assert len(none.credibility) == 15
+    weights = np.exp(many.prior.thetas[many.credibility.argmax(), 2:])
+    assert weights[0] > 1.0 > weights[1]
+
+
+def test_evidence_moves_weights_within_their_bounds():
+    weights = evidence(blocks_problem(np.ones(60))).prior.thetas[0, 2:]
+    assert weights[0] > weights[1]
+    assert (np.abs(weights) <= np.log(1e2)).all()
+
+
+def test_the_blocks_of_every_class_count_alike():
+    kernels = tuple(BLOCKS * ConstantKernel(2.0) for _ in range(2))
+    belief = blocks_problem(np.ones(0), kernels).hyperprior
+    at = [place for place, name in enumerate(belief.names) if name.endswith("weights")]
+    moves = belief.alternatives[:, at]
+    assert moves.shape == (3, 4)
+    np.testing.assert_array_equal(moves[:, :2], moves[:, 2:])

@@ -3,15 +3,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
-from sklearn.gaussian_process.kernels import (
-    RBF,
-    ConstantKernel,
-)
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from support.kernel_cases import dense_columns, each_radial, rows, seeds, settings_of
 
 from possibal.gp.kernels import KernelPrior
 from possibal.gp.prior import prior
-from possibal.gp.rbf import RBFPrior
+from possibal.gp.rbf import BlockRBF, RBFPrior, default_kernel
+
+LEVEL = ConstantKernel(0.3, "fixed")
 
 
 @each_radial
@@ -51,8 +50,9 @@ def test_any_scale_gives_covariances_between_what_is_common_and_the_prior(
     ard, common = shape
     lengths = np.full(3, 10.0**length) * ([1.0, 10.0, 0.1] if ard else np.ones(3))
     lengths = np.clip(lengths, 1e-300, 1e300)
-    amplitude = np.full(2, 2.0)
-    process = RBFPrior(RBF(), amplitude, np.stack([lengths, lengths[::-1]]), (0, 1, 2, 3), common)
+    kernel = 2.0 * RBF(np.ones(3)) if not common else 2.0 * (RBF(np.ones(3)) + LEVEL)
+    logs = np.log(np.stack([lengths, lengths[::-1]]))
+    process = RBFPrior.of(kernel, np.column_stack([np.log([2.0, 2.0]), logs]))
     X, X_t = 10.0**scale * rows(seed, n=4), 10.0**others * rows(seed + 1, n=4)
     K = process.gram(X)
     covariances, _ = dense_columns(process, np.vstack([X, X_t]), X, 1)
@@ -150,3 +150,28 @@ def test_slopes_at_squared_distances_are_those_of_the_rows(common):
         one = RBFPrior.usual(thetas[s : s + 1], common)
         expected = one.slopes(X[s], sensitivity[s : s + 1])
         np.testing.assert_allclose(found[s], expected[0], rtol=1e-9)
+
+
+# ---------------------------------------------------------------- blocks
+def test_a_blocks_weight_scales_its_distances():
+    X = rows(3)
+    kernel = BlockRBF(2.0, weights=(3.0, 0.5), blocks=(2, 1))
+    by_hand = cdist(X * [3.0, 3.0, 0.5], X * [3.0, 3.0, 0.5], "sqeuclidean")
+    np.testing.assert_allclose(kernel(X), np.exp(-0.5 * by_hand / 4.0), rtol=1e-12)
+    np.testing.assert_allclose(kernel(X[:2], X), kernel(X)[:2], rtol=1e-12)
+
+
+@given(seed=seeds)
+def test_the_derivatives_by_weights_are_those_of_small_steps(seed):
+    X, kernel = rows(seed), BlockRBF(1.3, weights=(1.5, 0.4), blocks=(1, 2))
+    _, slopes = kernel(X, eval_gradient=True)
+    for place, step in enumerate(1e-5 * np.eye(3)):
+        up, down = (kernel.clone_with_theta(kernel.theta + sign * step)(X) for sign in (1, -1))
+        np.testing.assert_allclose(slopes[:, :, place], (up - down) / 2e-5, atol=1e-8)
+
+
+def test_equal_weights_are_a_plain_rbf():
+    X = rows(0)
+    plain, blocks = (default_kernel(2.0, 0.8, 0.3, blocks=one) for one in ((), (2, 1)))
+    np.testing.assert_allclose(blocks(X), plain(X), rtol=1e-14)
+    assert "weights=[1, 1]" in repr(blocks)

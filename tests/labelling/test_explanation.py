@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from possibal.labelling.explanation import FAR, NEAR, NearestLabel, QuestionSource, sentence
+from possibal.labelling.class_changes import added, described, merged, removed, renamed
+from possibal.labelling.explanation import (
+    FAR,
+    NEAR,
+    NearestLabel,
+    QuestionSource,
+    action,
+    sentence,
+)
+from possibal.labelling.storage.journal import Event, Kind
 
 ALONE = "Nothing like it has been labelled yet."
 
@@ -103,3 +112,23 @@ def test_the_page_is_told_plain_words():
         "chosen",
         "again",
     ]
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (Event("k", Kind.LABEL, "ann", 1, 0, "cat"), "cat"),
+        (Event("k", Kind.SETTLE, "ann", 1, 0, "{dog}"), "{dog}"),
+        (Event("k", Kind.SKIP, "ann", 1, 0), "skipped for now"),
+        (Event("k", Kind.BAD, "ann", 1, 0), "row dropped"),
+        (added("{a}", "ann"), "class “{a}” added"),
+        (renamed("a", "b", "ann"), "class “a” renamed to “b”"),
+        (merged("a", "b", "ann"), "class “a” merged with “b”"),
+        (removed("a", "ann"), "class “a” removed"),
+        (described("a", "ann", ""), "class “a” described"),
+        (Event("k", Kind.CHECK, "ann", 1, detail={"rows": "[1]"}), "1 more check row"),
+        (Event("k", Kind.CHECK, "ann", 1, detail={"rows": "[1, 2]"}), "2 more check rows"),
+    ],
+)
+def test_an_action_is_told_in_words(event, words):
+    assert action(event) == words

@@ -347,3 +347,45 @@ def test_what_a_line_is_made_of_is_what_is_written():
     assert label_files.export_file([line], ".csv").decode().splitlines()[1] == (
         "a,b,label,c,1970-01-01T00:00:00.000Z,,,b"
     )
+
+
+# ---------------------------------------------------------------- classes that were changed
+def test_labels_leave_under_the_names_that_classes_have_now(db, tmp_path):
+    told(
+        db,
+        Event("r1", Kind.RENAME, "ann", AT, label="large", detail={"to": "big"}),
+        Event("r2", Kind.RENAME, "ann", AT + 1, label="x", detail={"to": "small", "merge": "yes"}),
+    )
+    old = tmp_path / "old.csv"
+    old.write_text("id,label,who,when\nr0,large,ann,2023-01-01\n", encoding="utf-8")
+    with Store.open(db) as store:
+        lines = label_files.exported_opinions(store)
+        assert "large" not in {said for one in lines for said in (one.label, one.final)}
+        assert "large" not in {one.predicted_label for one in lines}
+        assert "big" in {one.predicted_label for one in lines}
+        (news,) = label_files.read_labels(old, store)
+        store.append([news])
+        assert label_files.read_labels(old, store) == []
+    again = tmp_path / "again.csv"
+    again.write_bytes(out(db))
+    with Store.open(db) as store:
+        assert label_files.read_labels(again, store) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "got"),
+    [
+        (["r1,Small"], "'Small' beside 'small' at line 2"),
+        (["r1,s mall"], "'s mall' beside 'small'"),
+        (["r1,new", "r2,New"], "'New' beside 'new' at line 3"),
+    ],
+)
+def test_labels_that_differ_by_case_and_blanks_alone_are_refused(db, tmp_path, lines, got):
+    path = tmp_path / "labels.csv"
+    path.write_text("\n".join(["id,label", *lines, ""]), encoding="utf-8")
+    with (
+        Store.open(db) as store,
+        pytest.raises(ValueError, match=r"^label must differ from other classes by more") as error,
+    ):
+        label_files.read_labels(path, store)
+    assert f"got {got}" in str(error.value)

@@ -1,12 +1,32 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from support.services import answer, event, new_service, rows, truth, undo, walk
+from support.services import (
+    answer,
+    campaign,
+    event,
+    new_service,
+    rows,
+    serving,
+    truth,
+    undo,
+    walk,
+)
 
 from possibal.labelling import ranking
 from possibal.labelling.evaluation import wilson_interval
-from possibal.labelling.overview import PREVIEW, HistoryFilter, Overview, preview
+from possibal.labelling.overview import (
+    NEAREST_IDS,
+    PREVIEW,
+    ClassEntry,
+    HistoryFilter,
+    Overview,
+    RowSearch,
+    preview,
+)
 from possibal.labelling.storage.journal import Kind
-from possibal.labelling.storage.store import Item
+from possibal.labelling.storage.store import Item, Store
 
 
 @pytest.fixture(name="at")
@@ -299,3 +319,98 @@ def test_fields_that_go_with_the_labels_come_first(tmp_path):
 )
 def test_a_few_words_stand_for_a_row(item, words):
     assert preview(item) == words
+
+
+# ---------------------------------------------------------------- names
+def test_classes_are_listed_with_what_is_said_of_them_and_their_rows(at):
+    view = Overview(at.read_model)
+    answer(at, "ann", 0, "no")
+    answer(at, "bob", 0, "yes")
+    answer(at, "ann", 1, "no")
+    at.describe_class("no", "ann", "Not so.", "#ff0000")
+    at.add_class("maybe", "ann")
+    assert view.classes() == [
+        ClassEntry("no", "Not so.", "#ff0000", 2),
+        ClassEntry("yes", "", "", 1),
+        ClassEntry("maybe", "", "", 0),
+    ]
+
+
+def test_all_views_use_the_names_that_classes_have_now(at):
+    view = Overview(at.read_model, at.scheduler)
+    for who, row, label in (("ann", 0, "no"), ("bob", 0, "yes"), ("ann", 1, "yes")):
+        answer(at, who, row, label)
+    assert len(view.conflicts()) == 1
+    at.rename_class("yes", "ja", "ann")
+    assert view.progress().balance == {"no": 0, "ja": 1}
+    assert [entry.event.label for entry in view.history(HistoryFilter())[0]] == ["ja", "ja", "no"]
+    assert len(view.history(HistoryFilter(label="ja"))[0]) == 2
+    assert view.history(HistoryFilter(label="yes"))[0] == []
+    assert {point.label for point in view.map()} == {None, "ja"}
+    assert view.conflicts()[0].said == {"ann": "no", "bob": "ja"}
+    at.merge_classes("no", "ja", "ann")
+    assert view.conflicts() == []
+    assert view.agreement().pairs[0][2] == 1
+
+
+def test_the_curve_stays_right_when_a_class_is_renamed(tmp_path):
+    with new_service(tmp_path, rows(60, seed=3), check=20) as at:
+        walk(at, "ann", 40)
+        view = Overview(at.read_model, at.scheduler)
+        before = view.progress().curve[-1]
+        at.rename_class("yes", "ja", "ann")
+        at.scheduler.rank()
+        at.scheduler.measure()
+        assert view.progress().curve[-1] == before
+        assert len(view.progress().curve) > 3
+
+
+def test_the_curve_follows_the_check_rows_that_there_are(tmp_path):
+    with new_service(tmp_path, rows(60, seed=3), check=4) as at:
+        walk(at, "ann", 40)
+        at.add_check_rows(20, "ann")
+        at.scheduler.rank()
+        assert {len(one) for one in at.scheduler.check_predictions.values()} == {24}
+        view = Overview(at.read_model, at.scheduler)
+        assert view.progress().check == 24
+        right = view.progress().curve[-1].accuracy
+        predicted, labels = at.scheduler.ranking.predicted_label, at.read_model.state.labels
+        known = [row for row in at.read_model.check_rows if row in labels]
+        assert right == np.mean([predicted(row) == labels[row] for row in known])
+
+
+# ---------------------------------------------------------------- rows by name
+def test_a_row_is_found_by_its_id(at):
+    view = Overview(at.read_model)
+    assert view.find("id-7") == RowSearch(7)
+    assert [point.id for point in view.map() if point.row == 7] == ["id-7"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [("ID-7", "id-7"), ("d-12", "id-12"), ("id-1x2", "id-12"), ("id-29.", "id-29"), ("7", "id-7")],
+)
+def test_where_no_row_has_the_id_the_nearest_are_offered(at, typed, first):
+    found = Overview(at.read_model).find(typed)
+    assert found.row is None
+    assert found.near[0][1] == first
+    assert len(found.near) == NEAREST_IDS
+    assert all(f"id-{row}" == name for row, name in found.near)
+
+
+def test_a_row_whose_folder_is_hidden_is_found_by_either_name(tmp_path):
+    setup, contents = campaign(rows(4), hidden_folders=True, fields=())
+    names = ["ants/1.jpg", "bees/2.jpg", "ants/3.jpg", "bees/3.jpg"]
+    items = [Item(row, name, (), name) for row, name in enumerate(names)]
+    begun = Store.create(str(tmp_path / "a.db"), setup, replace(contents, items=items))
+    with begun as store, serving(store) as at:
+        view = Overview(at.read_model)
+        assert view.find("bees/2.jpg") == view.find("2.jpg") == RowSearch(1)
+        assert [name for _, name in view.find("3.jpg").near][:2] == ["3.jpg", "3.jpg"]
+        at.answer(event("ann", 0, kind=Kind.SKIP))
+        at.answer(event("ann", 1, "no"))
+        entries = view.history(HistoryFilter())[0]
+        assert [entry.item.id for entry in entries] == ["bees/2.jpg", "1.jpg"]
+        assert [preview(entry.item) for entry in entries] == ["bees/2.jpg", "1.jpg"]
+        at.answer(event("bob", 1, "yes"))
+        assert [one.item.id for one in view.conflicts()] == ["2.jpg"]

@@ -16,10 +16,10 @@ from support.services import (
 
 from possibal.campaign.answer import Answer
 from possibal.campaign.stopping import CERTAIN
-from possibal.labelling.read_model import EVERY, MANY_PEOPLE
+from possibal.labelling.read_model import EVERY, MANY_PEOPLE, last_part
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.journal import Event, Kind
-from possibal.labelling.storage.store import Store
+from possibal.labelling.storage.store import Item, Store
 
 pytest_plugins = ["support.postgres"]
 
@@ -129,6 +129,55 @@ def test_check_rows_are_the_same_whenever_the_campaign_is_opened(tmp_path):
     assert found[0] == found[1] != found[2]
     assert len(set(found[0])) == 10
     assert list(found[0]) == sorted(found[0])
+
+
+def test_rows_that_came_later_change_no_check_row_of_the_start(tmp_path):
+    found = []
+    for name, given in (("a", {}), ("b", {"begun": 20})):
+        folder = tmp_path / name
+        folder.mkdir()
+        X = rows(20 if name == "a" else 30)
+        with created(folder, X, check=6, **given) as store, serving(store) as at:
+            found.append(at.read_model.check_rows)
+    assert found[0] == found[1]
+
+
+def test_every_row_is_as_likely_to_be_drawn_labelled_or_not(tmp_path):
+    seen = np.zeros(20)
+    for seed in range(60):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        with created(folder, rows(20), seed=seed) as store, serving(store) as at:
+            at.read_model.apply(store.append([event("ann", row, "no") for row in range(10)]))
+            drawn = at.read_model.draw_check_rows(5)
+            assert drawn == at.read_model.draw_check_rows(5)
+            seen[list(drawn)] += 1
+    assert seen.sum() == 300
+    assert abs(seen[:10].sum() - 150) < 40
+    assert seen.min() > 3
+
+
+# ---------------------------------------------------------------- names of rows
+def test_rows_are_called_by_their_ids(store):
+    with serving(store) as at:
+        assert at.read_model.ids[:2] == ("id-0", "id-1")
+        assert at.read_model.shown_id(3) == "id-3"
+        item = at.read_model.items([3])[3]
+        assert at.read_model.shown(item) == item
+
+
+def test_a_folder_that_tells_the_label_shows_once_the_row_has_it(tmp_path):
+    setup, contents = campaign(rows(4), hidden_folders=True)
+    items = [Item(row, f"ants/{row}.jpg", (), f"ants/{row}.jpg") for row in range(4)]
+    begun = Store.create(str(tmp_path / "a.db"), setup, replace(contents, items=items))
+    with begun as store, serving(store) as at:
+        assert at.read_model.shown_id(2) == "2.jpg"
+        shown = at.read_model.shown(items[2])
+        assert (shown.id, shown.media) == ("2.jpg", "2.jpg")
+        answer(at, "ann", 2, "no")
+        assert at.read_model.shown_id(2) == "ants/2.jpg"
+        assert at.read_model.shown(items[2]) == items[2]
+    assert last_part("ants/") == "ants/"
 
 
 def test_one_question_of_some_is_about_a_check_row_until_all_are_answered(tmp_path):

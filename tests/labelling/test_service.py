@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 from support.services import (
+    CLOCK,
     answer,
     campaign,
     created,
@@ -22,7 +23,7 @@ from support.services import (
 
 from possibal.campaign.snapshot import Snapshot
 from possibal.errors import RefusedError
-from possibal.labelling import service
+from possibal.labelling import class_changes, service
 from possibal.labelling.explanation import FAR, NEAR, QuestionSource
 from possibal.labelling.service import LEASE
 from possibal.labelling.storage import journal
@@ -50,6 +51,12 @@ def _time(monkeypatch):
         ahead[0] += seconds
 
     return pass_
+
+
+@pytest.fixture(autouse=True)
+def _one_clock(monkeypatch):
+    """Changes of classes are made by the clock of all other events here."""
+    monkeypatch.setattr(class_changes, "clock", lambda: next(CLOCK))
 
 
 # ---------------------------------------------------------------- asking
@@ -410,7 +417,8 @@ def test_a_row_that_somebody_is_at_cannot_be_chosen(at):
     row = row_of(at.ask("ann"))
     mine = row_of(at.ask("bob"))
     with pytest.raises(
-        RefusedError, match=rf"^row must be free; got {row}, which somebody has\. Pick another\.$"
+        RefusedError,
+        match=rf"^row must be free; got 'id-{row}', which somebody has\. Pick another\.$",
     ):
         at.choose("bob", row)
     assert row_of(at.ask("bob")) == mine
@@ -599,3 +607,165 @@ def test_rows_that_others_took_are_given_up_until_that_is_known(postgresql, monk
             there.choose(f"q{number}", row)
         assert here.ask("ann") is None
         assert row_of(here.ask("ann")) not in best
+
+
+# ---------------------------------------------------------------- classes
+def test_a_class_is_renamed_and_answers_under_the_old_name_count(at):
+    walk(at, "ann", 6)
+    before = dict(at.read_model.state.labels)
+    at.rename_class("yes", "ja", "ann")
+    assert at.read_model.classes == ("no", "ja")
+    now = {row: "ja" if label == "yes" else label for row, label in before.items()}
+    assert at.read_model.state.labels == now
+    row = row_of(at.ask("ann"))
+    assert at.answer(event("ann", row, "yes")).event.label == "yes"
+    assert at.read_model.state.labels[row] == "ja"
+    assert set(at.scheduler.rank().classes) == {"no", "ja"}
+    assert {answer.label for answer in at.read_model.task().answers} == {"no", "ja"}
+    at.undo(undo("ann"))
+    assert at.undo(undo("ann")).kind is Kind.RENAME
+    assert at.read_model.state.labels == before
+
+
+def test_what_the_model_predicts_has_the_new_name_before_it_learns_again(at):
+    walk(at, "ann", 8)
+    question = at.ask("ann")
+    at.rename_class(question.predicted_label, "other", "ann")
+    again = at.question(row_of(question), "ann")
+    assert again.predicted_label == "other"
+    assert "other" in again.sentence
+    at.undo(undo("ann"))
+    at.scheduler.ranking = replace(at.scheduler.ranking, classes=("gone", "gone"))
+    nothing = at.question(row_of(question), "ann")
+    assert (nothing.predicted_label, nothing.necessity) == (None, None)
+
+
+def test_classes_are_merged_added_removed_and_described_and_all_of_it_is_undone(at):
+    answer(at, "ann", 1, "yes")
+    at.add_class("maybe", "ann")
+    at.describe_class("maybe", "ann", "When in doubt.", "#3366cc")
+    at.merge_classes("yes", "maybe", "ann")
+    assert at.read_model.classes == ("no", "maybe")
+    assert at.read_model.state.labels == {1: "maybe"}
+    at.remove_class("no", "ann")
+    assert at.read_model.classes == ("maybe",)
+    detail = at.read_model.state.class_detail("maybe")
+    assert (detail.description, detail.colour) == ("When in doubt.", "#3366cc")
+    kinds = []
+    while (undone := at.undo(undo("ann"))) is not None:
+        kinds.append(undone.kind)
+    assert kinds == [Kind.REMOVE, Kind.RENAME, Kind.DESCRIBE, Kind.CLASS, Kind.LABEL]
+    assert at.read_model.classes == ("no", "yes")
+    assert at.read_model.state.class_detail("maybe").colour == ""
+
+
+@pytest.mark.parametrize(
+    ("act", "error"),
+    [
+        (lambda at: at.add_class("yes", "ann"), "class must be new"),
+        (lambda at: at.add_class("YES", "ann"), "class must differ"),
+        (lambda at: at.rename_class("yes", "no", "ann"), "to must be a new name"),
+        (lambda at: at.merge_classes("yes", "ja", "ann"), "into must be one of"),
+        (lambda at: at.remove_class("maybe", "ann"), "class must be one of"),
+        (lambda at: at.describe_class("yes", "ann"), "description or colour must be given"),
+        (lambda at: at.answer(event("ann", None, "", Kind.REMOVE)), "label must name a class"),
+        (lambda at: at.answer(event("ann", None, None, Kind.CHECK)), "rows must be places from 0"),
+        (
+            lambda at: at.answer(event("ann", None, None, Kind.CHECK, detail={"rows": "[30]"})),
+            "rows must be places from 0 to 29; got [30]. Draw some.",
+        ),
+        (lambda at: at.add_check_rows(0, "ann"), "rows must be from 1 to 15, as at most 15 of 30"),
+        (lambda at: at.add_check_rows(16, "ann"), "rows must be from 1 to 15"),
+    ],
+)
+def test_a_change_that_breaks_a_rule_is_refused_and_nothing_is_written(at, act, error):
+    with pytest.raises(RefusedError) as refused:
+        act(at)
+    assert str(refused.value).startswith(error)
+    assert at.store.events() == []
+
+
+def test_a_name_that_was_given_up_is_free_again_once_that_is_undone(at):
+    at.rename_class("yes", "ja", "ann")
+    with pytest.raises(RefusedError, match=r"^class must not be a name that was given up"):
+        at.add_class("yes", "bob")
+    at.undo(undo("ann"))
+    at.rename_class("no", "nein", "bob")
+    assert at.read_model.classes == ("nein", "yes")
+
+
+def test_a_class_that_an_answer_brings_is_not_an_action_to_undo(at):
+    at.ensure_class("maybe", "ann")
+    at.ensure_class("maybe", "ann")
+    assert len(at.store.events()) == 1
+    assert at.undo(undo("ann")) is None
+    assert at.read_model.classes == ("no", "yes", "maybe")
+
+
+def test_a_change_sent_twice_is_made_once(at):
+    removal = event("ann", None, "yes", Kind.REMOVE)
+    first, again = at.answer(removal), at.answer(removal)
+    assert (first.repeated, again.repeated) == (False, True)
+    assert at.append([removal]) == [first.event]
+    drawn = event("ann", None, None, Kind.CHECK)
+    draws = [at.draw_check_rows(drawn, 3) for _ in range(2)]
+    assert draws[0].event == draws[1].event
+    assert [one.repeated for one in draws] == [False, True]
+    assert len(at.read_model.check_rows) == 3
+
+
+def test_a_change_counts_even_if_the_clock_of_a_person_is_slow(at):
+    at.answer(event("bob", None, "maybe", Kind.CLASS))
+    at.answer(replace(event("ann", None, "maybe", Kind.REMOVE), made=0))
+    assert at.read_model.classes == ("no", "yes")
+
+
+def test_many_rename_at_once_and_one_name_is_left(at):
+    def rename(number: int) -> bool:
+        try:
+            at.rename_class("yes", "ja" if number % 2 else "Ja", f"p{number}")
+        except RefusedError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        done = list(threads.map(rename, range(16)))
+    assert any(done)
+    assert at.read_model.classes[1] in {"ja", "Ja"}
+    assert len(at.read_model.classes) == 2
+
+
+# ---------------------------------------------------------------- check rows
+def test_check_rows_can_be_drawn_at_any_time_and_are_asked_next(tmp_path):
+    with new_service(tmp_path, rows(40)) as at:
+        walk(at, "ann", 12)
+        drawn = at.add_check_rows(10, "ann")
+        assert at.read_model.check_rows == drawn
+        assert len(set(drawn)) == 10
+        labelled = set(at.read_model.state.labels)
+        open_rows = [row for row in drawn if row not in labelled]
+        assert {answer.row for answer in at.read_model.task().check} == labelled & set(drawn)
+        asked = walk(at, "ann", len(open_rows) + 1)
+        assert set(asked[:-1]) == set(open_rows)
+        assert asked[-1] not in drawn
+        assert not {answer.row for answer in at.read_model.task().answers} & set(drawn)
+        assert at.question(open_rows[-1], "ann").source is QuestionSource.CHECK
+        more = at.add_check_rows(10, "bob")
+        assert not set(more) & set(drawn)
+        with pytest.raises(
+            RefusedError,
+            match=r"^rows must be none, for there are enough, as at most 20 of 40 may be check "
+            r"rows; got 1 more than 20\. Draw fewer\.$",
+        ):
+            at.add_check_rows(1, "ann")
+        assert at.undo(undo("bob")).kind is Kind.CHECK
+        assert at.read_model.check_rows == drawn
+
+
+def test_check_rows_drawn_are_there_when_the_campaign_is_opened_again(tmp_path):
+    with new_service(tmp_path, rows(40), check=4) as at:
+        at.add_check_rows(6, "ann")
+        found = at.read_model.check_rows
+    with reopened(tmp_path) as at:
+        assert at.read_model.check_rows == found
+        assert len(found) == 10

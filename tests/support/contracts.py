@@ -43,6 +43,9 @@ SETUP = Setup(
     recipe={"kind": "text", "words": ["a", "b"], "scale": [0.1, 1e-300]},
     digest="00ff",
     notes=("Row 2 had no name.", "ünïcode"),
+    columns=(("c", "text", ""), ("d", "left out", "the same in every row")),
+    begun=2,
+    hidden_folders=True,
 )
 EVERY = Event(
     key="f" * 32,
@@ -54,6 +57,7 @@ EVERY = Event(
     target="other",
     necessity=0.1 + 0.2,
     predicted_label="spam",
+    detail={"to": "Grüße 👩‍🔬", "": '"'},
 )
 APPENDS = """
 import os, sys

@@ -11,6 +11,9 @@ from sklearn.gaussian_process.kernels import (
     RationalQuadratic,
 )
 
+from possibal.gp.rbf import BlockRBF
+
+BLOCKS = BlockRBF(0.7, weights=(2.0, 0.5), blocks=(2, 1))
 RADIAL = {
     "rbf": RBF(0.7),
     "constant-rbf": ConstantKernel(2.0) * RBF(0.7),
@@ -26,6 +29,11 @@ RADIAL = {
     "common": RBF(0.7) + ConstantKernel(0.3, "fixed"),
     "constant-common": ConstantKernel(2.0) * (RBF(0.7) + ConstantKernel(0.3, "fixed")),
     "common-constant": (RBF([0.5, 1.0, 3.0]) + ConstantKernel(0.3, "fixed")) * ConstantKernel(2.0),
+    "blocks": ConstantKernel(2.0) * (BLOCKS + ConstantKernel(0.3, "fixed")),
+    "blocks-constant": BLOCKS * ConstantKernel(2.0),
+    "fixed-weights": ConstantKernel(2.0)
+    * BlockRBF(0.7, weights=(2.0, 0.5), weights_bounds="fixed", blocks=(2, 1)),
+    "fixed-length-of-blocks": BlockRBF(0.7, "fixed", weights=(2.0, 0.5), blocks=(2, 1)),
 }
 GENERIC = {
     "matern": [Matern(0.8, nu=1.5)],

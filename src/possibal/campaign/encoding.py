@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from possibal.data.encoders import Cells, find_column, is_missing
+from possibal.data.encoders import find_column
 from possibal.data.features import FeatureRecipe
 from possibal.data.frames import as_frame, from_frame
 from possibal.data.ingest import frame_features, ingest_frame
-from possibal.data.name_types import NameType, name_type
-from possibal.data.schema import Labels, text_cells
+from possibal.data.schema import cell_type, text_cells
 from possibal.data.source import SourceSpec
 from possibal.errors import ScaleWarning
-from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.classifier import PossibilisticGPClassifier, with_blocks
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
 
+_NOWHERE = Path()
 WIDEST_RATIO = 100.0
 """Standard deviations of an array's columns that differ by more cause a warning."""
 
@@ -35,20 +35,23 @@ class ColumnChoice:
     Attributes:
         ids: the column of unique names, if they are in one.
         label: the column of labels that are known already.
-        text: the column of texts.
-        columns: which columns are learnt from.
+        text: the columns of texts.
+        columns: those that are learnt from and no others, or the kind of some of them by name; see
+            :class:`possibal.data.schema.ColumnKind`.
     """
 
     ids: str | None = None
     label: str | None = None
-    text: Any = None
-    columns: Any = None
+    text: str | Sequence[str] | None = None
+    columns: Sequence[str] | Mapping[str, str] | None = None
 
-    def spec(self, classes: tuple[str, ...] = ()) -> SourceSpec:
-        """The same as a specification of rows that are in no file."""
-        given = {} if self.columns is None else {"columns": self.columns}
-        spec = SourceSpec(Path(), self.label, self.ids, self.text, classes=classes)
-        return replace(spec, **given)
+    def spec(self, classes: tuple[str, ...] = (), source: Path = _NOWHERE) -> SourceSpec:
+        """The same as a specification of rows, which may be in no file."""
+        named, kinds = self.columns, dict[str, str]()
+        if isinstance(named, Mapping):
+            named, kinds = (), dict(named)
+        spec = SourceSpec(source, self.label, self.ids, classes=classes, kinds=kinds)
+        return replace(spec, text=_listed(self.text), use=_listed(named))
 
     @property
     def named(self) -> list[str]:
@@ -128,9 +131,16 @@ def encode_pool(rows: Any, roles: ColumnChoice, classifier: object) -> EncodedPo
         _check_scales(rows, model)
         return EncodedPool(rows, RowEncoding(), model)
     intake = ingest_frame(rows, roles.spec())
-    label = label_column(rows, roles, intake.labels)
-    labels = () if label is None else known_labels(rows, label)
-    return EncodedPool(intake.X, RowEncoding(intake.recipe), model, labels, label)
+    found, place = intake.source, intake.source.roles.label
+    name = None if place is None else found.table.names[place]
+    labels = [None if text is None else found.label_type.read(text) for text in found.labels]
+    weighed = with_blocks(model, blocks_of(intake.recipe))
+    return EncodedPool(intake.X, RowEncoding(intake.recipe), weighed, labels, name)
+
+
+def blocks_of(recipe: FeatureRecipe) -> tuple[int, ...] | None:
+    """How many columns each block of the numbers has that a recipe makes; None where it is one."""
+    return tuple(len(part.features) for part in recipe.parts) or None
 
 
 def is_table(rows: Any) -> bool:  # noqa: ANN401 - anything
@@ -148,30 +158,18 @@ def without_columns(rows: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - a
     return rows if frame is None else frame.frame.drop(*names, strict=False).to_native()
 
 
+def _listed(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    """One name, several or none as several."""
+    return (names,) if isinstance(names, str) else tuple(names or ())
+
+
 # ---------------------------------------------------------------- labels
 def known_labels(rows: Any, column: str) -> list[Hashable | None]:  # noqa: ANN401 - as above
     """The labels of a frame's column in their type; None where a row has none."""
     table = from_frame(rows)
     cells = table.columns[find_column("label", column, table.names)]
-    kind = label_type(cells)
+    kind = cell_type(cells)
     return [None if text is None else kind.read(text) for text in text_cells(cells)]
-
-
-def label_column(rows: Any, roles: ColumnChoice, found: Labels) -> str | None:  # noqa: ANN401 - as above
-    """The column that labels were found in: the one that was asked for, or one called label."""
-    if roles.label is not None or set(found) == {None}:
-        return roles.label
-    return next(name for name in from_frame(rows).names if name.lower() == "label")
-
-
-def label_type(cells: Cells) -> NameType:
-    """The type of the labels in a column: whole numbers where gaps made them real ones."""
-    present = [cell for cell in cells if not is_missing(cell)]
-    whole = [int(one) if isinstance(one, float) and one.is_integer() else one for one in present]
-    try:
-        return name_type("label", whole)
-    except ValueError:
-        return NameType.TEXT
 
 
 # ---------------------------------------------------------------- checks

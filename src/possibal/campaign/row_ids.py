@@ -2,17 +2,12 @@
 
 from collections.abc import Hashable, Iterable
 
-from possibal.arguments import as_python, is_hashable
-from possibal.data.encoders import find_column, is_missing
+from possibal.data.encoders import find_column
 from possibal.data.frames import as_frame, frame_index, from_frame
+from possibal.data.schema import check_ids
 
 Ids = Iterable[Hashable] | str | None
 """The names of rows as users give them: a list, the name of a column, or none."""
-REMEDIES = {
-    "ids": "Give each row a name of its own.",
-    "index": "Use frame.reset_index(drop=True) to number the rows, or name a column with ids=.",
-}
-MISSING_TYPES = {"NAType", "NaTType"}
 
 
 def row_ids(source: object, ids: Ids, count: int) -> tuple[Hashable, ...]:
@@ -25,32 +20,11 @@ def row_ids(source: object, ids: Ids, count: int) -> tuple[Hashable, ...]:
         count: how many rows there are.
     """
     if isinstance(ids, str):
-        return checked_ids(_column(source, ids), count)
+        return check_ids(_column(source, ids), count)
     if ids is not None:
-        return checked_ids(ids, count)
+        return check_ids(ids, count)
     index = frame_index(source)
-    return tuple(range(count)) if index is None else checked_ids(index, count, "index")
-
-
-def checked_ids(ids: Iterable[Hashable], count: int, argument: str = "ids") -> tuple[Hashable, ...]:
-    """The names of so many rows as Python's values, or one sentence on what is wrong with them."""
-    names, remedy = tuple(as_python(row) for row in ids), REMEDIES[argument]
-    if len(names) != count:
-        raise ValueError(
-            f"{argument} must have one entry per row of X, {count}; got {len(names)}. "
-            "Leave them out to number the rows."
-        )
-    first = dict[Hashable, int]()
-    for place, row in enumerate(names):
-        if not is_hashable(row) or is_missing(row) or type(row).__name__ in MISSING_TYPES:
-            raise ValueError(
-                f"{argument} must hold text or numbers; got {row!r} at row {place}. {remedy}"
-            )
-        if first.setdefault(row, place) != place:
-            raise ValueError(
-                f"{argument} must be unique; got {row!r} at rows {first[row]} and {place}. {remedy}"
-            )
-    return names
+    return tuple(range(count)) if index is None else check_ids(index, count)
 
 
 def _column(source: object, name: str) -> list[Hashable]:

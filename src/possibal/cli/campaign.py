@@ -4,6 +4,7 @@ What they do is imported when they run, so that help comes at once.
 """
 
 import json
+from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -224,7 +225,7 @@ def predict(  # noqa: PLR0913 - one argument per option
     _say(f"Wrote predictions for {len(rows.ids)} rows to {to}")
 
 
-def _columns(ids: tuple[str, ...], found: "Predictions") -> list[Any]:
+def _columns(ids: tuple[Hashable, ...], found: "Predictions") -> list[Any]:
     """Predictions as columns of a file."""
     from possibal.data.writers import SheetColumn
 

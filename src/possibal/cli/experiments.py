@@ -92,8 +92,8 @@ def compare(  # noqa: PLR0913 - one argument per option
         str,
         typer.Argument(
             metavar="DATA",
-            help="A CSV, TSV, Parquet, JSONL or ARFF file, openml:ID, or a name from possibal "
-            "datasets.",
+            help="A CSV, TSV, Excel, Parquet, JSON or ARFF file, openml:ID, or a name from "
+            "possibal datasets.",
         ),
     ],
     *,

@@ -57,7 +57,7 @@ def datasets() -> None:
     out = console()
     out.print(grid("Data sets of the paper", heads, rows))
     out.print(
-        "Any other labelled set: openml:ID, or a CSV, TSV, Parquet or ARFF file; "
+        "Any other labelled set: openml:ID, or a CSV, Excel, Parquet or ARFF file; "
         "see possibal compare --help.",
         soft_wrap=True,
     )

@@ -14,7 +14,7 @@ def label(  # noqa: PLR0913 - one argument per option
         Path | None,
         typer.Argument(
             metavar="FILE",
-            help="A CSV, TSV, Parquet, JSONL or ARFF file, or a folder of pictures. "
+            help="A CSV, TSV, Excel, Parquet, JSON, text or ARFF file, or a folder of pictures. "
             "Left out: built-in pictures of handwritten digits.",
         ),
     ] = None,
@@ -27,13 +27,26 @@ def label(  # noqa: PLR0913 - one argument per option
         str, typer.Option(metavar="A,B,C", help="The labels that may be given.")
     ] = "",
     text: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the text to read.")
+        list[str] | None,
+        typer.Option(
+            metavar="A,B", help="Columns with texts to read; columns of prose if left out."
+        ),
     ] = None,
     image: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column with the paths of pictures.")
     ] = None,
     id: Annotated[  # noqa: A002 - what users call it
         str | None, typer.Option(metavar="COLUMN", help="Column that names each row.")
+    ] = None,
+    use: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B", help="Columns to learn from, and no others; all that help if left out."
+        ),
+    ] = None,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Columns to show, but not to learn from."),
     ] = None,
     features: Annotated[
         Path | None,
@@ -84,6 +97,17 @@ def label(  # noqa: PLR0913 - one argument per option
     with mistakes():
         options = Options(strategy, seed, people, check)
         names = tuple(name.strip() for name in classes.split(",") if name.strip())
-        wanted = file and SourceSpec(file, label, id, text, image, names, features, encoding)
+        wanted = file and SourceSpec(
+            file,
+            label,
+            id,
+            tuple(text or ()),
+            image,
+            names,
+            features,
+            encoding,
+            tuple(use or ()),
+            tuple(leave_out or ()),
+        )
         address = Address(host, port, tuple(allow_host or ()))
     label_session.label(label_session.LabelRequest(wanted, options, db, address, browser))

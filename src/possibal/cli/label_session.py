@@ -67,7 +67,7 @@ def serving(store: Store) -> Generator[LabellingService]:
     """The service of a campaign, with a process of its own that ranks."""
     read_model = ReadModel(store)
     setup = read_model.setup
-    with RankerProcess(read_model.X, setup.strategy, setup.seed) as ranker:
+    with RankerProcess(read_model.X, setup.strategy, setup.seed, setup.blocks) as ranker:
         scheduler = RankingScheduler(read_model, ranker)
         try:
             yield LabellingService(read_model, scheduler)

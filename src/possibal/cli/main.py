@@ -12,7 +12,7 @@ from typing import Annotated, cast
 import typer
 
 import possibal
-from possibal.cli import campaign, demo, experiments, label, rank
+from possibal.cli import campaign, classes, demo, experiments, label, rank
 from possibal.errors import PossibalError
 
 MISTAKE, INTERRUPTED, CLOSED = 2, 130, 1
@@ -25,6 +25,8 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "export": (campaign.export, "possibal export reviews.db --to labels.csv"),
     "import": (campaign.import_labels, "possibal import labels.csv reviews.db"),
     "status": (campaign.status, "possibal status reviews.db --json"),
+    "classes": (classes.classes, "possibal classes reviews.db --rename spam=junk --add unclear"),
+    "check": (classes.check, "possibal check reviews.db --rows 20"),
     "model": (campaign.model, "possibal model reviews.db --to model"),
     "predict": (campaign.predict, "possibal predict model new.csv --to predictions.csv"),
     "doctor": (campaign.doctor, "possibal doctor reviews.db"),

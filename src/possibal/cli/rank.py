@@ -17,7 +17,7 @@ def rank(  # noqa: PLR0913 - one argument per option
         typer.Argument(
             metavar="POOL",
             help="Rows without labels: a Parquet file, a folder of them, a pattern such as "
-            "'pool/*.parquet', a .npy file, or a CSV, TSV, JSONL or ARFF file.",
+            "'pool/*.parquet', a .npy file, or a CSV, TSV, Excel, JSON or ARFF file.",
         ),
     ],
     *,

@@ -1,4 +1,4 @@
-"""Encoding of columns: type inference, imputation by the median, one-hot words, class labels."""
+"""Encoding of columns: imputation by the median, one-hot words, parts of dates, class labels."""
 
 import datetime as dt
 import re
@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from math import isnan
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from possibal.arguments import nearest
 from possibal.arrays import Array, Matrix, Places
+from possibal.data import dates
+from possibal.data.dates import DateOrder
+from possibal.data.numerals import MANY_DIGITS, Numerals, read_numeral, read_numerals
 
 Entry = TypeVar("Entry")
 Cells: TypeAlias = Sequence[Any]
@@ -27,20 +30,41 @@ LARGEST = 1e150
 MISSING = frozenset(["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null"])
 """Texts that stand for a missing cell. None is not among them: it is often a word of its own."""
 MISSING_WORD = "missing"
-MANY_DIGITS = 16
-"""Whole numbers written with so many digits are codes: a float holds no more."""
 CODE = 3
 """So many digits in every cell, a zero first in some, are codes: 007, or a postal code."""
+MINUS = "\u2212"
+"""The sign of typography, which Python does not read."""
 TRUTH = {"false": 0.0, "true": 1.0}
 ROW_NAMES = re.compile(r"(|id|index|row|row[ _]?(id|number)|unnamed:? ?\d+|__index_level_\d+__)")
 """Names of columns that number the rows, if their cells do."""
-DATE = re.compile(
-    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([T ].*)?"
-    r"|\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?"
-)
 TRUTHS = (bool, np.bool_)
 NUMBERS = (*TRUTHS, int, float, Decimal, np.integer, np.floating)
-TIMES = (dt.date, dt.time, dt.timedelta)
+NAMING = frozenset(
+    ["id", "ids", "nr", "no", "num", "number", "key", "index", "row", "serial", "uid"]
+)
+"""Words in the name of a column that numbers things, if all its numbers are different."""
+CODING = frozenset(
+    [
+        "id",
+        "ids",
+        "uid",
+        "code",
+        "key",
+        "zip",
+        "zipcode",
+        "postcode",
+        "postal",
+        "plz",
+        "sku",
+        "isbn",
+    ]
+)
+"""Words in the name of a column whose whole numbers are codes: near ones have nothing in common."""
+NAME_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+RUN = 20
+"""So many whole numbers at least without a gap number the rows, whatever the column is called."""
+MOST_WORDS = 200
+"""Different words that a column may have where a user says that it is one of categories."""
 
 
 # ---------------------------------------------------------------- values
@@ -67,6 +91,13 @@ class Encoded:
     note: str
 
 
+class TypedCells(NamedTuple):
+    """The cells of a column, and how its numbers were written if not plainly."""
+
+    cells: list[Any]
+    numerals: Numerals | None = None
+
+
 # ---------------------------------------------------------------- tables
 def unique_names(names: Iterable[str]) -> tuple[str, ...]:
     """The names, each given once: one that is blank or taken is numbered."""
@@ -87,14 +118,23 @@ def infer_type(words: Iterable[str], decimal: str = ".") -> list[Any]:
         words: the cells as written.
         decimal: what separates the whole part of a number from the rest; a point always may.
     """
+    return infer_column(words, decimal).cells
+
+
+def infer_column(words: Iterable[str], decimal: str = ".") -> TypedCells:
+    """The same, and how the numbers were written."""
     stripped = list(map(str.strip, words))
     quick = _floats(stripped, decimal)
     if quick is not None and not isnan(sum(quick)):  # NaN is missing, and none of them is
-        return quick
+        return TypedCells(quick)
     present = [word for word in stripped if word not in MISSING]
-    numbers = _floats(present, decimal)
+    numbers, numerals = _floats(present, decimal), None
+    if numbers is None and MINUS in "".join(present):
+        numbers = _floats([word.replace(MINUS, "-") for word in present], decimal)
+    if numbers is None and (numerals := read_numerals(present, decimal)) is not None:
+        numbers = numerals.values
     left = iter(present if numbers is None else numbers)
-    return [None if word in MISSING else next(left) for word in stripped]
+    return TypedCells([None if word in MISSING else next(left) for word in stripped], numerals)
 
 
 def _floats(words: Sequence[str], decimal: str) -> list[float] | None:
@@ -146,11 +186,14 @@ class Encoder:
 
     Attributes:
         name: what the column is called.
-        kind: "numbers" or "truths", one column; "words", one column for each; or "nothing".
+        kind: "numbers" or "truths", one column; "words", one column for each; "dates", some for
+            each part; or "nothing".
         features: names of the columns it becomes; none if it is left out.
-        median: stands for a missing number.
+        median: stands for a missing number, or date.
         words: the words that have a column, in its order.
         note: a sentence about what was done; empty if the column stayed as it was.
+        parts: of dates that count, names of :data:`~possibal.data.dates.PARTS`.
+        order: in which days and months of dates are written.
     """
 
     name: str
@@ -159,6 +202,8 @@ class Encoder:
     median: float = 0.0
     words: tuple[str, ...] = ()
     note: str = ""
+    parts: tuple[str, ...] = ()
+    order: str = DateOrder.YEAR_FIRST
 
     def apply(self, cells: Cells) -> Matrix:
         """(rows, features): encoded cells.
@@ -170,7 +215,9 @@ class Encoder:
             return np.empty((len(cells), 0))
         if self.kind == "words":
             return self._one_hot(cells)
-        values = _values(cells)
+        if self.kind == "dates":
+            return self._parts(cells)
+        values = number_values(cells)
         return np.where(np.isnan(values), self.median, values)[:, None]
 
     def document(self) -> dict[str, Any]:
@@ -180,9 +227,20 @@ class Encoder:
     @classmethod
     def restored(cls, document: Mapping[str, Any]) -> "Encoder":
         """The encoder that a document was made of."""
-        given = dict(document)
-        lists = tuple(given.pop("features")), tuple(given.pop("words"))
-        return cls(features=lists[0], words=lists[1], **given)
+        lists = {name: tuple(document.get(name, ())) for name in ("features", "words", "parts")}
+        given: dict[str, Any] = {**document, **lists}
+        return cls(**given)
+
+    def _parts(self, cells: Cells) -> Matrix:
+        """The parts of dates side by side; a missing one has no place in year, week and day."""
+        moment = dates.seconds(cells, DateOrder(self.order))
+        lost = np.isnan(moment)
+        filled = np.where(lost, self.median, moment)
+        columns = {part: dates.PARTS[part](filled) for part in self.parts}
+        for part, made in columns.items():
+            if part != "time":
+                made[lost] = 0.0
+        return np.hstack(list(columns.values()))
 
     def _one_hot(self, cells: Cells) -> Matrix:
         """A one where a row has the column's word, else zeros."""
@@ -208,20 +266,69 @@ def encode(name: str, cells: Cells) -> Encoded:
     return Encoded(encoder.features, encoder.apply(cells), encoder.note)
 
 
-def fit_encoder(name: str, cells: Cells) -> Encoder:
-    """Fit an encoder: numbers are imputed by their median, few words are one-hot encoded."""
+def fit_encoder(name: str, cells: Cells, kind: str | None = None) -> Encoder:
+    """Fit an encoder: median imputation of numbers, one-hot encoding of few words, parts of dates.
+
+    Args:
+        name: what the column is called.
+        cells: one per row.
+        kind: "number", "category" or "date" where a user says so; None to infer it, and to leave
+            out what numbers the rows, is a code, or says nothing.
+    """
+    if kind is not None:
+        return _as_told(name, cells, kind)
     kinds = set(map(type, cells)) - {type(None)}
-    if all(issubclass(kind, NUMBERS) for kind in kinds):
-        kind = "truths" if kinds and kinds <= set(TRUTHS) else "numbers"
-        return _numbers(name, kind, cells)
-    if kinds == {str}:
+    if not kinds <= {str, float, int, bool}:  # NaN among dates is a gap, and no number
+        kinds = {type(cell) for cell in cells if not is_missing(cell)}
+    if all(issubclass(kind, (*NUMBERS, dt.timedelta)) for kind in kinds):
+        return _numbers(name, "truths" if kinds and kinds <= set(TRUTHS) else "numbers", cells)
+    if all(issubclass(kind, (str, *NUMBERS)) for kind in kinds):
         return _text(name, cells)
-    present = [cell for cell in cells if not is_missing(cell)]
-    if all(isinstance(cell, TIMES) for cell in present):
-        return _left_out(f"column {name} holds dates and was left out.", name)
-    if all(isinstance(cell, (str, *NUMBERS)) for cell in present):
-        return _text(name, cells)
+    if all(issubclass(kind, dates.TIMES) for kind in kinds):
+        return _dates(name, cells, DateOrder.YEAR_FIRST)
     return _left_out(f"column {name} holds neither numbers nor words and was left out.", name)
+
+
+def _as_told(name: str, cells: Cells, kind: str) -> Encoder:
+    """An encoder of the kind that a user names, or one sentence on why it cannot be."""
+    made = _AS_TOLD[kind](name, cells)
+    if not made.features:
+        why = (
+            made.note.removeprefix(f"column {name} ").removesuffix("and was left out.").strip(" ,")
+        )
+        raise ValueError(
+            f"columns must tell rows apart; got {name!r} as a {kind}, but it {why.strip(' ,')}. "
+            "Leave it out, or say another kind."
+        )
+    return made
+
+
+def _told_numbers(name: str, cells: Cells) -> Encoder:
+    """Numbers, whatever they are called."""
+    if not np.isfinite(number_values(cells)).any():
+        return _left_out(f"column {name} holds no numbers and was left out.", name)
+    return _imputed(name, "numbers", cells)
+
+
+def _told_words(name: str, cells: Cells) -> Encoder:
+    """Words, also such as are many."""
+    return _words(name, sorted(set(mapped(cells, _word))), MOST_WORDS)
+
+
+def _told_dates(name: str, cells: Cells) -> Encoder:
+    """Dates, if they are some."""
+    words = {cell.strip() for cell in cells if isinstance(cell, str)}
+    order = dates.date_order(words)
+    if order is None:
+        return _left_out(f"column {name} holds no dates and was left out.", name)
+    return _dates(name, cells, order)
+
+
+_AS_TOLD: dict[str, Callable[[str, Cells], Encoder]] = {
+    "number": _told_numbers,
+    "category": _told_words,
+    "date": _told_dates,
+}
 
 
 def mapped(cells: Cells, function: Callable[[Any], Entry]) -> list[Entry]:
@@ -250,7 +357,7 @@ def cell_text(cell: object) -> str:
     return str(cell)
 
 
-def _values(cells: Cells) -> Array:
+def number_values(cells: Cells) -> Array:
     """The cells as numbers, NaN where there is none."""
     try:
         # The quick way, for what tables of numbers hold.
@@ -265,22 +372,42 @@ def _values(cells: Cells) -> Array:
 def _value(cell: object) -> float:
     """The number that a cell is or says."""
     if isinstance(cell, str):
-        word = cell.strip()
-        return TRUTH.get(word.lower(), float(word) if is_number(word) else np.nan)
+        return _said(cell.strip())
+    if isinstance(cell, dt.timedelta):
+        return cell.total_seconds() / dates.DAY
     return float(cell) if isinstance(cell, NUMBERS) and not is_missing(cell) else np.nan
 
 
+def _said(word: str) -> float:
+    """The number that a word says; NaN if it says none, or if there are two ways to read it."""
+    if is_number(word):
+        return float(word)
+    said = TRUTH.get(word.lower(), read_numeral(word))
+    return np.nan if said is None else said
+
+
 def _numbers(name: str, kind: str, cells: Cells) -> Encoder:
-    """The numbers, missing ones set to the median of the others."""
-    values = _values(cells)
+    """The numbers, unless they are names or codes, missing ones set to the median of the others."""
+    values = number_values(cells)
+    if numbers_rows(name, values):
+        return _left_out(f"column {name} numbers the rows and was left out.", name)
+    present = np.unique(values[~np.isnan(values)])
+    if kind == "numbers" and len(present) > 1 and _are_named_codes(name, present):
+        if len(present) > MANY_WORDS:
+            return _left_out(f"column {name} holds codes and was left out.", name)
+        return _words(name, sorted(set(mapped(cells, _word))))
+    return _imputed(name, kind, cells)
+
+
+def _imputed(name: str, kind: str, cells: Cells) -> Encoder:
+    """Numbers, missing ones set to the median of the others."""
+    values = number_values(cells)
     lost = np.isnan(values)
     if lost.all():
         return _left_out(f"column {name} was empty and was left out.", name)
     present = values[~lost]
     if present.min() == present.max():
         return _left_out(f"column {name} was constant and was left out.", name)
-    if ROW_NAMES.fullmatch(name.lower()) and _counts(values):
-        return _left_out(f"column {name} numbers the rows and was left out.", name)
     count = int(lost.sum())
     note = (
         f"{count} of {len(cells)} cells of column {name} {_was(count)} missing "
@@ -290,9 +417,42 @@ def _numbers(name: str, kind: str, cells: Cells) -> Encoder:
     return Encoder(name, kind, (name,), median, note=note if count else "")
 
 
-def _counts(values: Array) -> bool:
-    """Whether all numbers are whole and different."""
-    return bool((values == np.round(values)).all()) and len(np.unique(values)) == len(values)
+def numbers_rows(name: str, values: Array) -> bool:
+    """Whether numbers name the rows: whole, all different, and called so or without a gap."""
+    if not (values == np.round(values)).all() or len(np.unique(values)) < len(values):
+        return False
+    is_run = len(values) >= RUN and values.max() - values.min() == len(values) - 1
+    return is_run or bool(ROW_NAMES.fullmatch(name.lower())) or is_called(name, NAMING)
+
+
+def _are_named_codes(name: str, values: Array) -> bool:
+    """Whether numbers are codes: whole, and called so."""
+    return bool((values == np.round(values)).all()) and is_called(name, CODING)
+
+
+def is_called(name: str, words: frozenset[str]) -> bool:
+    """Whether a word is part of a name, as id is of PassengerId and passenger_id."""
+    return any(part.lower() in words for part in NAME_PART.findall(name))
+
+
+def _dates(name: str, cells: Cells, order: DateOrder) -> Encoder:
+    """The parts of dates that tell rows apart."""
+    moment = dates.seconds(cells, order)
+    present = moment[~np.isnan(moment)]
+    if not len(present):
+        return _left_out(f"column {name} was empty and was left out.", name)
+    parts = dates.parts_that_vary(present)
+    if not parts:
+        return _left_out(f"column {name} was constant and was left out.", name)
+    ends = {part: ("",) if part == "time" else (", cos", ", sin") for part in parts}
+    features = tuple(f"{name} ({part}{end})" for part in parts for end in ends[part])
+    lost = len(moment) - len(present)
+    gaps = f"; {lost} of {len(cells)} {_was(lost)} missing" if lost else ""
+    written = "" if order is DateOrder.YEAR_FIRST else f", {order},"
+    note = f"column {name} holds dates{written} and became {', '.join(parts)}{gaps}."
+    return Encoder(
+        name, "dates", features, float(np.median(present)), note=note, parts=parts, order=order
+    )
 
 
 def _text(name: str, cells: Cells) -> Encoder:
@@ -301,20 +461,20 @@ def _text(name: str, cells: Cells) -> Encoder:
     different = set(mapped(cells, _word)) - ({MISSING_WORD} if lost else set())
     if all(word.lower() in TRUTH for word in different):
         return _numbers(name, "truths", cells)
-    if all(DATE.fullmatch(word) for word in different):
-        return _left_out(f"column {name} holds dates and was left out.", name)
+    if (order := dates.date_order(different)) is not None:
+        return _dates(name, cells, order)
     if len(different) == len(cells) - lost > len(cells) / 2:
         return _left_out(f"column {name} has another word in every row and was left out.", name)
     return _words(name, sorted(different | ({MISSING_WORD} if lost else set())))
 
 
-def _words(name: str, values: Sequence[str]) -> Encoder:
+def _words(name: str, values: Sequence[str], most: int = MANY_WORDS) -> Encoder:
     """One column of zeros and ones for each word, if they are few."""
     if len(values) == 1:
         return _left_out(f"column {name} was constant and was left out.", name)
     count = f"column {name} has {len(values)} different words"
-    if len(values) > MANY_WORDS:
-        return _left_out(f"{count}, more than {MANY_WORDS}, and was left out.", name)
+    if len(values) > most:
+        return _left_out(f"{count}, more than {most}, and was left out.", name)
     counted = ", missing cells counted as one," if MISSING_WORD in values else ""
     note = f"{count}{counted} and became {len(values)} columns."
     features = tuple(f"{name} = {value}" for value in values)

@@ -5,11 +5,12 @@ compare rows by their distance, so what a column weighs is settled here. A numbe
 standard deviations of the pool. Two rows of different categories, or a true and a false one, are
 the square root of 2 apart: as far as two rows are in a number, on the average. Texts lie on the
 unit sphere, pictures keep the distances of their descriptors, and a user's own numbers stay as
-they are.
+they are. Rows that have several of these have a block of columns for each, and in every block two
+rows are as far apart as in another, on the average.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -18,11 +19,12 @@ from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils.extmath import randomized_svd
 
-from possibal.arguments import choice
+from possibal.arguments import choice, nearest
 from possibal.arrays import Array, Matrix, real
 from possibal.data import images
 from possibal.data.decoding import Progress, no_progress
-from possibal.data.encoders import LARGEST, Encoder, Table, find_column, fit_encoder, unique_names
+from possibal.data.encoders import LARGEST, Cells, Encoder, Table, fit_encoder, unique_names
+from possibal.numerics.distances import usual_distance
 
 DIMENSIONS = 50
 """Components of the truncated SVD of texts, and of the PCA of pictures, at most."""
@@ -38,6 +40,7 @@ BLOCK = 5000
 """Texts that are vectorised at a time."""
 NOTHING = 1e-6
 """Shorter than this, what is left of a text of length one is rounding."""
+NO_KINDS: Mapping[str, str] = {}
 TERM_KINDS: dict[str, dict[str, Any]] = {
     "word": {"ngram_range": (1, 2), "token_pattern": r"\b\w+\b", "dtype": np.float64},
     "char_wb": {"ngram_range": (1, 3), "dtype": np.float64},
@@ -55,8 +58,8 @@ class ImageFiles:
 
 
 Texts: TypeAlias = Sequence[str | None]
-Rows: TypeAlias = Table | Texts | ImageFiles | Matrix
-"""What a recipe takes: a table, texts, pictures or numbers, as its kind says."""
+Rows: TypeAlias = "Table | Texts | ImageFiles | Matrix | tuple[Rows, ...]"
+"""What a recipe takes: a table, texts, pictures or numbers, as its kind says; or one for a part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,33 +67,40 @@ class FeatureRecipe:
     """A fitted, serialisable feature extractor.
 
     Attributes:
-        kind: "table", "text", "image" or "own".
+        kind: "table", "text", "image", "own", or "mixed" for several of them.
         features: names of the columns of X.
-        owners: for each column of X the place of the table's column that it came from; empty
-            unless the kind is "table".
-        column: the column that holds the texts or the paths of pictures, if there is one.
+        owners: for each column of X the place of the table's column that it came from, -1 where it
+            came of no single one; empty where that holds for all.
+        columns: the columns that hold the texts, or the paths of pictures, if there are any.
         encoders: of the columns of a table, one for each.
         terms: the vocabulary of the TF-IDF, in the order of its columns.
         letters: its analyzer, a name of `TERM_KINDS`.
         numbers: fitted arrays: "centre" and "scale" of tables, "idf" and "components" of texts,
-            "centre" and "components" of pictures.
+            "centre" and "components" of pictures, "scale" of the parts of mixed rows.
+        parts: of mixed rows, each with its own recipe; its columns of X are a block.
     """
 
     kind: str
     features: tuple[str, ...]
     owners: tuple[int, ...] = ()
-    column: str | None = None
+    columns: tuple[str, ...] = ()
     encoders: tuple[Encoder, ...] = ()
     terms: tuple[str, ...] = ()
     letters: str = "word"
     numbers: Mapping[str, Array] = field(default_factory=dict[str, Array])
+    parts: tuple["FeatureRecipe", ...] = ()
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """How many columns of X each part has; none where there is one part."""
+        return tuple(len(part.features) for part in self.parts)
 
     def apply(self, rows: Rows, progress: Progress = no_progress) -> Matrix:
         """(rows, features): new rows as those of the pool.
 
         Args:
-            rows: a Table, texts, ImageFiles or a matrix, as the kind says. A table may have more
-                columns than are needed, in any order.
+            rows: a Table, texts, ImageFiles or a matrix, as the kind says, and one for each part of
+                mixed rows. A table may have more columns than are needed, in any order.
             progress: given the share done.
         """
         return choice("kind", self.kind, APPLY)(self, rows, progress)
@@ -101,61 +111,98 @@ class FeatureRecipe:
             "kind": self.kind,
             "features": list(self.features),
             "owners": list(self.owners),
-            "column": self.column,
+            "columns": list(self.columns),
             "encoders": [encoder.document() for encoder in self.encoders],
             "terms": list(self.terms),
             "letters": self.letters,
+            "parts": [part.document() for part in self.parts],
         }
 
     def arrays(self) -> dict[str, Array]:
-        """The arrays that belong to the document."""
-        return dict(self.numbers)
+        """The arrays that belong to the document, those of a part under its number."""
+        of_parts = {
+            f"{place}.{name}": array
+            for place, part in enumerate(self.parts)
+            for name, array in part.arrays().items()
+        }
+        return {**self.numbers, **of_parts}
 
     @classmethod
     def restored(cls, document: Mapping[str, Any], arrays: Mapping[str, Array]) -> "FeatureRecipe":
         """The recipe that a document and its arrays were made of."""
+        own = {name: np.asarray(a, dtype=float) for name, a in arrays.items() if "." not in name}
+        column = document.get("column")  # there was one at most
         return cls(
             kind=document["kind"],
             features=tuple(document["features"]),
             owners=tuple(document["owners"]),
-            column=document["column"],
+            columns=tuple(document.get("columns", [] if column is None else [column])),
             encoders=tuple(Encoder.restored(encoder) for encoder in document["encoders"]),
             terms=tuple(document["terms"]),
             letters=document["letters"],
-            numbers={name: np.asarray(array, dtype=float) for name, array in arrays.items()},
+            numbers=own,
+            parts=tuple(
+                cls.restored(part, _of_part(place, arrays))
+                for place, part in enumerate(document.get("parts", []))
+            ),
         )
+
+
+def _of_part(place: int, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """The arrays of a part of mixed rows."""
+    start = f"{place}."
+    return {name.removeprefix(start): a for name, a in arrays.items() if name.startswith(start)}
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureMatrix:
-    """A recipe, the feature matrix of the pool that it was fitted to, and notes for people."""
+    """A recipe, the feature matrix of the pool that it was fitted to, and notes for people.
+
+    Attributes:
+        recipe: how X was made.
+        X: (rows, features).
+        notes: plain sentences.
+        encoders: of the table's columns, also of those that were left out.
+    """
 
     recipe: FeatureRecipe
     X: Matrix
     notes: tuple[str, ...]
+    encoders: tuple[Encoder, ...] = ()
 
 
 # ---------------------------------------------------------------- tables
-def table_features(table: Table) -> FeatureMatrix:
-    """One-hot words, standardised numbers and scaled booleans of all columns that help."""
+def table_features(table: Table, kinds: Mapping[str, str] = NO_KINDS) -> FeatureMatrix:
+    """One-hot words, parts of dates, standardised numbers and scaled booleans that help.
+
+    Args:
+        table: columns to learn from.
+        kinds: what users say of columns: "number", "category" or "date".
+    """
     pairs = zip(table.names, table.columns, strict=True)
-    encoders = tuple(fit_encoder(name, cells) for name, cells in pairs)
+    encoders = tuple(fit_encoder(name, cells, kinds.get(name)) for name, cells in pairs)
     notes = tuple(encoder.note for encoder in encoders if encoder.note)
     features = unique_names(feature for encoder in encoders for feature in encoder.features)
-    if not features:
-        raise ValueError(
-            "file must have a column that helps to tell rows apart; got none, for "
-            f"{' '.join(notes[:3]).removesuffix('.') or 'all belong to labels and names'}. "
-            "Add columns of numbers, or name a column of texts."
-        )
     owners = tuple(place for place, one in enumerate(encoders) for _ in one.features)
     useful = [place for place, one in enumerate(encoders) if one.features]
+    rows = len(table.columns[0]) if table.columns else 0
     parts = [encoders[place].apply(table.columns[place]) for place in useful]
     scales = [_scales(encoders[i], part) for i, part in zip(useful, parts, strict=True)]
-    centre, scale = np.hstack(scales)
+    centre, scale = np.hstack([np.empty((2, 0)), *scales])
     numbers = {"centre": centre, "scale": scale}
     recipe = FeatureRecipe("table", features, owners, encoders=encoders, numbers=numbers)
-    return FeatureMatrix(recipe, _scaled(recipe, parts), notes)
+    X = _scaled(recipe, [np.empty((rows, 0)), *parts])
+    return FeatureMatrix(recipe, X, notes, encoders)
+
+
+def check_helpful(made: FeatureMatrix) -> None:
+    """Refuse a table of which no column helps."""
+    if not made.recipe.features:
+        raise ValueError(
+            "file must have a column that helps to tell rows apart; got none, for "
+            f"{' '.join(made.notes[:3]).removesuffix('.') or 'all belong to labels and names'}. "
+            "Add columns of numbers, or name a column of texts."
+        )
 
 
 def _scales(encoder: Encoder, X: Matrix) -> Matrix:
@@ -165,6 +212,16 @@ def _scales(encoder: Encoder, X: Matrix) -> Matrix:
     centre = X.mean(axis=0)
     if encoder.kind == "truths":
         return np.array([centre, [0.5**0.5]])
+    if encoder.kind == "dates":
+        circles = X.shape[1] - ("time" in encoder.parts)
+        time = X[:, : X.shape[1] - circles]
+        return np.hstack([_standard(time), np.array([[0.0], [1.0]]) + np.zeros((1, circles))])
+    return _standard(X)
+
+
+def _standard(X: Matrix) -> Matrix:
+    """(2, features): mean and standard deviation of each column."""
+    centre = X.mean(axis=0)
     largest = np.abs(X - centre).max(axis=0, initial=0.0)  # lest squares underflow
     scale = largest * ((X - centre) / np.where(largest > 0, largest, 1)).std(axis=0)
     return np.array([centre, np.where(scale > 0, scale, 1.0)])
@@ -175,11 +232,20 @@ def _apply_table(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matri
     table, parts = cast("Table", rows), list[Matrix]()
     for place, encoder in enumerate(recipe.encoders):
         if encoder.features:
-            parts.append(
-                encoder.apply(table.columns[find_column("rows", encoder.name, table.names)])
-            )
+            parts.append(encoder.apply(pool_column(table, encoder.name)))
         progress((place + 1) / len(recipe.encoders))
     return _scaled(recipe, parts)
+
+
+def pool_column(table: Table, name: str) -> Cells:
+    """The cells of a column that new rows must have, as those of the pool had it."""
+    if name not in table.names:
+        near = nearest(name, table.names) or table.names[:3]
+        shown = ", ".join(map(repr, near)) or "none"
+        raise ValueError(
+            f"rows must have the column {name!r}, as those of the pool; got {shown}. Add it."
+        )
+    return table.columns[table.names.index(name)]
 
 
 def _scaled(recipe: FeatureRecipe, parts: Sequence[Matrix]) -> Matrix:
@@ -190,14 +256,17 @@ def _scaled(recipe: FeatureRecipe, parts: Sequence[Matrix]) -> Matrix:
 
 
 # ---------------------------------------------------------------- texts
-def text_features(texts: Texts, column: str, progress: Progress = no_progress) -> FeatureMatrix:
+def text_features(
+    texts: Texts, columns: Sequence[str], progress: Progress = no_progress
+) -> FeatureMatrix:
     """LSA: sublinear TF-IDF of 1-2-grams, truncated SVD, each text scaled to length one.
 
     Args:
         texts: one per row; None where there is none.
-        column: what they are called.
+        columns: what they are called, several where texts were joined.
         progress: given the share done.
     """
+    column = " and ".join(columns)
     words = [_cut(text) for text in texts]
     if len(set(words)) < 2:  # noqa: PLR2004 - or no two rows differ
         raise ValueError(
@@ -215,7 +284,7 @@ def text_features(texts: Texts, column: str, progress: Progress = no_progress) -
     kept = components[lengths > 1e-8 * lengths[0]]  # the others are rounding
     features = tuple(f"{column} {i + 1}" for i in range(len(kept)))
     numbers = {"idf": idf, "components": kept}
-    recipe = FeatureRecipe("text", features, (), column, (), terms, letters, numbers)
+    recipe = FeatureRecipe("text", features, (), tuple(columns), (), terms, letters, numbers)
     return FeatureMatrix(recipe, recipe.apply(words, progress), _said(words, column, letters))
 
 
@@ -288,8 +357,9 @@ def image_features(
             f"file must have pictures that differ; got {len(found)} that look the same. Add others."
         )
     features = tuple(f"picture {i + 1}" for i in range(len(kept)))
+    columns = () if column is None else (column,)
     recipe = FeatureRecipe(
-        "image", features, column=column, numbers={"centre": pca.mean_, "components": kept}
+        "image", features, columns=columns, numbers={"centre": pca.mean_, "components": kept}
     )
     return FeatureMatrix(recipe, _projected(recipe, found), ())
 
@@ -371,9 +441,52 @@ def _apply_own(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
     return X
 
 
+# ---------------------------------------------------------------- several of them
+def mixed_features(made: Sequence[FeatureMatrix]) -> FeatureMatrix:
+    """Blocks of columns side by side, each scaled so that the usual distance of two rows is one.
+
+    Args:
+        made: features of the same rows; one alone stays as it is, and one without columns adds
+            its notes.
+    """
+    parts = [part for part in made if part.recipe.features]
+    notes = tuple(note for part in made for note in part.notes)
+    encoders = tuple(encoder for part in made for encoder in part.encoders)
+    if len(parts) == 1:
+        return replace(parts[0], notes=notes, encoders=encoders)
+    recipes = tuple(part.recipe for part in parts)
+    scale = np.array([usual_distance(part.X) for part in parts])
+    recipe = FeatureRecipe(
+        "mixed",
+        unique_names(name for one in recipes for name in one.features),
+        tuple(owner for one in recipes for owner in one.owners or (-1,) * len(one.features)),
+        numbers={"scale": scale},
+        parts=recipes,
+    )
+    X = _side_by_side(recipe, [part.X for part in parts])
+    return FeatureMatrix(recipe, X, notes, encoders)
+
+
+def _apply_mixed(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
+    """Every part's columns, on the scale that the pool gave them."""
+    of_parts, count = cast("tuple[Rows, ...]", rows), len(recipe.parts)
+    found = list[Matrix]()
+    for part, given in zip(recipe.parts, of_parts, strict=True):
+        done = len(found)
+        found.append(part.apply(given, lambda share, done=done: progress((done + share) / count)))
+    return _side_by_side(recipe, found)
+
+
+def _side_by_side(recipe: FeatureRecipe, parts: Sequence[Matrix]) -> Matrix:
+    """Blocks of columns, each on its scale."""
+    scaled = [part / unit for part, unit in zip(parts, recipe.numbers["scale"], strict=True)]
+    return np.hstack(scaled).clip(-LARGEST, LARGEST)
+
+
 APPLY: dict[str, Callable[[FeatureRecipe, Rows, Progress], Matrix]] = {
     "table": _apply_table,
     "text": _apply_text,
     "image": _apply_image,
     "own": _apply_own,
+    "mixed": _apply_mixed,
 }

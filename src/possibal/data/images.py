@@ -29,6 +29,8 @@ TYPES = {
 }
 """Endings of pictures, and their media types."""
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
+MOST_CLASSES = 50
+"""More folders than these are no classes."""
 MOST_BYTES = 50_000_000
 MOST_PIXELS = 40_000_000
 """Larger pictures are refused: unpacked, one could fill the memory."""
@@ -78,6 +80,20 @@ def list_images(folder: Path) -> ImageFolder:
             else:
                 names.append(path.relative_to(root).as_posix())
     return ImageFolder(tuple(sorted(names)), others, leaving)
+
+
+def folder_labels(names: Sequence[str]) -> tuple[str, ...] | None:
+    """The label of each picture where folders are classes, as in ants/1.jpg; else None.
+
+    Args:
+        names: paths from the folder. All must lie in its own folders and none deeper, and there
+            must be at least 2 and at most `MOST_CLASSES` of these.
+    """
+    parts = [name.split("/") for name in names]
+    if any(len(one) != 2 for one in parts):  # noqa: PLR2004 - a folder and a name
+        return None
+    labels = tuple(folder for folder, _ in parts)
+    return labels if 2 <= len(set(labels)) <= MOST_CLASSES else None  # noqa: PLR2004 - a choice
 
 
 def _is_within(root: Path, path: Path) -> bool:

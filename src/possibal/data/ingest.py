@@ -1,23 +1,28 @@
 """Ingestion pipeline: a source is parsed, its schema inferred, its features extracted.
 
+    source = read_file_rows(wanted, progress)        ingest_file(wanted, progress) -> IngestedRows
+
 Nothing is written here, and nothing is guessed without a note that says so.
 """
 
+import functools
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
+from statistics import median
 from typing import TypeAlias, cast
 
 import numpy as np
 
 from possibal.arrays import Matrix
 from possibal.data import features, images, readers, schema
-from possibal.data.encoders import LARGEST, Cells, Table, find_column, is_missing, mapped
-from possibal.data.features import FeatureMatrix, FeatureRecipe, ImageFiles
-from possibal.data.frames import from_frame
-from possibal.data.schema import Labels, clean, text_cells
+from possibal.data.encoders import LARGEST, Cells, Encoder, Table, find_column, is_missing, mapped
+from possibal.data.features import FeatureMatrix, FeatureRecipe, ImageFiles, pool_column
+from possibal.data.frames import frame_index, from_frame
+from possibal.data.name_types import NameType
+from possibal.data.schema import Column, ColumnKind, ColumnRoles, Labels, clean, text_cells
 from possibal.data.source import SourceSpec, digest, is_folder
 from possibal.processes import collector_paused
 
@@ -31,73 +36,176 @@ EXACT = 1e15
 """Whole numbers below are shown with all their digits."""
 READ, MADE = 0.4, 0.9
 """Shares of the work that are done when the file is read, and when its features are made."""
+ENCODED = {
+    "numbers": ColumnKind.NUMBER,
+    "truths": ColumnKind.CATEGORY,
+    "words": ColumnKind.CATEGORY,
+    "dates": ColumnKind.DATE,
+    "nothing": ColumnKind.LEFT_OUT,
+}
+"""What people call the kinds of encoders."""
 
 
 # ---------------------------------------------------------------- values
 @dataclass(frozen=True, eq=False)
-class IngestedRows:
-    """Rows to label, as people see them and as numbers.
+class SourceRows:
+    """Rows of a source as people see them, before they are numbers.
 
     Attributes:
         name: the file's name without its ending, or the folder's.
-        kind: how a row is shown: "table", "text" or "image".
-        ids: unique names of the rows.
-        fields: names of what is shown of a row.
-        cells: for each row what is shown, in the order of the fields; None where it is missing.
-        text: the field that is the text.
-        media: for each row the path of its picture from the folder; empty unless pictures.
-        folder: where the pictures are, as an absolute path.
-        X: (rows, features), finite.
-        labels: those that the source has already; None where a row has none.
-        classes: the labels that are known, those found in order: numbers by size.
-        recipe: how X was made.
+        ids: unique names of the rows, of one type.
+        table: all columns; none for a folder of pictures.
+        roles: of these columns.
+        pictures: where rows are pictures.
+        labels: those that the source has already, as text; None where a row has none.
+        classes: the labels that are known, as text, those found in order: numbers by size.
+        label_type: of the labels.
         digest: SHA-256 of the file's content, or of the names and sizes of a folder's pictures.
         notes: plain sentences on what was done.
     """
 
     name: str
-    kind: str
-    ids: tuple[str, ...]
-    fields: tuple[str, ...]
-    cells: tuple[tuple[str | None, ...], ...]
-    text: str | None
-    media: tuple[str, ...]
-    folder: str | None
-    X: Matrix
+    ids: tuple[Hashable, ...]
+    table: Table
+    roles: ColumnRoles
+    pictures: ImageFiles | None
     labels: Labels
     classes: tuple[str, ...]
-    recipe: FeatureRecipe
+    label_type: NameType
     digest: str
     notes: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """How a row is shown: "table", "text" or "image"."""
+        return "image" if self.pictures else "text" if self.roles.texts else "table"
+
+    @property
+    def shown(self) -> list[int]:
+        """Places of the columns that are shown: all but labels, names and paths."""
+        hidden = {self.roles.label, self.roles.id, self.roles.image}
+        return [place for place in range(len(self.table.names)) if place not in hidden]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of what is shown of a row."""
+        return tuple(self.table.names[place] for place in self.shown)
+
+    @property
+    def text(self) -> str | None:
+        """The field that is read as the text: of several the longest."""
+        texts, columns = self.roles.texts, self.table.columns
+        longest = max(texts, key=lambda place: _usual_length(columns[place]), default=None)
+        return None if longest is None else self.table.names[longest]
+
+    @functools.cached_property
+    def cells(self) -> tuple[tuple[str | None, ...], ...]:
+        """For each row what is shown, in the order of the fields; None where it is missing."""
+        columns = [
+            _shown(self.table.columns[place], whole=place in self.roles.texts)
+            for place in self.shown
+        ]
+        return tuple(zip(*columns, strict=True)) if columns else ((),) * len(self.ids)
+
+    def part(self, rows: Sequence[int]) -> "SourceRows":
+        """Some of the rows."""
+        columns = tuple([cells[row] for row in rows] for cells in self.table.columns)
+        names = self.pictures and tuple(self.pictures.names[row] for row in rows)
+        return replace(
+            self,
+            ids=tuple(self.ids[row] for row in rows),
+            table=Table(self.table.names, columns),
+            pictures=self.pictures and ImageFiles(self.pictures.folder, names or ()),
+            labels=tuple(self.labels[row] for row in rows),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class IngestedRows:
+    """Rows to label, as people see them and as numbers.
+
+    Attributes:
+        source: the rows as people see them.
+        X: (rows, features), finite.
+        recipe: how X was made.
+        columns: how each column of the source was understood.
+        notes: plain sentences on what was done.
+    """
+
+    source: SourceRows
+    X: Matrix
+    recipe: FeatureRecipe
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def ids(self) -> tuple[Hashable, ...]:
+        """Unique names of the rows."""
+        return self.source.ids
 
 
 @dataclass(frozen=True, eq=False)
 class NewRows:
-    """Rows that were not in the pool, and their features by the pool's recipe."""
+    """Rows that were not in the pool, and their features by the pool's recipe.
 
-    ids: tuple[str, ...]
+    Attributes:
+        ids: unique names of the rows.
+        X: (rows, features).
+        table: their columns; none for a folder of pictures.
+        notes: plain sentences on what was done.
+    """
+
+    ids: tuple[Hashable, ...]
     X: Matrix
+    table: Table
     notes: tuple[str, ...]
 
 
 # ---------------------------------------------------------------- the face
 def ingest_file(wanted: SourceSpec, progress: StageProgress) -> IngestedRows:
     """Everything that a campaign needs, or one sentence on what is wrong with the source."""
-    schema.check_classes(wanted.classes)
     with collector_paused():
-        intake = (_from_folder if is_folder(wanted.source) else _from_file)(wanted, progress)
+        intake = _ingested(read_file_rows(wanted, progress), wanted, progress)
     progress("done", 1.0)
     return intake
 
 
-def ingest_frame(frame: object, wanted: SourceSpec) -> IngestedRows:
-    """The same of a data frame of pandas, polars or pyarrow, or of a two-dimensional array."""
+def ingest_frame(
+    frame: object, wanted: SourceSpec, ids: Sequence[Hashable] | None = None
+) -> IngestedRows:
+    """The same of a data frame of any library, of rows as dictionaries, or of an array.
+
+    Args:
+        frame: the rows.
+        wanted: what a user says of the columns.
+        ids: names of the rows; if left out those of the id column that is wanted, else the index
+            of a frame that has one, else 0 to m - 1.
+    """
+    return _ingested(read_frame_rows(frame, wanted, ids), wanted, lambda _words, _share: None)
+
+
+def read_file_rows(wanted: SourceSpec, progress: StageProgress) -> SourceRows:
+    """The rows of a file or folder, before they are numbers."""
+    schema.check_classes(wanted.classes)
+    rows = (_from_folder if is_folder(wanted.source) else _from_file)(wanted, progress)
+    return replace(rows, digest=digest(wanted.source))
+
+
+def read_frame_rows(
+    frame: object, wanted: SourceSpec, ids: Sequence[Hashable] | None = None
+) -> SourceRows:
+    """The rows of a frame, before they are numbers; see :func:`ingest_frame`."""
     schema.check_classes(wanted.classes)
     table = from_frame(frame)
-    _check_rows(len(table.columns[0]) if table.columns else 0, LEAST_ROWS)
-    intake = _from_table(table, wanted, lambda _words, _share: None)
-    said = repr((intake.ids, intake.fields, intake.cells)).encode(errors="surrogatepass")
-    return replace(intake, name="pool", digest=hashlib.sha256(said).hexdigest())
+    count = len(table.columns[0]) if table.columns else 0
+    _check_rows(count, LEAST_ROWS)
+    has_id = wanted.id is not None or ColumnKind.ID in wanted.kinds.values()
+    if ids is None and not has_id:
+        ids = frame_index(frame) or range(count)
+    names = None if ids is None else schema.check_ids(ids, count)
+    rows = _from_table(table, wanted, names)
+    said = repr((rows.ids, rows.fields, rows.cells)).encode(errors="surrogatepass")
+    return replace(rows, name="pool", digest=hashlib.sha256(said).hexdigest())
 
 
 def ingest_new_rows(recipe: FeatureRecipe, wanted: SourceSpec, progress: StageProgress) -> NewRows:
@@ -105,20 +213,28 @@ def ingest_new_rows(recipe: FeatureRecipe, wanted: SourceSpec, progress: StagePr
     folder = is_folder(wanted.source)
     _check_source(recipe, wanted, folder=folder)
     if folder:
-        rows, notes = _pictures(wanted)
-        ids = rows.names
+        pictures, notes = _pictures(wanted)
+        table, rows, ids = Table((), ()), pictures, pictures.names
     else:
         table, notes = _read(wanted, progress, least=1)
-        rows, ids = _rows(recipe, wanted, table), _new_ids(wanted, table)
+        rows, ids = _rows(recipe, wanted.source, table), _new_ids(wanted, table)
     if wanted.features is not None:
         rows = features.given_features(wanted.features, len(ids)).X
     X = recipe.apply(rows, lambda share: progress("making features", READ + share * (1 - READ)))
-    return NewRows(ids, X, notes)
+    return NewRows(ids, X, table, notes)
 
 
 def frame_features(recipe: FeatureRecipe, frame: object) -> Matrix:
     """(rows, features): the rows of a frame, of whatever library, by a fitted recipe."""
-    return recipe.apply(_rows(recipe, SourceSpec(Path()), from_frame(frame)))
+    return recipe.apply(_rows(recipe, Path(), from_frame(frame)))
+
+
+def source_features(recipe: FeatureRecipe, rows: SourceRows) -> Matrix:
+    """(rows, features): rows of a source by a fitted recipe."""
+    if recipe.kind == "image" and rows.pictures is not None:
+        return recipe.apply(rows.pictures)
+    folder = rows.pictures.folder / "table" if rows.pictures else Path()
+    return recipe.apply(_rows(recipe, folder, rows.table))
 
 
 def _check_source(recipe: FeatureRecipe, wanted: SourceSpec, *, folder: bool) -> None:
@@ -129,23 +245,26 @@ def _check_source(recipe: FeatureRecipe, wanted: SourceSpec, *, folder: bool) ->
             f"features must be {'given' if own else 'left out'}, as for the pool; "
             f"got {wanted.features and wanted.features.name!r}. Do as you did for the pool."
         )
-    if not own and folder != (recipe.kind == "image" and recipe.column is None):
+    if not own and folder != (recipe.kind == "image" and not recipe.columns):
         raise ValueError(
             f"file must be a {'table' if folder else 'folder of pictures'}, as for the pool; "
             f"got {str(wanted.source)!r}. Name another one."
         )
 
 
-def _rows(recipe: FeatureRecipe, wanted: SourceSpec, table: Table) -> features.Rows:
-    """What the recipe takes of a table."""
-    if recipe.kind == "text" and recipe.column is not None:
-        return text_cells(table.columns[find_column("text", recipe.column, table.names)])
-    if recipe.kind == "image" and recipe.column is not None:
-        return _media(wanted, table, find_column("image", recipe.column, table.names))
+def _rows(recipe: FeatureRecipe, source: Path, table: Table) -> features.Rows:
+    """What a recipe takes of a table, whose pictures are in the folder of its source."""
+    if recipe.parts:
+        return tuple(_rows(part, source, table) for part in recipe.parts)
+    named = Table(recipe.columns, tuple(pool_column(table, name) for name in recipe.columns))
+    if recipe.kind == "text" and named.names:
+        return _joined(named, range(len(named.names)))
+    if recipe.kind == "image" and named.names:
+        return _media(source, named, 0)
     return table
 
 
-def _new_ids(wanted: SourceSpec, table: Table) -> tuple[str, ...]:
+def _new_ids(wanted: SourceSpec, table: Table) -> tuple[Hashable, ...]:
     """Names of new rows, found as those of the pool were."""
     if wanted.id is not None:
         return schema.row_ids(table, find_column("id", wanted.id, table.names))
@@ -153,33 +272,34 @@ def _new_ids(wanted: SourceSpec, table: Table) -> tuple[str, ...]:
 
 
 # ---------------------------------------------------------------- folders
-def _from_folder(wanted: SourceSpec, progress: StageProgress) -> IngestedRows:
+def _from_folder(wanted: SourceSpec, _progress: StageProgress) -> SourceRows:
     """The pictures of a folder."""
-    for option in ("label", "id", "text", "image", "encoding"):
-        if getattr(wanted, option) is not None:
+    for option in ("label", "id", "text", "image", "encoding", "use", "leave_out"):
+        if getattr(wanted, option):
             raise ValueError(
                 f"{option} must be left out for a folder of pictures; "
-                f"got {getattr(wanted, option)!r}. Name a file that lists the pictures instead."
+                f"got {_first(getattr(wanted, option))!r}. "
+                "Name a file that lists the pictures instead."
             )
     pictures, notes = _pictures(wanted)
     _check_rows(len(pictures.names), LEAST_ROWS)
-    made = _made(wanted, pictures, len(pictures.names), None, progress)
-    return IngestedRows(
+    return SourceRows(
         name=pictures.folder.name,
-        kind="image",
         ids=pictures.names,
-        fields=(),
-        cells=((),) * len(pictures.names),
-        text=None,
-        media=pictures.names,
-        folder=str(pictures.folder),
-        X=made.X,
+        table=Table((), ()),
+        roles=ColumnRoles(None, None, (), None, (), {}, ()),
+        pictures=pictures,
         labels=(None,) * len(pictures.names),
         classes=wanted.classes,
-        recipe=made.recipe,
-        digest=digest(wanted.source),
-        notes=(*notes, *made.notes),
+        label_type=NameType.TEXT,
+        digest="",
+        notes=notes,
     )
+
+
+def _first(given: str | tuple[str, ...]) -> str:
+    """An option, or the first of several."""
+    return given if isinstance(given, str) else given[0]
 
 
 def _pictures(wanted: SourceSpec) -> tuple[ImageFiles, tuple[str, ...]]:
@@ -210,42 +330,29 @@ def _counted(count: int, one: str, many: str) -> tuple[str, ...]:
 
 
 # ---------------------------------------------------------------- files
-def _from_file(wanted: SourceSpec, progress: StageProgress) -> IngestedRows:
+def _from_file(wanted: SourceSpec, progress: StageProgress) -> SourceRows:
     """The rows of a file."""
     table, notes = _read(wanted, progress, LEAST_ROWS)
-    intake = _from_table(table, wanted, progress)
-    name, content = _stem(wanted.source.name), digest(wanted.source)
-    return replace(intake, name=name, digest=content, notes=(*notes, *intake.notes))
+    rows = _from_table(table, wanted, None)
+    return replace(rows, name=_stem(wanted.source.name), notes=(*notes, *rows.notes))
 
 
-def _from_table(table: Table, wanted: SourceSpec, progress: StageProgress) -> IngestedRows:
+def _from_table(table: Table, wanted: SourceSpec, ids: tuple[Hashable, ...] | None) -> SourceRows:
     """The rows of a table that has no name yet."""
-    asked = {role: getattr(wanted, role) for role in ("label", "id", "text", "image")}
-    role = schema.infer_roles(table, asked)
-    ids = schema.row_ids(table, role.id)
-    labels, classes = schema.row_labels(table, role.label, wanted.classes)
-    shown = [i for i in range(len(table.names)) if i not in (role.label, role.id, role.image)]
-    fields = Table(tuple(table.names[i] for i in shown), tuple(table.columns[i] for i in shown))
-    name = None if role.text is None else table.names[role.text]
-    pictures = None if role.image is None else _media(wanted, table, role.image)
-    made = _made(wanted, pictures or fields, len(ids), name or wanted.image, progress)
-    progress("preparing rows", MADE)
-    cells = [_shown(table.columns[i], whole=i == role.text) for i in shown]
-    return IngestedRows(
+    roles = schema.infer_roles(table, wanted, has_index=ids is not None)
+    labels, classes = schema.row_labels(table, roles.label, wanted.classes)
+    kind = NameType.TEXT if roles.label is None else schema.cell_type(table.columns[roles.label])
+    return SourceRows(
         name="",
-        kind="image" if pictures else "table" if name is None else "text",
-        ids=ids,
-        fields=fields.names,
-        cells=tuple(zip(*cells, strict=True)) if cells else ((),) * len(ids),
-        text=name,
-        media=pictures.names if pictures else (),
-        folder=str(pictures.folder) if pictures else None,
-        X=made.X,
+        ids=schema.row_ids(table, roles.id) if ids is None else ids,
+        table=table,
+        roles=roles,
+        pictures=None if roles.image is None else _media(wanted.source, table, roles.image),
         labels=labels,
         classes=classes,
-        recipe=made.recipe,
+        label_type=kind,
         digest="",
-        notes=(*role.notes, *made.notes),
+        notes=roles.notes,
     )
 
 
@@ -271,35 +378,9 @@ def _check_rows(rows: int, least: int) -> None:
         raise ValueError(f"file must have at least {least} rows; got {rows}. Add rows.")
 
 
-def _made(
-    wanted: SourceSpec,
-    rows: ImageFiles | Table,
-    count: int,
-    column: str | None,
-    progress: StageProgress,
-) -> FeatureMatrix:
-    """A recipe fitted to so many rows, and their feature matrix."""
-
-    def report(share: float) -> None:
-        progress("making features", READ + share * (MADE - READ))
-
-    report(0.0)
-    if wanted.features is not None:
-        return features.given_features(wanted.features, count)
-    if isinstance(rows, ImageFiles):
-        return features.image_features(rows, column, report)
-    if column is None:
-        return features.table_features(rows)
-    made = features.text_features(
-        text_cells(rows.columns[rows.names.index(column)]), column, report
-    )
-    alone = f"column {column} alone makes features; the other columns are only shown."
-    return made if len(rows.names) == 1 else replace(made, notes=(alone, *made.notes))
-
-
-def _media(wanted: SourceSpec, table: Table, place: int) -> ImageFiles:
+def _media(source: Path, table: Table, place: int) -> ImageFiles:
     """The pictures that a column names, all of them in the file's folder."""
-    folder, column = wanted.source.resolve().parent, table.names[place]
+    folder, column = source.resolve().parent, table.names[place]
     names = text_cells(table.columns[place])
     for row, name in enumerate(names, start=1):
         where = f"row {row} of column {column!r}"
@@ -309,7 +390,94 @@ def _media(wanted: SourceSpec, table: Table, place: int) -> ImageFiles:
     return ImageFiles(folder, cast("tuple[str, ...]", names))
 
 
+# ---------------------------------------------------------------- numbers
+def _ingested(rows: SourceRows, wanted: SourceSpec, progress: StageProgress) -> IngestedRows:
+    """Rows with the features of a recipe that is fitted to them."""
+
+    def report(share: float) -> None:
+        progress("making features", READ + share * (MADE - READ))
+
+    report(0.0)
+    made = _features(rows, wanted, report)
+    progress("preparing rows", MADE)
+    columns = _columns(rows, made, wanted)
+    return IngestedRows(rows, made.X, made.recipe, columns, (*rows.notes, *made.notes))
+
+
+def _features(
+    rows: SourceRows, wanted: SourceSpec, report: Callable[[float], None]
+) -> FeatureMatrix:
+    """The features of texts, pictures and other columns, a block for each."""
+    if wanted.features is not None:
+        return features.given_features(wanted.features, len(rows.ids))
+    table, roles, parts = rows.table, rows.roles, list[FeatureMatrix]()
+    if rows.pictures is not None:
+        column = None if roles.image is None else table.names[roles.image]
+        parts.append(features.image_features(rows.pictures, column, report))
+    if roles.texts:
+        names = [table.names[place] for place in roles.texts]
+        parts.append(features.text_features(_joined(table, roles.texts), names, report))
+    made = _table_features(rows)
+    if not parts:
+        features.check_helpful(made)
+    return features.mixed_features([*parts, made])
+
+
+def _table_features(rows: SourceRows) -> FeatureMatrix:
+    """The features of columns that are neither texts nor pictures, owned by the fields shown."""
+    table, places = rows.table, rows.roles.table
+    part = Table(tuple(table.names[i] for i in places), tuple(table.columns[i] for i in places))
+    made = features.table_features(part, rows.roles.kinds)
+    owners = tuple(rows.shown.index(places[owner]) for owner in made.recipe.owners)
+    return replace(made, recipe=replace(made.recipe, owners=owners))
+
+
+def _joined(table: Table, places: Sequence[int]) -> tuple[str | None, ...]:
+    """The texts of several columns as one for each row."""
+    columns = [text_cells(table.columns[place]) for place in places]
+    if len(columns) == 1:
+        return columns[0]
+    rows = zip(*columns, strict=True)
+    return tuple("\n".join(text for text in row if text) or None for row in rows)
+
+
+# ---------------------------------------------------------------- what was understood
+def _columns(rows: SourceRows, made: FeatureMatrix, wanted: SourceSpec) -> tuple[Column, ...]:
+    """How each column was understood."""
+    roles, table = rows.roles, rows.table
+    settled = {
+        **dict.fromkeys(roles.texts, ColumnKind.TEXT),
+        roles.image: ColumnKind.PICTURE,
+        roles.id: ColumnKind.ID,
+        roles.label: ColumnKind.LABEL,
+    }
+    encoders = {one.name: one for one in made.encoders}
+    return tuple(
+        Column(name, settled[place]) if place in settled else _column(name, encoders, wanted)
+        for place, name in enumerate(table.names)
+    )
+
+
+def _column(name: str, encoders: Mapping[str, Encoder], wanted: SourceSpec) -> Column:
+    """How a column without a role was understood, and what was done to it."""
+    if name not in encoders:
+        asked = (
+            "only shown, for your own numbers are learnt from"
+            if wanted.features
+            else "as you asked"
+        )
+        return Column(name, ColumnKind.LEFT_OUT, asked)
+    encoder = encoders[name]
+    note = encoder.note.removeprefix(f"column {name} ").removesuffix(" and was left out.")
+    return Column(name, ENCODED[encoder.kind], note.removesuffix("."))
+
+
 # ---------------------------------------------------------------- what is shown
+def _usual_length(cells: Cells) -> float:
+    """Characters that half of the texts of a column have at least."""
+    return median(len(str(cell)) for cell in cells if cell is not None)
+
+
 def _shown(cells: Cells, *, whole: bool) -> list[str | None]:
     """Cells as people read them, missing ones None; long ones cut unless they are wanted whole."""
     kinds = set(map(type, cells))

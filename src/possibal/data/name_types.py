@@ -26,7 +26,8 @@ class NameType(StrEnum):
             value = READ[self](text)
         except (KeyError, ValueError):
             return text
-        return value if written(value) == text else text
+        is_same = value == value if self is NameType.REAL else written(value) == text  # noqa: PLR0124 - NaN
+        return value if is_same else text
 
 
 READ: dict[NameType, Callable[[str], Hashable]] = {

@@ -1,4 +1,4 @@
-"""Strict parsers of tabular files: CSV, TSV, Parquet, JSON lines and ARFF.
+"""Strict parsers of tabular files: CSV, TSV, Parquet, JSON, spreadsheets, lines of text and ARFF.
 
 read_table(path) -> ParsedFile infers types: digits are numbers, and NA is a missing cell.
 read_sheet(path) -> Sheet is all text, as it was written: 007 stays 007, and NA is a word.
@@ -30,7 +30,16 @@ from possibal.data.decoding import (
     no_progress,
     read_file,
 )
-from possibal.data.encoders import Cells, Table, cell_text, is_missing, unique_names
+from possibal.data.encoders import (
+    MISSING,
+    Cells,
+    Table,
+    TypedCells,
+    cell_text,
+    is_missing,
+    unique_names,
+)
+from possibal.data.spreadsheets import first_sheet
 from possibal.data.writers import ending_of, unescape_formula
 from possibal.errors import INSTALL, MissingPackageError, summary
 
@@ -41,8 +50,15 @@ MOST_COLUMNS = 2000
 LONGEST_CELL = 1_000_000
 """Characters; more are a file in a cell."""
 SEPARATORS = ",;\t"
+TEXT = "text"
+"""The only column of lines of text."""
 FIRST = re.compile(r"[^\r\n]*\S[^\r\n]*")
 """The first line that is not blank."""
+LIST = re.compile(r"[ \t\r\n]*\[[ \t\r\n]*(\][ \t\r\n]*\Z)?")
+NEXT = re.compile(r"[ \t\r\n]*(?:,|(\])[ \t\r\n]*\Z)[ \t\r\n]*")
+"""What begins a list in JSON, and what follows an entry; the last part if it ends there."""
+OBJECTS = "hold a list of JSON objects"
+NUMBERS_AS_NAMES = "the first line was taken as the names of the columns, though most are numbers."
 
 # The csv module has one limit for the whole process, 131072 characters. It is raised once, and so
 # high that a quotation mark left open is found as such; the length of cells is checked here.
@@ -147,7 +163,11 @@ def _each_once(content: RawFile, given: Sequence[str]) -> tuple[str, ...]:
 
 
 def _checked(
-    content: RawFile, table: Table, lines: Sequence[int] = (), notes: tuple[str, ...] = ()
+    content: RawFile,
+    table: Table,
+    lines: Sequence[int] = (),
+    notes: tuple[str, ...] = (),
+    counted: str = "line",
 ) -> ParsedFile:
     """The table, if it has rows and none of its cells is huge or binary.
 
@@ -156,6 +176,7 @@ def _checked(
         table: as read.
         lines: in which line each row begins, if it is a matter of lines.
         notes: what was done.
+        counted: what they are lines of, if not of text.
     """
     if not table.columns or not len(table.columns[0]):
         raise content.refused("have rows", "none", "Add rows below the names of the columns.")
@@ -163,7 +184,7 @@ def _checked(
         # All at once, since a test of each cell would take longer than to read it.
         if str in set(map(type, cells)) and _is_any_bad(cells):
             row = next(i for i, cell in enumerate(cells) if isinstance(cell, str) and _is_bad(cell))
-            place = f"line {lines[row]}" if lines else f"row {row + 1}"
+            place = f"{counted} {lines[row]}" if lines else f"row {row + 1}"
             raise _bad_cell(content, cells[row], f"{place}, column {brief(name)},")
     return ParsedFile(table, notes)
 
@@ -225,13 +246,25 @@ def _separated(content: RawFile, text: str, separator: str) -> ParsedFile:
         lines.append(began)
     # Where a semicolon separates cells, a comma may separate decimals.
     decimal = "," if separator == ";" else "."
-    cells = list[Cells]()
-    for words in zip(*rows, strict=True):
-        cells.append(_typed(words, decimal))
+    cells, notes = list[Cells](), [NUMBERS_AS_NAMES] if _are_numbers(names) else []
+    # Without rows there are no columns.
+    for name, words in zip(names, zip(*rows, strict=True), strict=False):
+        typed = _typed(words, decimal)
+        cells.append(typed.cells)
+        notes += _note(typed, name)
         content.progress(PARSED + (1 - PARSED) * len(cells) / len(names))
-    note = "the first line was taken as the names of the columns, though most are numbers."
-    odd = sum(encoders.is_number(name) for name in names) > len(names) / 2
-    return _checked(content, Table(names, tuple(cells)), lines, (note,) if odd else ())
+    return _checked(content, Table(names, tuple(cells)), lines, tuple(notes))
+
+
+def _are_numbers(names: Sequence[str]) -> bool:
+    """Whether most names are numbers, as in a file that has no names."""
+    return sum(map(encoders.is_number, names)) > len(names) / 2
+
+
+def _note(typed: TypedCells, name: str) -> list[str]:
+    """The note on how the numbers of a column were written, if it needs one."""
+    note = "" if typed.numerals is None else typed.numerals.note(name)
+    return [note] if note else []
 
 
 def _csv_rows(
@@ -291,14 +324,14 @@ def _unclosed(content: RawFile, before: Sequence[str], began: int) -> ValueError
     return content.refused("close each quotation mark", got, "Close it, or take it out.")
 
 
-def _typed(words: Sequence[str], decimal: str) -> Cells:
-    """The same as `encoders.infer_type`, with a fast path for blanks and numbers with a point."""
+def _typed(words: Sequence[str], decimal: str) -> TypedCells:
+    """The same as `encoders.infer_column`, with a fast path for blanks and numbers with a point."""
     together, present = "".join(words), len(words) - words.count("")
     # A number has one point at most: as many points as numbers, and none is a code or missing.
     if together.count(".") == present and "_" not in together:
         with suppress(ValueError):
-            return [float(word) if word else None for word in words]
-    return encoders.infer_type(words, decimal)
+            return TypedCells([float(word) if word else None for word in words])
+    return encoders.infer_column(words, decimal)
 
 
 # ---------------------------------------------------------------- JSON lines
@@ -309,6 +342,13 @@ def _json_lines(content: RawFile) -> ParsedFile:
         if not line.isspace():
             rows.append(_object(content, line, number))
             lines.append(number)
+    return _from_objects(content, rows, lines)
+
+
+def _from_objects(
+    content: RawFile, rows: Sequence[dict[str, Any]], lines: Sequence[int]
+) -> ParsedFile:
+    """The table of JSON objects; a key is a column."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     names = _names(content, keys)
     cells = tuple(_plain_all([row.get(key) for row in rows]) for key in keys)
@@ -362,6 +402,116 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON holds anything
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return float(str(value)) if isinstance(value, int) and abs(value) > encoders.LARGEST else value
+
+
+# ---------------------------------------------------------------- JSON
+def _json(content: RawFile) -> ParsedFile:
+    """A table of JSON objects, in one list or one in each line."""
+    text = decode(content)
+    first = next(FIRST.finditer(text))
+    line = first.group().strip()
+    if line.startswith("{") and line.endswith("}") and text[first.end() :].strip():
+        return _json_lines(content)
+    rows, lines = list[dict[str, Any]](), list[int]()
+    for number, value in _entries(content, text):
+        rows.append(value)
+        lines.append(number)
+    return _from_objects(content, rows, lines)
+
+
+def _entries(content: RawFile, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Incremental JSON parser: the line where each object of a list begins, and the object."""
+    found, counted, line = LIST.match(text), 0, 1
+    if found is None:
+        raise _no_list(content, text)
+    while not found[1]:
+        began = found.end()
+        line, counted = line + text.count("\n", counted, began), began
+        value, end = _entry(content, text, began, line)
+        yield line, value
+        content.progress(PARSED * end / len(text))
+        found = NEXT.match(text, end)
+        if found is None:
+            raise _no_json(content, json.JSONDecodeError("Expecting ',' or ']'", text, end))
+
+
+def _entry(content: RawFile, text: str, began: int, line: int) -> tuple[dict[str, Any], int]:
+    """The object of a list that begins at a place, and where it ends."""
+    try:
+        value, end = JSON.raw_decode(text, began)
+        why = "" if isinstance(value, dict) else brief(value)
+    except json.JSONDecodeError as error:
+        raise _no_json(content, error) from None
+    except (ValueError, RecursionError) as error:
+        value, end, why = {}, began, str(error)
+    if why:
+        raise content.refused(OBJECTS, f"{why} at line {line}", "Mend it.")
+    return value, end
+
+
+def _no_list(content: RawFile, text: str) -> ValueError:
+    """The sentence on JSON that is no list, or on what is no JSON."""
+    try:
+        got = brief(JSON.decode(text))
+    except json.JSONDecodeError as error:
+        return _no_json(content, error)
+    except (ValueError, RecursionError) as error:
+        got = str(error)
+    return content.refused(OBJECTS, got, "Write a list of objects, one for each row.")
+
+
+def _no_json(content: RawFile, error: json.JSONDecodeError) -> ValueError:
+    """The sentence on text that is no JSON."""
+    got = f"no JSON ({error.msg}, character {error.colno}) at line {error.lineno}"
+    return content.refused(OBJECTS, got, "Mend the line.")
+
+
+# ---------------------------------------------------------------- spreadsheets
+def _spreadsheet(content: RawFile) -> ParsedFile:
+    """The table of the first sheet; rows and columns without any cell do not count."""
+    sheet = first_sheet(content)
+    places, rows = list[int](), list[list[Any]]()
+    for place, row in enumerate(sheet.rows, start=1):
+        if any(cell != "" for cell in row):
+            places.append(place)
+            rows.append(row)
+        content.progress(PARSED * place / len(sheet.rows))
+    if not rows:
+        raise content.empty()
+    columns = [cells for cells in zip(*rows, strict=True) if any(cell != "" for cell in cells)]
+    names = _names(content, [cell_text(head) for head, *_ in columns])
+    cells, notes = list[Cells](), [sheet.note] if sheet.note else []
+    notes += [NUMBERS_AS_NAMES] if _are_numbers(names) else []
+    for name, (_, *given) in zip(names, columns, strict=True):
+        typed = _sheet_cells(given)
+        cells.append(typed.cells)
+        notes += _note(typed, name)
+        content.progress(PARSED + (1 - PARSED) * len(cells) / len(names))
+    return _checked(content, Table(names, tuple(cells)), places[1:], tuple(notes), "row")
+
+
+def _sheet_cells(given: Sequence[Any]) -> TypedCells:
+    """The cells of a sheet's column; those that are all text are typed as in a CSV file."""
+    cells = [None if isinstance(cell, str) and cell.strip() in MISSING else cell for cell in given]
+    if set(map(type, cells)) - {type(None)} == {str}:
+        return encoders.infer_column(cell or "" for cell in cells)
+    return TypedCells(cells)
+
+
+# ---------------------------------------------------------------- lines of text
+def _text_lines(content: RawFile) -> ParsedFile:
+    """A table of one column, in which each line that is not blank is a row."""
+    rows, lines, count = list[str](), list[int](), 0
+    for line in Lines(decode(content), content.progress):
+        count += 1
+        if text := line.strip():
+            rows.append(text)
+            lines.append(count)
+    blank = count - len(rows)
+    notes = [f"{blank} blank line{'s were' if blank > 1 else ' was'} left out."] if blank else []
+    if all("\t" in row for row in rows):
+        notes.append("each line was taken as one text, though all have tabs as a .tsv file has.")
+    return _checked(content, Table((TEXT,), (rows,)), lines, tuple(notes))
 
 
 # ---------------------------------------------------------------- ARFF
@@ -442,8 +592,18 @@ READERS: dict[str, Reader] = {
     ".csv": _csv,
     ".csv.gz": _csv,
     ".tsv": _tsv,
+    ".tsv.gz": _tsv,
+    ".xlsx": _spreadsheet,
+    ".xls": _spreadsheet,
+    ".ods": _spreadsheet,
     ".parquet": _parquet,
+    ".json": _json,
+    ".json.gz": _json,
     ".jsonl": _json_lines,
+    ".jsonl.gz": _json_lines,
     ".ndjson": _json_lines,
+    ".ndjson.gz": _json_lines,
+    ".txt": _text_lines,
+    ".txt.gz": _text_lines,
     ".arff": _arff,
 }

@@ -1,27 +1,42 @@
-"""Schema inference: which columns are labels, names of rows, texts or paths of pictures."""
+"""Schema inference: what columns are, and which of them hold labels, names, texts or pictures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from statistics import median
 from typing import TypeAlias
 
+import numpy as np
+
+from possibal.arguments import as_python, choice, is_hashable
 from possibal.data.encoders import (
+    NAMING,
     NUMBERS,
     TRUTHS,
     Cells,
     Table,
     cell_text,
     find_column,
+    fit_encoder,
+    is_called,
     is_missing,
     mapped,
+    number_values,
+    numbers_rows,
 )
+from possibal.data.name_types import NameType
+from possibal.data.source import SourceSpec
 
 Labels: TypeAlias = tuple[str | None, ...]
 
 LEAST_CLASSES, MOST_CLASSES = 2, 50
+MISSING_TYPES = frozenset(["NAType", "NaTType"])
+"""What pandas has for missing names."""
 LONGEST_LABEL = 200
 WORDY = 5
 """Words that half the cells of a column of prose have at least."""
+FEW_TEXTS = 10
+"""More different texts than these make a column of prose, even where most rows have none."""
 
 
 # ---------------------------------------------------------------- text
@@ -45,62 +60,171 @@ def clean(text: str) -> str:
 
 
 # ---------------------------------------------------------------- roles
+class ColumnKind(StrEnum):
+    """How a column is understood; the value is what people read."""
+
+    NUMBER = "number"
+    CATEGORY = "category"
+    TEXT = "text"
+    DATE = "date"
+    PICTURE = "picture"
+    ID = "id"
+    LABEL = "label"
+    LEFT_OUT = "left out"
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a column was understood, and a few words on why or what was done."""
+
+    name: str
+    kind: ColumnKind
+    note: str = ""
+
+
 @dataclass(frozen=True)
 class ColumnRoles:
-    """Inferred schema: places of the columns that have a role, and notes on how it was found."""
+    """Inferred schema: places of the columns that have a role, and notes on how it was found.
+
+    Attributes:
+        label: of the labels, if there are any.
+        id: of the names of rows, if they have any.
+        texts: of the texts, which are read as one.
+        image: of the paths of pictures, if rows are pictures.
+        table: of the other columns that may be learnt from.
+        kinds: of these, what a user says that they are, by their names.
+        notes: plain sentences.
+    """
 
     label: int | None
     id: int | None
-    text: int | None
+    texts: tuple[int, ...]
     image: int | None
+    table: tuple[int, ...]
+    kinds: Mapping[str, str]
     notes: tuple[str, ...]
 
 
-def infer_roles(table: Table, wanted: Mapping[str, str | None]) -> ColumnRoles:
+@dataclass(frozen=True)
+class _Wishes:
+    """What a user says of columns, by their places."""
+
+    roles: dict[str, int | None]
+    texts: tuple[int, ...]
+    use: frozenset[int]
+    left_out: frozenset[int]
+    kinds: dict[str, str]
+
+    @property
+    def taken(self) -> set[int | None]:
+        """Columns whose role is settled."""
+        return {*self.roles.values(), *self.texts, *self.left_out}
+
+
+def infer_roles(table: Table, wanted: SourceSpec, *, has_index: bool = False) -> ColumnRoles:
     """Schema inference: the roles that are asked for, and those that names and cells suggest.
 
     Args:
         table: the data.
-        wanted: the columns for "label", "id", "text" and "image"; None to find one.
+        wanted: what a user says of the columns.
+        has_index: whether rows have names or places of their own, so that no column names them.
     """
-    places = {
-        role: None if name is None else find_column(role, name, table.names)
-        for role, name in wanted.items()
-    }
-    _check_apart(places, table)
-    label, id_, text, image = (places[role] for role in ("label", "id", "text", "image"))
-    notes = list[str]()
+    told = _wishes(table, wanted)
+    label, id_, notes = told.roles["label"], told.roles["id"], list[str]()
     if label is None:
-        label, said = _usual_label(table, taken={id_, text, image})
+        label, said = _usual_label(table, told.taken)
         notes += said
-    if id_ is None:
-        id_, said = usual_id(table, taken={label, text, image})
+    if id_ is None and not has_index:
+        id_, said = usual_id(table, told.taken | told.use | {label})
         notes += said
-    if text is None and image is None:
-        text, said = _prose(table, taken={label, id_})
-        notes += said
-    elif text is not None:
-        _check_words(table, text)
-    return ColumnRoles(label, id_, text, image, tuple(notes))
+    settled = told.taken | {label, id_}
+    free = [i for i in range(len(table.names)) if i not in settled]
+    texts = told.texts
+    if not texts:
+        texts = tuple(i for i in free if table.names[i] not in told.kinds and _is_prose(table, i))
+        texts = tuple(i for i in texts if i in told.use or not told.use)
+        notes += _said_texts(table, texts)
+    rest = tuple(i for i in free if i not in texts and (i in told.use or not told.use))
+    insisted = {table.names[i]: _insisted(table, i) for i in rest if i in told.use}
+    kinds = {**insisted, **told.kinds}
+    return ColumnRoles(
+        label=label,
+        id=id_,
+        texts=texts,
+        image=told.roles["image"],
+        table=rest,
+        kinds={name: kind for name, kind in kinds.items() if kind},
+        notes=tuple(notes),
+    )
 
 
-def _check_apart(places: Mapping[str, int | None], table: Table) -> None:
+def _wishes(table: Table, wanted: SourceSpec) -> _Wishes:
+    """What a user says of columns, each of one thing; or one sentence on what cannot be."""
+    by_kind = {kind: _of_kind(table, wanted, kind) for kind in ColumnKind}
+    roles = {
+        "label": _only("label", wanted.label, by_kind[ColumnKind.LABEL], table),
+        "id": _only("id", wanted.id, by_kind[ColumnKind.ID], table),
+        "image": _only("image", wanted.image, by_kind[ColumnKind.PICTURE], table),
+    }
+    texts = (*listed("text", wanted.text, table), *by_kind[ColumnKind.TEXT])
+    out = (*listed("leave_out", wanted.leave_out, table), *by_kind[ColumnKind.LEFT_OUT])
+    used = listed("use", wanted.use, table)
+    one_each = [(role, place) for role, place in roles.items() if place is not None]
+    one_each += [("text", place) for place in texts] + [("leave_out", place) for place in out]
+    _check_apart(table, one_each)
+    _check_apart(table, [*(("use", i) for i in used), *(("leave_out", i) for i in out)])
+    _check_words(table, texts)
+    plain = {ColumnKind.NUMBER, ColumnKind.CATEGORY, ColumnKind.DATE}
+    kinds = {table.names[i]: str(kind) for kind in plain for i in by_kind[kind]}
+    return _Wishes(roles, texts, frozenset(used), frozenset(out), kinds)
+
+
+def listed(argument: str, given: Sequence[str], table: Table) -> tuple[int, ...]:
+    """Places of columns that are named, one by one or with commas between them."""
+    places = dict[int, None]()
+    for name in given:
+        parts = [name] if name in table.names else [part.strip() for part in name.split(",")]
+        for part in filter(None, parts):
+            places[find_column(argument, part, table.names)] = None
+    return tuple(places)
+
+
+def _of_kind(table: Table, wanted: SourceSpec, kind: ColumnKind) -> tuple[int, ...]:
+    """Places of the columns that a user says to be of a kind."""
+    for name, told in wanted.kinds.items():
+        choice("columns", told, {str(one): one for one in ColumnKind})
+        find_column("columns", name, table.names)
+    return tuple(table.names.index(name) for name, told in wanted.kinds.items() if told == kind)
+
+
+def _only(argument: str, name: str | None, others: Sequence[int], table: Table) -> int | None:
+    """The place of the one column that has a role, if any has."""
+    places = {*others} | ({find_column(argument, name, table.names)} if name is not None else set())
+    if len(places) > 1:
+        shown = " and ".join(repr(table.names[place]) for place in sorted(places))
+        raise ValueError(f"{argument} must be one column; got {shown}. Leave one of them out.")
+    return next(iter(places), None)
+
+
+def _check_apart(table: Table, roles: Iterable[tuple[str, int]]) -> None:
     """Refuse one column for two roles; a path may well name its row."""
     first = dict[int, str]()
-    for role, place in places.items():
-        if place is None:
-            continue
+    for role, place in roles:
         other = first.setdefault(place, role)
         if other != role and {other, role} != {"id", "image"}:
             raise ValueError(
                 f"{role} must be another column than {other}; got {table.names[place]!r} for both. "
                 "Leave one of them out."
             )
-    if places["text"] is not None and places["image"] is not None:
-        raise ValueError(
-            f"text must be left out where rows are pictures; got {table.names[places['text']]!r}. "
-            "It is shown beside the picture anyway."
-        )
+
+
+def _insisted(table: Table, place: int) -> str | None:
+    """The kind of a column that a user wants to be used, where inference would leave it out."""
+    cells = table.columns[place]
+    if fit_encoder(table.names[place], cells).features:
+        return None
+    numbers = np.isfinite(number_values(cells)).any()
+    return str(ColumnKind.NUMBER if numbers else ColumnKind.CATEGORY)
 
 
 def _called(table: Table, name: str, taken: set[int | None]) -> int | None:
@@ -121,51 +245,82 @@ def _usual_label(table: Table, taken: set[int | None]) -> tuple[int | None, list
 
 
 def usual_id(table: Table, taken: set[int | None]) -> tuple[int | None, list[str]]:
-    """A column called id, if it names each row once, and what is to be said."""
-    place = _called(table, "id", taken)
+    """A column that names each row once, and what is to be said.
+
+    One that is called id, else the first that numbers the rows, else the first of words that is
+    called a number or a key of something.
+    """
+    place, notes = _called(table, "id", taken), list[str]()
+    if place is not None and not _names_each(table, place):
+        notes = [f"column {table.names[place]} does not name each row once; rows are numbered."]
+        place = None
+    if place is None and not notes:
+        free = [i for i in range(len(table.names)) if i not in taken]
+        rules = (_numbers_rows, _is_key)
+        place = next((i for rule in rules for i in free if rule(table, i)), None)
     if place is None:
-        return None, []
-    found = text_cells(table.columns[place])
-    if None in found or len(set(found)) < len(found):
-        return None, [
-            f"column {table.names[place]} does not name each row once; rows are numbered."
-        ]
+        return None, notes
     return place, [f"column {table.names[place]} was taken as the name of each row."]
 
 
-def _prose(table: Table, taken: set[int | None]) -> tuple[int | None, list[str]]:
-    """The only column that looks like prose, and what is to be said."""
-    free = (i for i in range(len(table.names)) if i not in taken)
-    found = [i for i in free if _is_prose(table.columns[i])]
-    if len(found) != 1:
-        return None, []
-    name = table.names[found[0]]
-    return found[0], [f"column {name} was taken as the text; --text COLUMN chooses another."]
+def _names_each(table: Table, place: int) -> bool:
+    """Whether the cells of a column are all there and all different."""
+    found = text_cells(table.columns[place])
+    return None not in found and len(set(found)) == len(found)
 
 
-def _is_prose(cells: Cells) -> bool:
+def _numbers_rows(table: Table, place: int) -> bool:
+    """Whether a column of numbers numbers the rows."""
+    cells = table.columns[place]
+    if not all(issubclass(kind, NUMBERS) for kind in set(map(type, cells))):
+        return False
+    return numbers_rows(table.names[place], number_values(cells))
+
+
+def _is_key(table: Table, place: int) -> bool:
+    """Whether a column of words names each row once, and is called so."""
+    is_words = set(map(type, table.columns[place])) == {str}
+    return is_words and is_called(table.names[place], NAMING) and _names_each(table, place)
+
+
+def _is_prose(table: Table, place: int) -> bool:
     """Whether cells are texts of several words that seldom recur."""
+    cells = table.columns[place]
     if set(map(type, cells)) - {type(None)} != {str}:
         return False
-    if len(set(cells) - {None}) <= len(cells) / 2:
+    present = [text for text in cells if text is not None]
+    if len(set(present)) <= max(len(present) / 2, min(len(cells) / 2, FEW_TEXTS)):
         return False
-    return median(len(text.split()) for text in cells if text is not None) >= WORDY
+    return median(len(text.split()) for text in present) >= WORDY
 
 
-def _check_words(table: Table, place: int) -> None:
+def _said_texts(table: Table, texts: Sequence[int]) -> list[str]:
+    """What is to be said of columns of prose."""
+    if not texts:
+        return []
+    names = " and ".join(table.names[place] for place in texts)
+    were = "column {} was" if len(texts) == 1 else "columns {} were"
+    return [f"{were.format(names)} taken as the text; --text COLUMN,COLUMN chooses others."]
+
+
+def _check_words(table: Table, texts: Sequence[int]) -> None:
     """Refuse a text column without words."""
-    if not any(isinstance(cell, str) for cell in table.columns[place]):
-        raise ValueError(
-            f"text must be a column of words; got {table.names[place]!r}, which has none. "
-            "Name another column."
-        )
+    for place in texts:
+        if not any(isinstance(cell, str) for cell in table.columns[place]):
+            raise ValueError(
+                f"text must be a column of words; got {table.names[place]!r}, which has none. "
+                "Name another column."
+            )
 
 
 # ---------------------------------------------------------------- names of rows
-def row_ids(table: Table, place: int | None) -> tuple[str, ...]:
-    """A unique name for each row: those of a column, else its number, the first row's being 1."""
+def row_ids(table: Table, place: int | None) -> tuple[Hashable, ...]:
+    """A unique name for each row: those of a column, else its place, the first row's being 0.
+
+    Whole numbers are numbers, all else is text.
+    """
     if place is None:
-        return tuple(str(row + 1) for row in range(len(table.columns[0])))
+        return tuple(range(len(table.columns[0])))
     first, name = dict[str, int](), table.names[place]
     for row, text in enumerate(text_cells(table.columns[place]), start=1):
         if text is None:
@@ -179,7 +334,42 @@ def row_ids(table: Table, place: int | None) -> tuple[str, ...]:
                 f"{first[text]} and {row} of column {name!r}. "
                 "Change one, or leave id out to number the rows."
             )
-    return tuple(first)
+    kind = cell_type(table.columns[place])
+    return tuple(kind.read(text) for text in first)
+
+
+def check_ids(ids: Iterable[Hashable], rows: int) -> tuple[Hashable, ...]:
+    """Names of rows that a user gives, one for each and each once."""
+    names, first = tuple(as_python(name) for name in ids), dict[Hashable, int]()
+    if len(names) != rows:
+        raise ValueError(
+            f"ids must have one entry per row, {rows}; got {len(names)}. "
+            "Leave them out to number the rows."
+        )
+    for row, name in enumerate(names):
+        if not is_hashable(name) or is_missing(name) or type(name).__name__ in MISSING_TYPES:
+            raise ValueError(
+                f"ids must hold text or numbers; got {name!r} at row {row}. "
+                "Give each row a name with ids=, or use frame.reset_index(drop=True)."
+            )
+        if first.setdefault(name, row) != row:
+            raise ValueError(
+                f"ids must be unique; got {name!r} at rows {first[name]} and {row}. "
+                "Give each row a name of its own with ids=, or use frame.reset_index(drop=True)."
+            )
+    return names
+
+
+def cell_type(cells: Cells) -> NameType:
+    """The type that names in a column have: whole numbers, other numbers, truths, else text."""
+    present = [cell for cell in cells if not is_missing(cell)]
+    if present and all(isinstance(cell, TRUTHS) for cell in present):
+        return NameType.TRUTH
+    if not present or not all(
+        isinstance(cell, NUMBERS) and not isinstance(cell, TRUTHS) for cell in present
+    ):
+        return NameType.TEXT
+    return NameType.WHOLE if all(float(cell).is_integer() for cell in present) else NameType.REAL
 
 
 # ---------------------------------------------------------------- labels
@@ -194,11 +384,22 @@ def check_classes(classes: Sequence[str]) -> None:
     for place, label in enumerate(classes):
         if label in classes[:place]:
             raise ValueError(f"classes must be different; got {label!r} twice. Take one out.")
+        alike = next((one for one in classes[:place] if same_class(one, label)), None)
+        if alike is not None:
+            raise ValueError(
+                f"classes must differ by more than case and blanks; got {alike!r} and {label!r}. "
+                "Take one out."
+            )
         if (clean(label).strip() or None) != label or len(label) > LONGEST_LABEL:
             raise ValueError(
                 f"classes must be of 1 to {LONGEST_LABEL} characters, with no blanks around them; "
                 f"got {label[:LONGEST_LABEL]!r}. Shorten or mend it."
             )
+
+
+def same_class(one: str, other: str) -> bool:
+    """Whether two names of classes differ only by case or blanks."""
+    return "".join(one.split()).casefold() == "".join(other.split()).casefold()
 
 
 def row_labels(

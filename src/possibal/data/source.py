@@ -1,7 +1,8 @@
 """Data source of a campaign: its specification, and its content hash (SHA-256)."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from possibal.data import images
@@ -14,22 +15,38 @@ class SourceSpec:
     Attributes:
         source: a file that `readers` reads, or a folder of pictures.
         label: the column of labels; if left out, a column called label.
-        id: the column of unique names; if left out, a column called id that has such.
-        text: the column of texts; if left out, the only column of prose.
+        id: the column of unique names; if left out, in a file one that numbers or names rows.
+        text: the columns of texts; if left out, those of prose. One entry may name several columns,
+            with commas between them.
         image: the column of paths of pictures, from the file's folder.
         classes: the labels that may be given; if left out, those found.
         features: a .npy file with one line of numbers per row.
         encoding: of the file's text.
+        use: the columns that are learnt from, and no others; if left out, all that help. Commas as
+            in text.
+        leave_out: columns that are shown but not learnt from. Commas as in text.
+        kinds: what a column is, where that is not to be inferred: by its name, a value of
+            :class:`~possibal.data.schema.ColumnKind`.
     """
 
     source: Path
     label: str | None = None
     id: str | None = None
-    text: str | None = None
+    text: tuple[str, ...] = ()
     image: str | None = None
     classes: tuple[str, ...] = ()
     features: Path | None = None
     encoding: str | None = None
+    use: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        """Take a name for a list of one."""
+        for option in ("text", "use", "leave_out"):
+            given: str | tuple[str, ...] | None = getattr(self, option)
+            listed = (given,) if isinstance(given, str) else tuple(given or ())
+            object.__setattr__(self, option, listed)
 
 
 def digest(source: Path) -> str:

@@ -5,13 +5,14 @@ write_sheet(columns, ".csv") -> bytes, which readers.read_sheet reads back as th
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from possibal.arguments import choice
+from possibal.data.name_types import written
 from possibal.errors import INSTALL, MissingPackageError
 
 FORMULA = re.compile(r"['=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001 - wide signs begin formulas too
@@ -20,13 +21,13 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNOREC
 SPECIAL = re.compile(r"[\",;\t\r\n]|^\s|\s$")
 """What a cell needs quotation marks for."""
 
-Cell: TypeAlias = str | float | None
+Cell: TypeAlias = Hashable
 
 
 # ---------------------------------------------------------------- values
 @dataclass(frozen=True, eq=False)
 class SheetColumn:
-    """A column to write: all text, or all floats; None where a cell is empty."""
+    """A column to write: all text, all floats, or names of one type; None where a cell is empty."""
 
     name: str
     cells: Sequence[Cell]
@@ -67,9 +68,14 @@ def _as_csv(columns: Sequence[SheetColumn]) -> bytes:
 
 def _quoted(cell: Cell) -> str:
     """A cell that no spreadsheet misreads, in quotation marks if it needs them."""
-    said = repr(cell) if isinstance(cell, float) else escape_formula(str(cell or ""))
+    said = repr(cell) if isinstance(cell, float) else escape_formula(_plain(cell))
     doubled = said.replace('"', '""')
     return f'"{doubled}"' if SPECIAL.search(said) else said
+
+
+def _plain(cell: Cell) -> str:
+    """A cell as text, empty where there is none."""
+    return "" if cell is None else written(cell)
 
 
 def _as_json_lines(columns: Sequence[SheetColumn]) -> bytes:
@@ -77,21 +83,30 @@ def _as_json_lines(columns: Sequence[SheetColumn]) -> bytes:
     names = [column.name for column in columns]
     rows = zip(*(column.cells for column in columns), strict=True)
     objects = [dict(zip(names, row, strict=True)) for row in rows]
-    return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects).encode()
+    lines = [json.dumps(one, ensure_ascii=False, default=written) for one in objects]
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _as_parquet(columns: Sequence[SheetColumn]) -> bytes:
-    """Columns of text and of floats, by polars."""
+    """Columns of text, of floats, and of names that keep their type, by polars."""
     try:
         import polars as pl
     except ImportError:
         raise MissingPackageError(
             f"Writing Parquet needs polars, which is not installed: {INSTALL}"
         ) from None
-    kinds = {True: pl.Float64, False: pl.String}
-    series = [pl.Series(c.name, c.cells, dtype=kinds[c.is_number]) for c in columns]
+    kinds: dict[type, Any] = {int: pl.Int64, bool: pl.Boolean, float: pl.Float64}
+
+    def series(column: SheetColumn) -> Any:  # noqa: ANN401 - of polars
+        """A column in a type of its own."""
+        types = {type(cell) for cell in column.cells if cell is not None}
+        (only,) = types if len(types) == 1 else (str,)
+        if column.is_number or only in kinds:
+            return pl.Series(column.name, column.cells, dtype=kinds.get(only, pl.Float64))
+        return pl.Series(column.name, [cell and written(cell) for cell in column.cells], pl.String)
+
     buffer = BytesIO()
-    pl.DataFrame(series).write_parquet(buffer)
+    pl.DataFrame([series(column) for column in columns]).write_parquet(buffer)
     return buffer.getvalue()
 
 

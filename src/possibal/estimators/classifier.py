@@ -51,6 +51,9 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         classes: all labels there may be; None means those in y.
         usual_distance: of two rows, which length-scales are believed near a share of; None means
             that of the rows seen. A campaign takes that of its pool.
+        blocks: how many columns each block of X has, such as texts, pictures and numbers side by
+            side; which blocks count is then one more thing that labels settle. For the usual
+            kernel; None means one block.
         most_labels: so many are fitted exactly; of more, half are a random sample and half are
             those of largest doubt under a fit to the others.
         random_state: for :meth:`sample_proba`.
@@ -72,6 +75,7 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         hyperparameters: str = "envelope",
         classes: ArrayLike | None = None,
         usual_distance: float | None = None,
+        blocks: Sequence[int] | None = None,
         most_labels: int = MAX_LABELS,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -81,6 +85,7 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         self.hyperparameters = hyperparameters
         self.classes = classes
         self.usual_distance = usual_distance
+        self.blocks = blocks
         self.most_labels = most_labels
         self.random_state = random_state
 
@@ -113,9 +118,9 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         data = TrainingData(rows, seen, weight[None], link)
         processes = len(self.classes_) if link is SOFTMAX else 1
         kernels = validation.kernels(self.kernel, processes, rows.shape[1])
-        fit = subset_of_data(
-            problem(kernels, data, distance=distance, own=DefaultKernel(common=COMMON)), most
-        )
+        blocks = validation.blocks(self.blocks, self.kernel, rows.shape[1])
+        own = DefaultKernel(common=COMMON, blocks=blocks)
+        fit = subset_of_data(problem(kernels, data, distance=distance, own=own), most)
         self.left_out_ = len(data) - len(fit.data)
         self._keep(way(fit))
         return self
@@ -239,6 +244,16 @@ def unfitted(model: object) -> PossibilisticGPClassifier:
             f"got {type(model).__name__}. Leave it out for the usual one."
         )
     return cast("PossibilisticGPClassifier", clone(model))
+
+
+def with_blocks(
+    model: PossibilisticGPClassifier, blocks: Sequence[int] | None
+) -> PossibilisticGPClassifier:
+    """A clone that weighs blocks of columns, unless it has a kernel or blocks of its own."""
+    found = unfitted(model)
+    if found.kernel is None and found.blocks is None:
+        found.set_params(blocks=blocks)
+    return found
 
 
 def count_labels(model: PossibilisticGPClassifier) -> int:

@@ -14,6 +14,7 @@ from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from possibal.arguments import whole
 from possibal.arrays import Matrix, Vector, real
 from possibal.gp.kernels import Kernel
 
@@ -353,6 +354,24 @@ def kernels(kernel: object, processes: int, columns: int) -> tuple[Kernel, ...] 
             f"got {len(several)}. Pass a single kernel to share it."
         )
     return cast("tuple[Kernel, ...]", several)
+
+
+def blocks(given: Sequence[int] | None, kernel: object, columns: int) -> tuple[int, ...]:
+    """Sizes of the blocks of columns, none where there is one; or one sentence on what is wrong."""
+    if given is None:
+        return ()
+    if kernel is not None:
+        raise ValueError(
+            "blocks must be left out where a kernel is given; got both. "
+            "Leave the kernel out, or give it a BlockRBF."
+        )
+    sizes = tuple(whole("blocks", size, 1) for size in given)
+    if sum(sizes) != columns:
+        raise ValueError(
+            f"blocks must have {columns} columns together, as X; got {sum(sizes)} "
+            f"in {list(sizes)}. Count the columns of each block."
+        )
+    return sizes
 
 
 def _length_scales(kernel: object) -> Iterator[int]:

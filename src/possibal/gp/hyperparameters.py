@@ -17,7 +17,7 @@ from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp.kernels import Kernel
 from possibal.gp.posterior import Posterior, TrainingData, condition
 from possibal.gp.prior import prior
-from possibal.gp.rbf import default_kernel
+from possibal.gp.rbf import BLOCK_WEIGHT, default_kernel
 from possibal.numerics.distances import usual_distance
 
 AMPLITUDE = 12.0
@@ -27,7 +27,9 @@ COMMON = 0.3
 LENGTH_SHARE = 0.7
 """The length-scale most credible before any label, as a share of the usual distance of rows."""
 AMPLITUDE_SD, LENGTH_SD, NOISE_SD = 1.0, 0.5, 2.0
-"""How far the logarithms of hyperparameters stray."""
+"""How far the logarithms of hyperparameters stray; that of a block's weight may be anything."""
+MUTED = 0.1
+"""Weight of a block that does not count, where others do."""
 STAR_RADIUS = 1.25
 """How many standard deviations the settings of an envelope lie off the centre."""
 LEAST_CREDIBLE = 1e-3
@@ -48,10 +50,12 @@ class DefaultKernel:
     Attributes:
         amplitude: prior variance, without what all rows have in common.
         common: what they have in common, as a share of the amplitude.
+        blocks: how many columns each block has that is to have a weight of its own.
     """
 
     amplitude: float = AMPLITUDE
     common: float = 0.0
+    blocks: tuple[int, ...] = ()
 
     def kernel(self, length: float) -> Kernel:
         """The kernel of a length-scale; either hyperparameter may stray by a factor of 1000.
@@ -59,7 +63,7 @@ class DefaultKernel:
         Paper: App. E, where nothing is in common.
         """
         ends = [(1e-3 * value, 1e3 * value) for value in (self.amplitude, length)]
-        return default_kernel(self.amplitude, length, self.common, *ends)
+        return default_kernel(self.amplitude, length, self.common, *ends, blocks=self.blocks)
 
 
 _OWN = DefaultKernel()
@@ -102,9 +106,17 @@ class InferenceProblem:
             low, high = np.append(low, -np.inf), np.append(high, np.inf)
         scaled = np.array([name.endswith("length_scale") for name in names], dtype=bool)
         centre[scaled], sd[scaled] = length, LENGTH_SD
+        weights = np.array([name.endswith(BLOCK_WEIGHT) for name in names], dtype=bool)
+        sd[weights] = np.inf
         centre = np.clip(centre, low, high)
         low, high = np.maximum(low, centre - 6 * sd), np.minimum(high, centre + 6 * sd)
-        return Hyperprior(tuple(names), centre, sd, Bounds(low, high))
+        counting = np.zeros((1, len(names)))
+        if weights.any():  # all classes have the blocks of the first
+            blocks = sum(name.endswith(BLOCK_WEIGHT) for name in _free(self.kernels[0]))
+            told = np.tile(block_hypotheses(blocks), weights.sum() // blocks)
+            counting = np.zeros((len(told), len(names)))
+            counting[:, weights] = told - centre[weights]
+        return Hyperprior(tuple(names), centre, sd, Bounds(low, high), counting)
 
     def part(self, rows: Places) -> "InferenceProblem":
         """The same fit to some of the rows."""
@@ -141,14 +153,17 @@ class Hyperprior:
         names: of the hyperparameters; those of one name are moved together.
         centre: (p,), the most credible ones; (R, p) for R problems, whose settings stand next to
             each other.
-        sd: (p,), how far they stray.
+        sd: (p,), how far they stray; infinite where nothing is known.
         bounds: what the kernels allow, within six of those.
+        alternatives: (A, p), moves off the centre that are each as credible as it; see
+            :func:`block_hypotheses`.
     """
 
     names: tuple[str, ...]
     centre: Vector
     sd: Vector
     bounds: Bounds
+    alternatives: Matrix
 
     @property
     def problems(self) -> int:
@@ -167,20 +182,37 @@ class Hyperprior:
     def settings(self) -> Matrix:
         """Star design over the hyperprior: the centre, and each name moved to either side.
 
-        Length-scales of several columns or classes have one name. None leaves the bounds.
+        Length-scales of several columns or classes have one name. Every alternative has a star of
+        its own, of those names that stray by a known width. None leaves the bounds.
 
         Paper: none.
         """
-        each, p = dict.fromkeys(self.names), len(self.names)
+        p, sd = len(self.names), np.where(np.isfinite(self.sd), self.sd, 0.0)
+        each = dict.fromkeys(name for name, width in zip(self.names, sd, strict=True) if width)
         moves = np.array([[own == name for own in self.names] for name in each], dtype=float)
         z = STAR_RADIUS * moves.reshape(len(each), p)
-        moved = np.concatenate([np.zeros((1, p)), z, -z]) * self.sd
+        star = np.concatenate([np.zeros((1, p)), z, -z]) * sd
+        moved = (self.alternatives[:, None] + star).reshape(len(self.alternatives) * len(star), p)
         shape = self.problems, 1, p
         low, high = self.bounds.lb.reshape(shape), self.bounds.ub.reshape(shape)
         inside = np.clip(self.centre.reshape(shape) + moved, low, high)
         rows = list(map(tuple, inside[0]))
         once = [place for place, row in enumerate(rows) if rows.index(row) == place]
         return inside[:, once].reshape(self.problems * len(once), p)
+
+
+def block_hypotheses(blocks: int) -> Matrix:
+    """Logarithms of the weights of blocks, (H, blocks): which of them count is not known.
+
+    All count alike, only one does, or all but one do; those that do not are muted. The squares of
+    the others have the same sum, so that the usual distance of two rows stays.
+
+    Paper: none; Sec. 3.3 with what counts as the unknown.
+    """
+    one, both = np.eye(blocks, dtype=bool), 2
+    counts = np.concatenate([np.ones_like(one[:1]), one, ~one if blocks > both else one[:0]])
+    share = np.sqrt(blocks / counts.sum(axis=1, keepdims=True))
+    return np.log(np.where(counts, share, MUTED))
 
 
 HyperparameterInference = Callable[[InferenceProblem], Posterior]
@@ -309,7 +341,8 @@ def default_hyperprior(distance: float | Vector) -> Hyperprior:
     centre = np.stack([np.full_like(length, np.log(AMPLITUDE)), length], axis=-1)
     sd = np.array([AMPLITUDE_SD, LENGTH_SD])
     names = ("k1__constant_value", "k2__length_scale")
-    return Hyperprior(names, centre, sd, Bounds(centre - 6 * sd, centre + 6 * sd))
+    bounds = Bounds(centre - 6 * sd, centre + 6 * sd)
+    return Hyperprior(names, centre, sd, bounds, np.zeros((1, 2)))
 
 
 def _free(kernel: Kernel) -> list[str]:

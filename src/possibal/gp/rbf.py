@@ -6,13 +6,13 @@ Distances to many rows are one matrix product (GEMM); training rows are centred 
 that neither tiny nor huge numbers lose their digits.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Product, Sum
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Hyperparameter, Product, Sum
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp.kernels import Kernel, KernelColumn
@@ -28,6 +28,8 @@ _COARSE = 1e5
 """Squared distances by matrix products lose this many roundings at most; else they are summed."""
 _COARSE_SINGLE = 1e3
 """The same in single precision; else they stay in double."""
+BLOCK_WEIGHT = "weights"
+"""What the weights of blocks are called among hyperparameters."""
 _ROUNDINGS = 16
 """Roundings of a correlation beside those of its distance: what is added to d."""
 
@@ -42,14 +44,16 @@ class RBFPrior(Batched):
         kernel: the kernel as it was given.
         amplitude: (S,), prior variances of what rows do not have in common.
         length_scale: (S, 1) for all columns of X, or (S, d) for each.
-        free: which of (amplitude, length-scales) the columns of theta are.
+        thetas: (S, p), logarithms of the free hyperparameters.
+        design: how the free hyperparameters make up amplitude and length-scales.
         common: what all rows have in common, as a share of the amplitude.
     """
 
     kernel: Kernel
     amplitude: Vector
     length_scale: Matrix
-    free: tuple[int, ...]
+    thetas: Matrix
+    design: "LogLinearDesign"
     common: float = 0.0
 
     @classmethod
@@ -63,16 +67,9 @@ class RBFPrior(Batched):
         constant, rbf, common = _parts(kernel)
         if rbf is None:
             return None
-        lengths = np.atleast_1d(np.asarray(rbf.length_scale, dtype=float))
-        values = np.array([1.0 if constant is None else constant.constant_value, *lengths])
-        free = [] if constant is None or constant.hyperparameter_constant_value.fixed else [0]
-        if not rbf.hyperparameter_length_scale.fixed:
-            free += range(1, 1 + len(lengths))
-        if isinstance(kernel, Product) and kernel.k2 is constant:
-            free = [*free[1:], 0] if free[:1] == [0] else free
-        table = np.tile(values, (len(thetas), 1))
-        table[:, free] = np.exp(thetas)
-        return cls(kernel, table[:, 0], table[:, 1:], tuple(free), common)
+        design = LogLinearDesign.of(kernel, constant, rbf)
+        logs = design.logs(thetas)
+        return cls(kernel, np.exp(logs[:, 0]), np.exp(logs[:, 1:]), thetas, design, common)
 
     @classmethod
     def usual(cls, thetas: Matrix, common: float) -> "RBFPrior":
@@ -82,7 +79,7 @@ class RBFPrior(Batched):
         """
         amplitude, length = np.exp(thetas).T
         kernel = default_kernel(float(amplitude[0]), float(length[0]), common)
-        return cls(kernel, amplitude, length[:, None], (0, 1), common)
+        return cls(kernel, amplitude, length[:, None], thetas, USUAL_DESIGN, common)
 
     @property
     def name(self) -> str:
@@ -91,8 +88,7 @@ class RBFPrior(Batched):
 
     def settings(self) -> list[list[Kernel]]:
         """The kernel of every setting."""
-        table = self.thetas[:, list(self.free)]
-        return [[self.kernel.clone_with_theta(row)] for row in table]
+        return [[self.kernel.clone_with_theta(row)] for row in self.thetas]
 
     def __len__(self) -> int:
         """The number of settings."""
@@ -127,7 +123,7 @@ class RBFPrior(Batched):
                 by_column = 2.0 * (T[s].sum(axis=1) @ (u * u) - (u * (T[s] @ u)).sum(axis=0))
                 iso = self.length_scale.shape[1] == 1
                 table[s, 1:] = sharpness * (by_column.sum() if iso else by_column)
-        return table[:, list(self.free)]
+        return table @ self.design.matrix.T
 
     def _correlations(self, X: Matrix) -> Array:
         """The RBF between the training rows, (S, n, n)."""
@@ -173,11 +169,6 @@ class RBFPrior(Batched):
         K = sharpness * squares[:, None]
         return np.exp(K, out=K).reshape(len(self), *squares.shape[1:])
 
-    @property
-    def thetas(self) -> Matrix:
-        """Logarithms of amplitude and length-scales, (S, 1 + d)."""
-        return np.log(np.column_stack([self.amplitude, self.length_scale]))
-
     def cross_covariance(self, X: Matrix, /) -> "RBFCrossCovariance":
         """The cross-covariances with training rows, ready for any other rows.
 
@@ -194,6 +185,138 @@ class RBFPrior(Batched):
             members = alike[np.argsort(self.length_scale[alike, 0], kind="stable")]
             scaled.append(ScaledInputs.around(X, shape, members, self.length_scale[members, 0]))
         return scaled
+
+
+@dataclass(frozen=True, eq=False)
+class LogLinearDesign:
+    """Logarithms of amplitude and length-scales as a linear function of free hyperparameters.
+
+    Paper: none.
+
+    Attributes:
+        given: (1 + d,), the logarithms where all that is free is one.
+        matrix: (p, 1 + d), what each free one adds to them.
+    """
+
+    given: Vector
+    matrix: Matrix
+
+    @classmethod
+    def of(cls, kernel: Kernel, constant: ConstantKernel | None, rbf: RBF) -> "LogLinearDesign":
+        """The design of a constant times an RBF, in the order of the kernel's theta.
+
+        Paper: App. E.
+        """
+        lengths, of_lengths = _log_lengths(rbf)
+        given = np.concatenate([[0.0], lengths])
+        matrix = np.column_stack([np.zeros(len(of_lengths)), of_lengths])
+        if constant is not None and not constant.hyperparameter_constant_value.fixed:
+            amplitude = np.eye(1, len(given))
+            is_last = isinstance(kernel, Product) and kernel.k2 is constant
+            matrix = np.vstack([matrix, amplitude] if is_last else [amplitude, matrix])
+        elif constant is not None:
+            given[0] = np.log(constant.constant_value)
+        return cls(given, matrix)
+
+    def logs(self, thetas: Matrix) -> Matrix:
+        """(S, 1 + d), logarithms of amplitude and length-scales of settings.
+
+        Paper: none.
+        """
+        return self.given + thetas @ self.matrix
+
+
+USUAL_DESIGN = LogLinearDesign(np.zeros(2), np.eye(2))
+"""That of an amplitude and a length-scale, both free."""
+
+
+class BlockRBF(RBF):
+    """An RBF over blocks of columns, each with a weight: what is alike in which block counts more.
+
+    The exponent is -sum_b weight_b^2 d_b^2 / (2 length_scale^2), d_b the distance in a block.
+
+    Paper: none; automatic relevance determination (Neal 1996) with one relevance a block.
+
+    Args:
+        length_scale: one for all blocks.
+        length_scale_bounds: of it, or "fixed".
+        weights: one a block.
+        weights_bounds: of each, or "fixed".
+        blocks: how many columns each block has, one block after the other.
+    """
+
+    def __init__(
+        self,
+        length_scale: float = 1.0,
+        length_scale_bounds: Any = (1e-5, 1e5),  # noqa: ANN401 - a pair or a word
+        *,
+        weights: Sequence[float] = (1.0, 1.0),
+        weights_bounds: Any = (1e-2, 1e2),  # noqa: ANN401 - a pair or a word
+        blocks: Sequence[int] = (1, 1),
+    ) -> None:
+        """Keep the choices."""
+        super().__init__(length_scale, length_scale_bounds)
+        self.weights = weights
+        self.weights_bounds = weights_bounds
+        self.blocks = blocks
+
+    @property
+    def hyperparameter_weights(self) -> Hyperparameter:
+        """The weights, as scikit-learn knows hyperparameters.
+
+        Paper: none.
+        """
+        return Hyperparameter(BLOCK_WEIGHT, "numeric", self.weights_bounds, len(self.weights))
+
+    @property
+    def owners(self) -> Places:
+        """The block of each column.
+
+        Paper: none.
+        """
+        return np.repeat(np.arange(len(self.blocks)), self.blocks)
+
+    def __call__(
+        self,
+        X: Any,  # noqa: ANN401 - as scikit-learn says
+        Y: Any = None,  # noqa: ANN401 - the same
+        eval_gradient: bool = False,  # noqa: FBT001, FBT002 - the same
+    ) -> Any:  # noqa: ANN401 - a matrix, or that and its derivatives
+        """The kernel matrix, or that and its derivatives by theta.
+
+        Paper: none; Neal (1996).
+        """
+        lengths = self.length_scale / np.asarray(self.weights, dtype=float)[self.owners]
+        by_column: Any = RBF(cast("float", lengths))
+        if not eval_gradient:
+            return by_column(X, Y)
+        K, slopes = by_column(X, eval_gradient=True)
+        _, of_lengths = _log_lengths(self)
+        return K, slopes.reshape(*K.shape, -1) @ of_lengths.T
+
+    def __repr__(self) -> str:
+        """Its hyperparameters, in one line."""
+        weights = ", ".join(f"{weight:.3g}" for weight in self.weights)
+        return f"BlockRBF(length_scale={self.length_scale:.3g}, weights=[{weights}])"
+
+
+def _log_lengths(rbf: RBF) -> tuple[Vector, Matrix]:
+    """Logarithms of the length-scales that are given, and what each free hyperparameter adds."""
+    length_is_free = not rbf.hyperparameter_length_scale.fixed
+    if not isinstance(rbf, BlockRBF):
+        lengths = np.log(np.atleast_1d(np.asarray(rbf.length_scale, dtype=float)))
+        free = np.eye(len(lengths)) if length_is_free else np.empty((0, len(lengths)))
+        return (np.zeros_like(lengths) if length_is_free else lengths), free
+    owners = rbf.owners
+    weight_of = np.arange(len(rbf.blocks))[:, None] == owners
+    given, free = np.zeros(len(owners)), np.empty((0, len(owners)))
+    if length_is_free:
+        free = np.ones((1, len(owners)))
+    else:
+        given = given + np.log(rbf.length_scale)
+    if rbf.hyperparameter_weights.fixed:
+        return given - np.log(np.asarray(rbf.weights, dtype=float))[owners], free
+    return given, np.vstack([free, -1.0 * weight_of])
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,18 +445,23 @@ class ScaledInputs:
         return replace(self, seen=self.seen.astype(cut), right=self.right.astype(cut))
 
 
-def default_kernel(
+def default_kernel(  # noqa: PLR0913 - what the parts are made of
     amplitude: float,
     length_scale: float,
     common: float,
     amplitude_bounds: tuple[float, float] = (1e-5, 1e5),
     length_scale_bounds: tuple[float, float] = (1e-5, 1e5),
+    *,
+    blocks: Sequence[int] = (),
 ) -> Kernel:
-    """The default kernel as a scikit-learn kernel.
+    """The default kernel as a scikit-learn kernel; blocks of columns each have a weight.
 
-    Paper: App. E, where nothing is in common.
+    Paper: App. E, where nothing is in common and there is one block.
     """
     rbf = RBF(length_scale, length_scale_bounds)
+    if len(blocks) > 1:
+        weights = (1.0,) * len(blocks)
+        rbf = BlockRBF(length_scale, length_scale_bounds, weights=weights, blocks=tuple(blocks))
     shape = rbf + ConstantKernel(common, "fixed") if common else rbf
     return cast("Kernel", ConstantKernel(amplitude, amplitude_bounds) * shape)
 
@@ -349,11 +477,11 @@ def _parts(kernel: object) -> tuple[ConstantKernel | None, RBF | None, float]:
 
 def _shape(kernel: object) -> tuple[RBF | None, float]:
     """An RBF and the fixed constant that is added to it, if any; no RBF where it is another."""
-    if type(kernel) is RBF:
-        return kernel, 0.0
+    if type(kernel) in {RBF, BlockRBF}:
+        return cast("RBF", kernel), 0.0
     if type(kernel) is Sum:
         rbf, level = kernel.k1, kernel.k2
         is_level = type(level) is ConstantKernel and level.hyperparameter_constant_value.fixed
-        if type(rbf) is RBF and is_level:
+        if type(rbf) in {RBF, BlockRBF} and is_level:
             return rbf, float(level.constant_value)
     return None, 0.0

@@ -8,14 +8,14 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from possibal.arguments import DEFAULT_STRATEGY, at_least, choice
-from possibal.data.name_types import NameType
+from possibal.data.name_types import name_type, written
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.store import Contents, Item, Setup, Store, clock
 from possibal.processes import collector_paused
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
     from possibal.data.features import FeatureRecipe
-    from possibal.data.ingest import IngestedRows
+    from possibal.data.ingest import IngestedRows, SourceRows
 
 FILE = "file"
 """Who gave the labels that a file came with."""
@@ -50,55 +50,66 @@ class Options:
         at_least("check", self.check, 0)
 
 
-def create_campaign(
-    db: str,
-    intake: "IngestedRows",
-    options: Options,
-    *,
-    id_type: str = NameType.TEXT,
-    label_type: str = NameType.TEXT,
-) -> Store:
+def create_campaign(db: str, intake: "IngestedRows", options: Options) -> Store:
     """A new campaign of a file's rows, all of it or nothing."""
     if options.check > len(intake.ids) // 2:
         raise ValueError(
             f"check must be at most {len(intake.ids) // 2}, half of the rows; "
             f"got {options.check}. Check fewer."
         )
-    setup = Setup(
-        name=intake.name,
-        kind=intake.kind,
-        rows=len(intake.ids),
-        fields=intake.fields,
-        text=intake.text,
-        folder=intake.folder,
-        classes=intake.classes,
+    with collector_paused():
+        return Store.create(db, _setup(intake, options), _contents(intake))
+
+
+def _setup(intake: "IngestedRows", options: Options) -> Setup:
+    """What a campaign is begun with."""
+    rows = intake.source
+    return Setup(
+        name=rows.name,
+        kind=rows.kind,
+        rows=len(rows.ids),
+        fields=rows.fields,
+        text=rows.text,
+        folder=str(rows.pictures.folder) if rows.pictures else None,
+        classes=rows.classes,
         strategy=options.strategy,
         seed=options.seed,
         people=options.people,
         check=options.check,
         recipe=intake.recipe.document(),
-        digest=intake.digest,
+        digest=rows.digest,
         notes=intake.notes,
-        id_type=id_type,
-        label_type=label_type,
+        columns=tuple((one.name, str(one.kind), one.note) for one in intake.columns),
+        id_type=name_type("ids", rows.ids),
+        label_type=rows.label_type,
     )
-    with collector_paused():
-        return Store.create(db, setup, _contents(intake))
 
 
 def _contents(intake: "IngestedRows") -> Contents:
     """The rows, the numbers and the labels of a file."""
-    media = intake.media or [None] * len(intake.ids)
-    rows = enumerate(zip(intake.ids, intake.cells, media, strict=True))
-    items = [Item(row, name, cells, picture) for row, (name, cells, picture) in rows]
     kept = {f"{PART}{name}": array for name, array in intake.recipe.arrays().items()}
-    labels = [(row, label) for row, label in enumerate(intake.labels) if label is not None]
+    items, events = items_and_labels(intake.source)
+    return Contents(items, {"X": intake.X, **kept}, events)
+
+
+def items_and_labels(rows: "SourceRows", first: int = 0) -> tuple[list[Item], list[Event]]:
+    """Rows of a source as a campaign keeps them, and the labels that they came with.
+
+    Args:
+        rows: of a source.
+        first: the place of the first of them.
+    """
+    names = [written(name) for name in rows.ids]
+    media = rows.pictures.names if rows.pictures else [None] * len(names)
+    parts = enumerate(zip(names, rows.cells, media, strict=True), start=first)
+    items = [Item(row, name, cells, picture) for row, (name, cells, picture) in parts]
     now = clock()
     events = [
-        imported_event(intake.ids[row], Event("", Kind.IMPORT, FILE, now, row, to))
-        for row, to in labels
+        imported_event(item.id, Event("", Kind.IMPORT, FILE, now, item.row, label))
+        for item, label in zip(items, rows.labels, strict=True)
+        if label is not None
     ]
-    return Contents(items, {"X": intake.X, **kept}, events)
+    return items, events
 
 
 def imported_event(name: str, event: Event) -> Event:

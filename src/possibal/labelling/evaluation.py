@@ -68,7 +68,13 @@ def wilson_interval(right: int, n: int) -> tuple[float, float]:
     return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
-def saving(X: Matrix, labels: Sequence[str], right: int, answers: int) -> MeasuredSaving | None:
+def saving(
+    X: Matrix,
+    labels: Sequence[str],
+    right: int,
+    answers: int,
+    blocks: tuple[int, ...] | None = None,
+) -> MeasuredSaving | None:
     """What asking saved, judged by rows drawn at random; None where they are too few.
 
     A model that learns from some of the check rows is one that asked at random; the others test
@@ -79,16 +85,17 @@ def saving(X: Matrix, labels: Sequence[str], right: int, answers: int) -> Measur
         labels: their labels.
         right: how many of them the model in use predicts.
         answers: that it learnt from.
+        blocks: of columns, which the model weighs against one another.
     """
     n = len(labels)
     if n < FEWEST or len(set(labels)) < 2:  # noqa: PLR2004 - a choice needs two
         return None
     sizes = [size for size in SIZES if size <= SHARE * n]
-    reached = tuple((size, _random(X, labels, size)) for size in sizes)
+    reached = tuple((size, _random(X, labels, size, blocks)) for size in sizes)
     return MeasuredSaving(answers, right / n, reached)
 
 
-def _random(X: Matrix, labels: Sequence[str], size: int) -> float:
+def _random(X: Matrix, labels: Sequence[str], size: int, blocks: tuple[int, ...] | None) -> float:
     """Repeated random sub-sampling: mean accuracy of models of so many rows, on the others."""
     y, means = np.array(labels), list[float]()
     # Late, for scikit-learn takes a second to import and intervals need none of it.
@@ -99,7 +106,7 @@ def _random(X: Matrix, labels: Sequence[str], size: int) -> float:
     for draw in range(DRAWS):
         rows = np.random.default_rng([size, draw]).permutation(len(y))
         learnt, tested = rows[:size], rows[size:]
-        model = PossibilisticGPClassifier(classes=classes, usual_distance=usual)
+        model = PossibilisticGPClassifier(classes=classes, usual_distance=usual, blocks=blocks)
         model.fit(X[learnt], y[learnt])
         predicted = model.classes_[leading_labels(model.belief(X[tested]))]
         means.append(float(np.mean(predicted == y[tested])))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from possibal.campaign.stopping import CERTAIN
+from possibal.labelling.storage.journal import MERGE, TO, Event, Kind, drawn_places
 
 FAR, NEAR = 0.7, 0.35
 """Shares of the usual distance beyond which rows are not similar, and below which they are."""
@@ -17,6 +18,29 @@ class QuestionSource(StrEnum):
     CHECK = "check"
     CHOSEN = "chosen"
     AGAIN = "again"
+
+
+ACTIONS = {
+    Kind.SKIP: "skipped for now",
+    Kind.UNSURE: "somebody else will be asked",
+    Kind.BAD: "row dropped",
+    Kind.CLASS: "class “{label}” added",
+    Kind.REMOVE: "class “{label}” removed",
+    Kind.DESCRIBE: "class “{label}” described",
+}
+"""What was done, in words, where that is not just the label."""
+
+
+def action(event: Event) -> str:
+    """What somebody did, in words such as those that the page says when it is done."""
+    label, detail = event.label or "", event.detail or {}
+    if event.kind is Kind.RENAME:
+        done = "merged with" if MERGE in detail else "renamed to"
+        return f"class “{label}” {done} “{detail.get(TO)}”"
+    if event.kind is Kind.CHECK:
+        rows = len(drawn_places(event))
+        return "1 more check row" if rows == 1 else f"{rows} more check rows"
+    return ACTIONS.get(event.kind, "{label}").format(label=label)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import TypeAlias
 from possibal.data import readers, writers
 from possibal.data.schema import LONGEST_LABEL, MOST_CLASSES
 from possibal.data.writers import SheetColumn
+from possibal.labelling.class_changes import alike_name
 from possibal.labelling.create import FILE, imported_event
 from possibal.labelling.storage.journal import NAMING, Event, JournalState, Kind, RowVerdict, replay
 from possibal.labelling.storage.store import Item, Store, clock
@@ -196,7 +197,8 @@ class _LabelImport:
             held = verdict.settled
         if held is None or (held.who, _kind(held)) != (event.who, _kind(event)):
             return event.key not in self.state.events
-        same = held.label == event.label and event.made in {held.made, self.now}
+        label = event.label and self.state.name_of(event.label)
+        same = held.label == label and event.made in {held.made, self.now}
         return not same and event.key not in self.state.events
 
 
@@ -214,7 +216,7 @@ def read_labels(path: Path, store: Store, encoding: str | None = None) -> list[E
         if cells.get("label") or cells.get("kind"):
             found.append((place, _event(reading, place, cells)))
     _check_one_each(reading, found)
-    _check_classes(reading, store.setup().classes, [event for _, event in found])
+    _check_classes(reading, store.setup().classes, found)
     return list({event.key: event for _, event in found if reading.is_news(event)}.values())
 
 
@@ -310,10 +312,19 @@ def _check_one_each(reading: _LabelImport, found: Sequence[tuple[str, Event]]) -
             raise reading.refused(rule, "another", place, remedy)
 
 
-def _check_classes(reading: _LabelImport, named: Sequence[str], events: Sequence[Event]) -> None:
-    """Refuse a column that has too many labels to be one of classes."""
-    known = set(reading.state.classes(named))
-    new = {event.label for event in events if event.label} - known
+def _check_classes(
+    reading: _LabelImport, named: Sequence[str], found: Sequence[tuple[str, Event]]
+) -> None:
+    """Refuse labels that are too many to be classes, or hardly differ from one another."""
+    known, name_of = set(reading.state.classes(named)), reading.state.name_of
+    labels = {name_of(event.label): place for place, event in reversed(found) if event.label}
+    new = labels.keys() - known
+    for name in sorted(new):
+        alike = alike_name(name, [*known, *sorted(new)])
+        if alike is not None:
+            rule = "label must differ from other classes by more than case and blanks"
+            got = f"{name!r} beside {alike!r}"
+            raise reading.refused(rule, got, labels[name], "Correct one of them.")
     if new and len(known | new) > MOST_CLASSES:
         raise ValueError(
             f"label must be a column of at most {MOST_CLASSES} classes, with those that the "

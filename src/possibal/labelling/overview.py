@@ -1,9 +1,11 @@
 """Queries on a campaign for people to look at: progress, map, history, agreement and conflicts."""
 
 import functools
+import heapq
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
@@ -19,6 +21,8 @@ from possibal.labelling.storage.store import Item
 
 PREVIEW = 80
 """Characters that stand for a row in a list."""
+NEAREST_IDS = 6
+"""Rows that are offered where no row has the id that somebody looks for."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +77,34 @@ class MapPoint:
     """A row on the map; x and y from 0 to 1."""
 
     row: int
+    id: str
     x: float
     y: float
     necessity: float
     label: str | None
+
+
+@dataclass(frozen=True)
+class ClassEntry:
+    """A class, what people are told of it, and how many rows have it in somebody's view."""
+
+    name: str
+    description: str
+    colour: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class RowSearch:
+    """The row that somebody looked for by its id, if there is one, and rows whose ids are like it.
+
+    Attributes:
+        row: its place; None where no row is called so.
+        near: places and ids of others, the most similar first; none where it was found.
+    """
+
+    row: int | None
+    near: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -171,9 +199,9 @@ class Overview:
         check = self._read_model.check_rows
         predictions = self._scheduler.check_predictions if self._scheduler else {}
         known = [(place, labelled[row]) for place, row in enumerate(check) if row in labelled]
-        points = list[CurvePoint]()
+        points, name_of = list[CurvePoint](), self._read_model.state.name_of
         for answers, predicted in sorted(predictions.items() if known else ()):
-            right = sum(predicted[place] == label for place, label in known)
+            right = sum(name_of(predicted[place]) == label for place, label in known)
             points.append(
                 CurvePoint(answers, right / len(known), *wilson_interval(right, len(known)))
             )
@@ -190,7 +218,7 @@ class Overview:
         places = self._plane[list(rows)].tolist()
         necessity = [0.0 if ranking is None else ranking.necessity_of(row) for row in rows]
         return [
-            MapPoint(row, x, y, one, labelled.get(row))
+            MapPoint(row, self._read_model.shown_id(row), x, y, one, labelled.get(row))
             for row, (x, y), one in zip(rows, places, necessity, strict=True)
         ]
 
@@ -210,6 +238,32 @@ class Overview:
         low, high = plane.min(axis=0), plane.max(axis=0)
         return (plane - low) / np.where(high > low, high - low, 1.0)
 
+    # ------------------------------------------------------------ rows by name
+
+    def find(self, name: str) -> RowSearch:
+        """The row of an id as the page shows it, or the rows whose ids are most like it."""
+        read_model = self._read_model
+        ids = list(map(read_model.shown_id, range(read_model.setup.rows)))
+        if name in read_model.ids:
+            return RowSearch(read_model.ids.index(name))
+        if ids.count(name) == 1:
+            return RowSearch(ids.index(name))
+        wanted = name.lower()
+        near = heapq.nsmallest(NEAREST_IDS, enumerate(ids), key=lambda one: _unlike(wanted, one[1]))
+        return RowSearch(None, tuple(near))
+
+    # ------------------------------------------------------------ classes
+
+    def classes(self) -> list[ClassEntry]:
+        """The classes in their order."""
+        with self._read_model.lock:
+            state = self._read_model.state
+            told = {name: state.class_detail(name) for name in self._read_model.classes}
+            return [
+                ClassEntry(name, one.description, one.colour, state.uses[name])
+                for name, one in told.items()
+            ]
+
     # ------------------------------------------------------------ history
 
     def history(self, wanted: HistoryFilter) -> tuple[list[HistoryEntry], bool]:
@@ -217,9 +271,11 @@ class Overview:
         state = self._read_model.state
         with self._read_model.lock:
             events = sorted(state.events.values(), key=lambda event: -event.number)
-        fitting = [event for event in events if _fits(event, wanted)]
+            named = map(state.named, events)
+            fitting = [event for event in named if _fits(event, wanted)]
         looked_at = fitting if wanted.text else fitting[: wanted.limit]
-        items = self._read_model.items(_row(event) for event in looked_at)
+        found = self._read_model.items(_row(event) for event in looked_at)
+        items = {row: self._read_model.shown(item) for row, item in found.items()}
         if wanted.text:
             fitting = [event for event in fitting if _mentions(items, event, wanted.text)]
         shown = fitting[: wanted.limit]
@@ -243,7 +299,10 @@ class Overview:
         items = self._read_model.items(rows)
         with self._read_model.lock:
             found = [(state.verdict(row).settled, row) for row in rows]
-        listed = [Conflict(items[row], said[row], by.label if by else None) for by, row in found]
+        shown = self._read_model.shown
+        listed = [
+            Conflict(shown(items[row]), said[row], by.label if by else None) for by, row in found
+        ]
         return sorted(
             listed, key=lambda conflict: (conflict.settled is not None, conflict.item.row)
         )
@@ -271,6 +330,18 @@ class Overview:
         if owners and ranking is not None and not ranking.is_cold:
             np.maximum.at(weight, list(owners), ranking.relevance)
         return np.argsort(-weight, kind="stable").tolist()
+
+
+def _unlike(wanted: str, name: str) -> tuple[bool, int, int]:
+    """How little a name is like what was typed: it should contain it, or begin and end alike."""
+    other = name.lower()
+    ends = _begins_alike(wanted, other) + _begins_alike(wanted[::-1], other[::-1])
+    return wanted not in other, -min(ends, len(wanted)), abs(len(other) - len(wanted))
+
+
+def _begins_alike(one: str, other: str) -> int:
+    """How many characters two texts have in common from the start."""
+    return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(one, other, strict=False)))
 
 
 def preview(item: Item) -> str:

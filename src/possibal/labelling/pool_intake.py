@@ -1,6 +1,7 @@
 """The pool of a stored campaign as Python gives it: its rows, their names, types and encoding.
 
-ingest_pool(frame, PoolSpec(ids="doc_id"), model) -> PoolIntake
+ingest_pool(frame, PoolSpec(ids="doc_id"), model) -> IngestedRows, SessionPool
+resumed_pool(store, frame, PoolSpec(), model) -> SessionPool
 """
 
 from collections.abc import Hashable, Sequence
@@ -8,25 +9,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from possibal.campaign.encoding import (
-    ColumnChoice,
-    RowEncoding,
-    is_table,
-    label_column,
-    label_type,
-    without_columns,
-)
-from possibal.campaign.row_ids import Ids, row_ids
-from possibal.data.encoders import find_column
+from possibal.arrays import Matrix
+from possibal.campaign.encoding import ColumnChoice, RowEncoding, is_table, without_columns
+from possibal.campaign.row_ids import Ids
 from possibal.data.features import FeatureRecipe
-from possibal.data.frames import from_frame
-from possibal.data.ingest import IngestedRows, ingest_file, ingest_frame
-from possibal.data.name_types import NameType, name_type, written
+from possibal.data.ingest import (
+    IngestedRows,
+    SourceRows,
+    ingest_file,
+    ingest_frame,
+    read_frame_rows,
+)
+from possibal.data.name_types import name_type, written
 from possibal.data.schema import clean
 from possibal.data.source import digest
 from possibal.estimators import validation
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.estimators.pipeline import PossibilisticPipeline
+from possibal.labelling.growth import pool_spec
 from possibal.labelling.storage.store import Store
 
 OWN = "own"
@@ -47,24 +47,23 @@ class PoolSpec:
     roles: ColumnChoice = field(default_factory=ColumnChoice)
     classes: Sequence[Hashable] = ()
 
+    @property
+    def names(self) -> tuple[Hashable, ...] | None:
+        """The names of the rows, if they are given one by one."""
+        return None if self.ids is None or isinstance(self.ids, str) else tuple(self.ids)
+
 
 @dataclass(frozen=True, eq=False)
-class PoolIntake:
-    """A pool that can be stored.
+class SessionPool:
+    """What a session knows of a pool beside what is stored.
 
     Attributes:
-        rows: as people see them and as numbers.
-        id_type: of the names of rows.
-        label_type: of the labels.
-        source: the frame, if it was one.
+        frame: what the user gave, if it was a frame.
         label: the column of labels in it.
         encoding: of new rows, where a pipeline of the user's own does it.
     """
 
-    rows: IngestedRows
-    id_type: NameType
-    label_type: NameType
-    source: object = None
+    frame: object = None
     label: str | None = None
     encoding: RowEncoding | None = None
 
@@ -73,7 +72,7 @@ def ingest_pool(
     pool: Any,  # noqa: ANN401 - frames of several libraries
     given: PoolSpec,
     model: PossibilisticGPClassifier | PossibilisticPipeline,
-) -> PoolIntake:
+) -> tuple[IngestedRows, SessionPool]:
     """The rows of a file, a frame or an array, with the names that the user gives them.
 
     Args:
@@ -81,60 +80,71 @@ def ingest_pool(
         given: what is said about it.
         model: a classifier, or a pipeline whose transformers make the numbers.
     """
-    labels = name_type("classes", given.classes)
-    spec = given.roles.spec(tuple(map(written, given.classes)))
+    kind, classes = name_type("classes", given.classes), tuple(map(written, given.classes))
     if isinstance(pool, str | Path):
         _check_file(given, model)
-        intake = ingest_file(replace(spec, source=Path(pool)), _silent)
-        return PoolIntake(intake, NameType.TEXT, labels)
-    intake = ingest_frame(pool, spec)
-    names = row_ids(pool, given.ids, len(intake.ids))
-    rows = replace(intake, ids=_written_ids(names))
-    label = label_column(pool, given.roles, intake.labels)
-    if not given.classes and label is not None:
-        labels = _column_type(pool, label)
-    source = pool if is_table(pool) else None
-    found = PoolIntake(rows, name_type("ids", names), labels, source, label)
-    return _piped(found, model, pool, given.roles) if _is_pipeline(model) else found
-
-
-def _is_pipeline(model: object) -> TypeGuard[PossibilisticPipeline]:
-    """Whether rows are to be transformed by the user's own steps."""
-    return isinstance(model, PossibilisticPipeline)
-
-
-def _piped(
-    intake: PoolIntake,
-    model: PossibilisticPipeline,
-    pool: Any,  # noqa: ANN401 - as above
-    roles: ColumnChoice,
-) -> PoolIntake:
-    """The same rows with the numbers that a pipeline makes of them."""
-    dropped = tuple(roles.named)
-    pipeline, made = model.fitted_to_pool(without_columns(pool, dropped))
-    X = validation.rows(PossibilisticGPClassifier(), made, reset=True)
+        rows = ingest_file(given.roles.spec(classes, Path(pool)), _silent)
+    else:
+        rows = ingest_frame(pool, given.roles.spec(classes), given.names)
+    _check_ids(rows.source.ids)
+    if given.classes:
+        rows = replace(rows, source=replace(rows.source, label_type=kind))
+    session = _session(pool, rows.source)
+    if not _is_pipeline(model):
+        return rows, session
+    encoding, X = _piped(model, pool, rows.source)
     recipe = FeatureRecipe(OWN, tuple(f"feature {j + 1}" for j in range(X.shape[1])))
-    rows = replace(intake.rows, X=X, recipe=recipe)
-    return replace(intake, rows=rows, encoding=RowEncoding(recipe, pipeline, dropped))
+    return replace(rows, X=X, recipe=recipe), replace(session, encoding=encoding)
 
 
-def check_same_pool(store: Store, pool: Any, intake: PoolIntake | None) -> None:  # noqa: ANN401 - as above
-    """Refuse a pool that is not the one that a campaign was begun with.
+def resumed_pool(
+    store: Store,
+    pool: Any,  # noqa: ANN401 - as above
+    given: PoolSpec,
+    model: PossibilisticGPClassifier | PossibilisticPipeline,
+) -> SessionPool:
+    """The pool of a campaign that goes on, if it is the one that it was begun with."""
+    if isinstance(pool, str | Path):
+        _check_file(given, model)
+    rows = _check_same_pool(store, pool, given)
+    if rows is None:
+        return SessionPool()
+    session = _session(pool, rows)
+    return (
+        replace(session, encoding=_piped(model, pool, rows)[0]) if _is_pipeline(model) else session
+    )
 
-    Args:
-        store: of the campaign.
-        pool: a file, or what was ingested.
-        intake: what was ingested; None for a file, which is compared by its content.
+
+def _check_same_pool(store: Store, pool: Any, given: PoolSpec) -> SourceRows | None:  # noqa: ANN401 - as above
+    """Refuse a pool that is not the one that a campaign was begun with; its rows if it is no file.
+
+    A file is compared by its content, rows are by their names and cells.
     """
-    found = digest(Path(pool)) if intake is None else intake.rows.digest
-    if found != store.setup().digest:
+    setup = store.setup()
+    if isinstance(pool, str | Path):
+        if digest(Path(pool)) != setup.digest:
+            raise _other_pool("another file")
+        return None
+    rows = read_frame_rows(pool, pool_spec(setup, given.roles.spec()), given.names)
+    items = store.items()
+    cells = tuple(items[row].cells for row in sorted(items))
+    if (rows.fields, rows.cells) != (setup.fields, cells):
         raise _other_pool("other cells")
-    if intake is None:
-        return
-    places = store.places()
-    known = tuple(sorted(places, key=places.__getitem__))
-    counted = tuple(str(row + 1) for row in range(len(known)))
-    if known not in (intake.rows.ids, counted):  # campaigns begun before count from one
+    _check_same_names(rows, [items[row].id for row in sorted(items)])
+    return rows
+
+
+def _session(pool: object, rows: SourceRows) -> SessionPool:
+    """What a session knows of rows."""
+    place = rows.roles.label
+    label = None if place is None else rows.table.names[place]
+    return SessionPool(pool if is_table(pool) else None, label)
+
+
+def _check_same_names(rows: SourceRows, known: Sequence[str]) -> None:
+    """Refuse other names of rows; campaigns begun before numbered them from one."""
+    counted = all(name == str(row) for row, name in enumerate(known, start=1))
+    if not counted and [written(name) for name in rows.ids] != [*known]:
         raise _other_pool("other names of the rows")
 
 
@@ -146,6 +156,26 @@ def _other_pool(got: str) -> ValueError:
     )
 
 
+# ---------------------------------------------------------------- pipelines
+def _is_pipeline(model: object) -> TypeGuard[PossibilisticPipeline]:
+    """Whether rows are to be transformed by the user's own steps."""
+    return isinstance(model, PossibilisticPipeline)
+
+
+def _piped(
+    model: PossibilisticPipeline,
+    pool: Any,  # noqa: ANN401 - as above
+    rows: SourceRows,
+) -> tuple[RowEncoding, Matrix]:
+    """How a pipeline encodes rows without their names and labels, and what it makes of these."""
+    places = (rows.roles.id, rows.roles.label)
+    dropped = tuple(rows.table.names[place] for place in places if place is not None)
+    pipeline, made = model.fitted_to_pool(without_columns(pool, dropped))
+    X = validation.rows(PossibilisticGPClassifier(), made, reset=True)
+    return RowEncoding(None, pipeline, dropped), X
+
+
+# ---------------------------------------------------------------- checks
 def _check_file(given: PoolSpec, model: object) -> None:
     """Refuse what a file cannot have."""
     if _is_pipeline(model):
@@ -153,35 +183,29 @@ def _check_file(given: PoolSpec, model: object) -> None:
             "pool must be a frame or an array where classifier is a pipeline; got a file. "
             "Read it into a frame first."
         )
-    if given.ids is not None and not isinstance(given.ids, str):
+    if given.names is not None:
         raise TypeError(
             f"ids must be the name of a column of a file; got {type(given.ids).__name__}. "
             "Read it into a frame first."
         )
 
 
-def _written_ids(names: Sequence[Hashable]) -> tuple[str, ...]:
-    """Names of rows as they are kept."""
+def _check_ids(names: Sequence[Hashable]) -> None:
+    """Refuse names that cannot be kept as text, and be found again by it."""
     odd = next((one for one in names if isinstance(one, tuple)), None)
     if odd is not None:
         raise ValueError(
             f"ids must be text, numbers or dates to be kept; got {odd!r}. Use "
             "frame.reset_index(drop=True) to number the rows, or name a column with ids=."
         )
-    texts = tuple(map(written, names))
+    name_type("ids", names)
+    texts = map(written, names)
     blank = next((text for text in texts if clean(text).strip() != text or not text), None)
     if blank is not None:
         raise ValueError(
             "ids must have no blanks around them, no null characters, and at least one letter; "
             f"got {blank!r}. Give the row another name."
         )
-    return texts
-
-
-def _column_type(pool: Any, label: str) -> NameType:  # noqa: ANN401 - as above
-    """The type of the labels in a frame's column."""
-    table = from_frame(pool)
-    return label_type(table.columns[find_column("label", label, table.names)])
 
 
 def _silent(_words: str, _share: float) -> None:

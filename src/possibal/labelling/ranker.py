@@ -13,7 +13,7 @@ from possibal.acquisition.pointwise import necessity
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import leading_labels
 from possibal.campaign.snapshot import BATCH_CANDIDATES, Answer, Snapshot
-from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.classifier import PossibilisticGPClassifier, with_blocks
 from possibal.labelling import evaluation
 from possibal.labelling.evaluation import MeasuredSaving
 from possibal.labelling.ranking import UNKNOWN, Ranking, RankingTask, overview_sample
@@ -27,13 +27,25 @@ class InProcessRanker:
         X: Matrix,
         strategy: str,
         seed: int,
+        blocks: tuple[int, ...] | None = None,
         classifier: PossibilisticGPClassifier | None = None,
     ) -> None:
-        """Check the rows once; a classifier of the user's own is ranked by, not changed."""
+        """Check the rows once.
+
+        Args:
+            X: the rows as numbers.
+            strategy: what is asked first.
+            seed: of what is drawn.
+            blocks: of columns, which are weighed against one another.
+            classifier: of the user's own; not changed.
+        """
+        usual = PossibilisticGPClassifier() if classifier is None else classifier
+        model = with_blocks(usual, blocks)
         self._start = functools.partial(
-            Snapshot.start, strategy=strategy, seed=seed, classifier=classifier
+            Snapshot.start, strategy=strategy, seed=seed, classifier=model
         )
         self._X, self._seed, self._begun = X, seed, dict[tuple[str, ...], Snapshot]()
+        self._blocks = blocks
         self._checked, self._saving = tuple[Answer, ...](), None
 
     def rank(self, task: RankingTask) -> Ranking:
@@ -76,7 +88,9 @@ class InProcessRanker:
         right = sum(one == other for one, other in zip(predicted, true, strict=True))
         if task.check != self._checked:  # what random rows reach changes with these alone
             self._checked = task.check
-            self._saving = evaluation.saving(self._X[rows], true, right, len(task.answers))
+            self._saving = evaluation.saving(
+                self._X[rows], true, right, len(task.answers), self._blocks
+            )
         was = self._saving
         return was and replace(was, answers=len(task.answers), accuracy=right / len(true))
 

@@ -32,9 +32,11 @@ SPAWN = get_context("spawn")
 class RankerProcess:
     """Remote procedure calls over a pipe to one worker, which is started again if it died."""
 
-    def __init__(self, X: Matrix, strategy: str, seed: int) -> None:
+    def __init__(
+        self, X: Matrix, strategy: str, seed: int, blocks: tuple[int, ...] | None = None
+    ) -> None:
         """Keep what the process gets once, when it is started by the first thing to do."""
-        self._given, self._lock, self._is_closed = (X, strategy, seed), Lock(), False
+        self._given, self._lock, self._is_closed = (X, strategy, seed, blocks), Lock(), False
         self._pipe: Connection | None = None
         self._process: SpawnProcess | None = None
 

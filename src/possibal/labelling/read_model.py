@@ -7,6 +7,8 @@ Whoever reads several things as of one moment holds :attr:`ReadModel.lock`, the 
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
 from threading import RLock
 from zlib import crc32
 
@@ -14,6 +16,7 @@ import numpy as np
 
 from possibal.arrays import Matrix, Places, Vector
 from possibal.campaign.stopping import CERTAIN
+from possibal.errors import RefusedError
 from possibal.labelling.explanation import NEAR
 from possibal.labelling.ranking import Ranking, RankingTask
 from possibal.labelling.storage.journal import Event, JournalState, Kind, replay
@@ -41,6 +44,7 @@ class ReadModel:
         """How many events were applied since the journal was replayed."""
         self._listeners = list[Callable[[Sequence[Event]], None]]()
         self._items = dict[int, Item]()
+        self._check_rows: tuple[object, tuple[int, ...]] = (None, ())
         self._given = sum(event.kind is Kind.IMPORT for event in self.state.events.values())
         self._number = max((event.number for event in self.state.events.values()), default=0)
 
@@ -61,8 +65,7 @@ class ReadModel:
         """Apply events to the state and tell the listeners; known ones change nothing."""
         with self.lock:
             new = [event for event in events if event.key not in self.state.events]
-            for event in new:
-                self.state.apply(event)
+            self.state.apply(*new)
             self.changes += len(new)
             for listener in self._listeners:
                 listener(new)
@@ -100,20 +103,64 @@ class ReadModel:
 
     # ------------------------------------------------------------ check rows
 
-    @functools.cached_property
+    @property
     def check_rows(self) -> tuple[int, ...]:
-        """Hold-out set: rows drawn at random to measure the model, which never learns from them."""
+        """Hold-out set: rows drawn at random to measure the model, which never learns from them.
+
+        Those drawn at the start, from the rows there were then, and those drawn since.
+        """
+        draws, rows = self._check_rows
+        if draws is not self.state.draws:
+            draws = self.state.draws
+            rows = tuple(sorted({*self._first_check_rows, *self.drawn_rows}))
+            self._check_rows = draws, rows
+        return rows
+
+    @functools.cached_property
+    def _first_check_rows(self) -> tuple[int, ...]:
+        """The check rows drawn at the start."""
         rng = np.random.default_rng([self.setup.seed, crc32(b"check")])
-        drawn = rng.permutation(self.setup.rows)[: self.setup.check]
-        return tuple(sorted(int(row) for row in drawn))
+        drawn = rng.permutation(self.setup.begun or self.setup.rows)[: self.setup.check]
+        return tuple(int(row) for row in drawn)
+
+    @property
+    def most_check_rows(self) -> int:
+        """How many check rows there may be: half of all rows."""
+        return self.setup.rows // 2
+
+    def draw_check_rows(self, count: int) -> tuple[int, ...]:
+        """Places of so many more check rows, uniformly at random from all rows that are none yet.
+
+        Whether a row has a label does not matter: one that has moves from the rows that the model
+        learns from to those that measure it, and counts as answered. So the sample stays random,
+        and is not one of the rows that the model did not care to ask about.
+        """
+        with self.lock:
+            check, draws = set(self.check_rows), len(self.state.draws)
+        more = self.most_check_rows - len(check)
+        if not 1 <= count <= more:
+            room = f"from 1 to {more}" if more > 0 else "none, for there are enough"
+            raise RefusedError(
+                f"rows must be {room}, as at most {self.most_check_rows} of {self.setup.rows} may "
+                f"be check rows; got {count} more than {len(check)}. Draw fewer."
+            )
+        rng = np.random.default_rng([self.setup.seed, crc32(b"check"), 1 + draws])
+        order = rng.permutation(self.setup.rows).tolist()
+        return tuple(sorted(islice((row for row in order if row not in check), count)))
 
     @property
     def is_check_due(self) -> bool:
-        """Whether the next question is to be about a check row."""
+        """Whether the next question is to be about a check row of the start."""
         with self.lock:
             labels = self.state.labels
-            checked = sum(row in labels for row in self.check_rows)
-            return checked < (len(labels) - checked - self._given) // (EVERY - 1)
+            learnt = len(labels) - sum(row in labels for row in self.check_rows) - self._given
+            checked = sum(row in labels for row in self._first_check_rows)
+            return checked < learnt // (EVERY - 1)
+
+    @property
+    def drawn_rows(self) -> tuple[int, ...]:
+        """Check rows that somebody drew since the start, to be asked about before all others."""
+        return tuple(row for one in self.state.draws for row in one)
 
     # ------------------------------------------------------------ rows
 
@@ -130,6 +177,26 @@ class ReadModel:
             self._items = {}
         self._items.update(found)
         return {row: found[row] if row in found else known[row] for row in wanted}
+
+    @functools.cached_property
+    def ids(self) -> tuple[str, ...]:
+        """What the user calls each row, by its place."""
+        places = self.store.places()
+        return tuple(sorted(places, key=places.__getitem__))
+
+    def shown_id(self, row: int) -> str:
+        """What a row is called in the page; a folder that tells its label shows once it has one."""
+        return self._shown(self.ids[row], row)
+
+    def shown(self, item: Item) -> Item:
+        """A row as it may be shown: see :meth:`shown_id`."""
+        media = item.media and self._shown(item.media, item.row)
+        return replace(item, id=self._shown(item.id, item.row), media=media)
+
+    def _shown(self, path: str, row: int) -> str:
+        """A path without its folders, where they give away a label that is still asked for."""
+        is_hidden = self.setup.hidden_folders and row not in self.state.labels
+        return last_part(path) if is_hidden else path
 
     def nearest(self, row: int, most: int) -> list[tuple[int, str, float]]:
         """The nearest labelled neighbours of a row: place, label, and Euclidean distance."""
@@ -160,3 +227,8 @@ class ReadModel:
     def _distances(self, rows: Places, row: int) -> Vector:
         """Euclidean distances of rows from one of them."""
         return np.sqrt(((self.X[rows] - self.X[row]) ** 2).sum(axis=1))
+
+
+def last_part(path: str) -> str:
+    """A path without its folders."""
+    return path.rpartition("/")[2] or path

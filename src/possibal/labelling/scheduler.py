@@ -18,7 +18,7 @@ from possibal.arrays import Places
 from possibal.campaign.answer import Answer
 from possibal.labelling.ranking import Ranking, RankingTask
 from possibal.labelling.read_model import MANY_PEOPLE, ReadModel
-from possibal.labelling.storage.journal import Event
+from possibal.labelling.storage.journal import Event, Kind
 
 if TYPE_CHECKING:
     from possibal.labelling.evaluation import MeasuredSaving
@@ -101,11 +101,18 @@ class RankingScheduler:
         for event in new:
             if event.row is not None and not self._read_model.wants(event.row):
                 self.order.pop(event.row, None)
+            if self._spoils_predictions(event):
+                self.check_predictions.clear()
         if new and not self._read_model.has_many_people:
             speculative = self._speculative.get(_key(self._read_model.task()))
             if speculative is not None:
                 self._adopt(speculative, self._read_model.changes)
         self._changed.notify_all()
+
+    def _spoils_predictions(self, event: Event) -> bool:
+        """Whether an event changes check rows or names of classes, or undoes that."""
+        about = self._read_model.state.events.get(event.target or "", event)
+        return about.kind in {Kind.CHECK, Kind.RENAME}
 
     def anticipate(self, row: int) -> None:
         """Expect an answer about a row: what follows from it is ranked before it comes."""

@@ -14,12 +14,22 @@ from zlib import crc32
 import numpy as np
 
 from possibal.errors import RefusedError
-from possibal.labelling import explanation
+from possibal.labelling import class_changes, explanation
 from possibal.labelling.explanation import NearestLabel, QuestionSource
 from possibal.labelling.ranking import Ranking
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
-from possibal.labelling.storage.journal import LABELLED, ON_ROWS, Event, Kind
+from possibal.labelling.storage.journal import (
+    IMPLIED,
+    LABELLED,
+    ON_CAMPAIGN,
+    ON_CLASSES,
+    ON_ROWS,
+    Event,
+    Kind,
+    check_detail,
+    drawn_places,
+)
 from possibal.labelling.storage.leases import Lease, LeaseTable
 from possibal.labelling.storage.store import Item, clock
 
@@ -111,7 +121,8 @@ class LabellingService:
         with self._lock:
             left = [other for other in self._leases.current(who, clock()) if other != row]
         if not self._try_lease(who, row):
-            raise RefusedError(f"row must be free; got {row}, which somebody has. Pick another.")
+            name = self.read_model.shown_id(row)
+            raise RefusedError(f"row must be free; got {name!r}, which somebody has. Pick another.")
         self._release(who, left)
         self.scheduler.anticipate(row)
         return self.question(row, who, QuestionSource.CHOSEN)
@@ -149,7 +160,7 @@ class LabellingService:
         self.check_row(row)
         source = self._source(row, who, source)
         ranking = self.scheduler.ranking
-        predicted, necessity = _prediction(ranking, row)
+        predicted, necessity = self._prediction(row)
         near = self.read_model.nearest(row, NEAREST)
         nearest = _nearest_label(near, ranking)
         is_model = source is QuestionSource.MODEL
@@ -169,12 +180,14 @@ class LabellingService:
 
         Idempotent: an event whose key is known is returned as it was stored.
         """
+        if event.kind in ON_CAMPAIGN:
+            return self._change(event)
         known = self.read_model.state.events.get(event.key)
         if known is not None:
             return StoredEvent(known, repeated=True)
         self._check(event)
         if event.row is not None:
-            predicted, necessity = _prediction(self.scheduler.ranking, event.row)
+            predicted, necessity = self._prediction(event.row)
             event = replace(event, predicted_label=predicted, necessity=necessity)
         (stored,) = self.append([event])
         return StoredEvent(stored, repeated=False)
@@ -202,7 +215,8 @@ class LabellingService:
     def append(self, events: Sequence[Event]) -> list[Event]:
         """Many events at once, as from a file; those that are known already are not added."""
         for event in events:
-            self._check(event)
+            if event.key not in self.read_model.state.events:
+                self._check(event)
         stored = self.store.append(events)
         self.read_model.apply(stored)
         with self._lock:
@@ -219,20 +233,102 @@ class LabellingService:
 
     def _check(self, event: Event) -> None:
         """Refuse what makes no sense; an answer that comes late does."""
+        state = self.read_model.state
         if event.kind in ON_ROWS:
             self.check_row(event.row)
-        if event.kind in LABELLED and not event.label:
+        if event.kind in LABELLED | ON_CLASSES and not event.label:
             raise RefusedError(f"label must name a class; got {event.label!r}. Choose one.")
-        classes = self.read_model.classes
-        if event.kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} and event.label not in classes:
+        if event.kind in ON_CLASSES:
+            class_changes.check_change(state, self.setup.classes, event)
+        if event.kind is Kind.CHECK:
+            self._check_drawn(event)
+        classes, label = self.read_model.classes, state.name_of(event.label or "")
+        if event.kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} and label not in classes:
             raise RefusedError(
                 f"label must be one of {list(classes)}; got {event.label!r}. "
                 "Choose one of these, or add it first."
             )
-        target = self.read_model.state.events.get(event.target or "")
+        target = state.events.get(event.target or "")
         if target is not None and (target.who != event.who or target.kind is Kind.UNDO):
             raise RefusedError(
                 f"target must be an answer of {event.who}; got one of {target.who}. Undo your own."
+            )
+
+    # ------------------------------------------------------------ classes and check rows
+
+    def add_class(self, name: str, who: str) -> Event:
+        """Add a class."""
+        class_changes.check_new(self.read_model.classes, name)
+        return self._do(class_changes.added(name, who))
+
+    def ensure_class(self, name: str, who: str) -> None:
+        """Add a class if it is none yet, as part of an answer: undo does not stop at it."""
+        if name not in self.read_model.classes:
+            self._do(replace(class_changes.added(name, who), detail={IMPLIED: "yes"}))
+
+    def rename_class(self, old: str, new: str, who: str) -> Event:
+        """Give a class another name; answers under the old one count, also those still to come."""
+        return self._do(class_changes.renamed(old, new, who))
+
+    def merge_classes(self, name: str, into: str, who: str) -> Event:
+        """Let a class count as another that there is."""
+        return self._do(class_changes.merged(name, into, who))
+
+    def remove_class(self, name: str, who: str) -> Event:
+        """Take out a class that no row has."""
+        return self._do(class_changes.removed(name, who))
+
+    def describe_class(
+        self, name: str, who: str, description: str | None = None, colour: str | None = None
+    ) -> Event:
+        """Say what is shown of a class; None leaves it as it is, and empty text takes it away.
+
+        Args:
+            name: of the class.
+            who: the person.
+            description: a sentence that is shown while people label.
+            colour: such as #3366cc.
+        """
+        return self._do(class_changes.described(name, who, description, colour))
+
+    def add_check_rows(self, count: int, who: str) -> tuple[int, ...]:
+        """Draw more check rows, and return their places; see :meth:`ReadModel.draw_check_rows`."""
+        event = class_changes.change_event(Kind.CHECK, None, who, None)
+        return drawn_places(self.draw_check_rows(event, count).event)
+
+    def draw_check_rows(self, event: Event, count: int) -> StoredEvent:
+        """An event that draws so many more check rows, durable; idempotent, as an answer is."""
+        read_model = self.read_model
+        read_model.catch_up()
+        with self._lock:
+            known = read_model.state.events.get(event.key)
+            if known is not None:
+                return StoredEvent(known, repeated=True)
+            detail = check_detail(read_model.draw_check_rows(count))
+            return self._change(replace(event, detail=detail))
+
+    def _do(self, event: Event) -> Event:
+        """An event of our own clock, durable, later than all that the person did."""
+        self.read_model.catch_up()
+        with self._lock:
+            return self.answer(class_changes.stamped(self.read_model.state, event)).event
+
+    def _change(self, event: Event) -> StoredEvent:
+        """A change of the campaign, durable, made after all others, whatever a clock says."""
+        with self._lock:  # nobody may change it between the check and the change
+            known = self.read_model.state.events.get(event.key)
+            if known is not None:
+                return StoredEvent(known, repeated=True)
+            last = self.read_model.state.latest_change
+            (stored,) = self.append([replace(event, made=max(event.made, last + 1))])
+        return StoredEvent(stored, repeated=False)
+
+    def _check_drawn(self, event: Event) -> None:
+        """Refuse a draw of nothing, or of what is no row."""
+        rows = drawn_places(event)
+        if not rows or not all(0 <= row < self.setup.rows for row in rows):
+            raise RefusedError(
+                f"rows must be places from 0 to {self.setup.rows - 1}; got {list(rows)}. Draw some."
             )
 
     # ------------------------------------------------------------ leases
@@ -309,12 +405,22 @@ class LabellingService:
     def _preferred(self) -> Iterator[Collection[int]]:
         """Some rows, then others, the best first; some come twice."""
         check = self.read_model.check_rows
+        yield self.read_model.drawn_rows
         if check and self.read_model.is_check_due:
             yield check
         yield self.scheduler.order
         yield check
         rng = np.random.default_rng([self.setup.seed, crc32(b"order")])
         yield rng.permutation(self.setup.rows).tolist()
+
+    def _prediction(self, row: int) -> tuple[str | None, float | None]:
+        """The label predicted for a row, and its necessity; none if that class is gone by now."""
+        ranking = self.scheduler.ranking
+        label = None if ranking is None else ranking.predicted_label(row)
+        name = label and self.read_model.state.name_of(label)
+        if ranking is None or not name or name not in self.read_model.classes:
+            return None, None
+        return name, ranking.necessity_of(row)
 
     def _may_ask(self, row: int, who: str) -> bool:
         """Whether a row wants an answer of this person."""
@@ -333,12 +439,6 @@ class LabellingService:
         return (
             QuestionSource.DIVERSE if ranking is None or ranking.is_cold else QuestionSource.MODEL
         )
-
-
-def _prediction(ranking: Ranking | None, row: int) -> tuple[str | None, float | None]:
-    """The label predicted for a row, and its necessity."""
-    label = None if ranking is None else ranking.predicted_label(row)
-    return label, None if ranking is None or label is None else ranking.necessity_of(row)
 
 
 def _nearest_label(

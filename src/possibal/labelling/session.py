@@ -8,7 +8,6 @@ campaign.tell(row, "spam")
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any, Self, cast
 from uuid import uuid4
 
@@ -27,7 +26,7 @@ from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
 from possibal.labelling.create import Options, create_campaign, feature_recipe
 from possibal.labelling.overview import Overview
-from possibal.labelling.pool_intake import PoolIntake, PoolSpec, check_same_pool, ingest_pool
+from possibal.labelling.pool_intake import PoolSpec, SessionPool, ingest_pool, resumed_pool
 from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
@@ -52,7 +51,7 @@ class StoredCampaign(CampaignInterface):
         store: Store,
         who: str = PYTHON,
         classifier: PossibilisticGPClassifier | None = None,
-        intake: PoolIntake | None = None,
+        pool: SessionPool | None = None,
     ) -> None:
         """Answer as a person; see :func:`open_campaign`.
 
@@ -60,12 +59,13 @@ class StoredCampaign(CampaignInterface):
             store: of the campaign.
             who: the person.
             classifier: not fitted; the usual one if left out.
-            intake: the pool, if it was given in this session.
+            pool: what is known of it beside what is stored, if it was given in this session.
         """
         self._store, self._who, self._made = store, who, 0
         setup = store.setup()
         own = None if classifier is None else unfitted(classifier).set_params(classes=None)
-        self._ranker = InProcessRanker(store.array("X"), setup.strategy, setup.seed, own)
+        X = store.array("X")
+        self._ranker = InProcessRanker(X, setup.strategy, setup.seed, setup.blocks, own)
         self._read_model = ReadModel(store)
         self._scheduler = RankingScheduler(self._read_model, self._ranker, background=False)
         self._service = LabellingService(self._read_model, self._scheduler)
@@ -74,7 +74,7 @@ class StoredCampaign(CampaignInterface):
         self._texts = store.places()
         self._places = {id_type.read(text): place for text, place in self._texts.items()}
         self._ids = tuple(sorted(self._places, key=self._places.__getitem__))
-        self._intake, self._recipe = intake, RowEncoding(feature_recipe(store))
+        self._session, self._recipe = pool or SessionPool(), RowEncoding(feature_recipe(store))
         self._latest: tuple[int, Snapshot] | None = None
         self._named: tuple[Pool, Pool] | None = None
 
@@ -112,17 +112,40 @@ class StoredCampaign(CampaignInterface):
 
     def add_class(self, name: Hashable) -> Self:
         """Let there be one more label to choose from."""
-        return self._do(Kind.CLASS, None, self._written(name))
+        self._service.add_class(self._written(name), self._who)
+        return self
 
     def rename_class(self, old: Hashable, new: Hashable) -> Self:
         """Give a class another name, also where rows have it as their label."""
-        self._service.rename_class(self._written(old), self._written(new), self._who)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+        self._service.rename_class(self._written(old), self._written(new), self._who)
         return self
 
     def remove_class(self, name: Hashable) -> Self:
         """Remove a class that no row has as its label."""
-        self._service.remove_class(self._written(name), self._who)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+        self._service.remove_class(self._written(name), self._who)
         return self
+
+    def describe_class(
+        self, name: Hashable, description: str | None = None, colour: str | None = None
+    ) -> Self:
+        """Say what the page shows of a class; None leaves it as it is, empty text takes it away.
+
+        Args:
+            name: of the class.
+            description: a sentence that is shown while people label.
+            colour: such as #3366cc.
+        """
+        self._service.describe_class(self._written(name), self._who, description, colour)
+        return self
+
+    def merge_classes(self, name: Hashable, into: Hashable) -> Self:
+        """Let a class count as another that there is."""
+        self._service.merge_classes(self._written(name), self._written(into), self._who)
+        return self
+
+    def add_check_rows(self, count: int) -> list[Hashable]:
+        """Draw so many more rows at random that only measure the model; their ids."""
+        return [self._ids[place] for place in self._service.add_check_rows(count, self._who)]
 
     # ------------------------------------------------------------ what follows
 
@@ -229,7 +252,7 @@ class StoredCampaign(CampaignInterface):
     @property
     def _encoding(self) -> RowEncoding:
         """How rows become numbers."""
-        return (self._intake and self._intake.encoding) or self._recipe
+        return self._session.encoding or self._recipe
 
     @property
     def _known_advice(self) -> Advice | None:
@@ -240,13 +263,12 @@ class StoredCampaign(CampaignInterface):
     @property
     def _source(self) -> object:
         """The frame that the pool was given as, if it was in this session."""
-        return self._intake and self._intake.source
+        return self._session.frame
 
     @property
     def _superseded(self) -> Sequence[str]:
         """The column of labels, which the campaign knows more of."""
-        label = self._intake and self._intake.label
-        return [] if label is None else [label]
+        return [] if self._session.label is None else [self._session.label]
 
     def _cells(self, places: Places) -> Mapping[str, Sequence[object]]:
         """What people see of rows."""
@@ -294,7 +316,7 @@ class StoredCampaign(CampaignInterface):
         if not known and name_type("label", [value]) is not self._label_type:
             self._label_type = name_type("label", [value])
             self._store.amend(label_type=self._label_type)
-        self._do(Kind.CLASS, None, text)
+        self._service.ensure_class(text, self._who)
         return text
 
     def _do(self, kind: Kind, row: int | None, label: str | None = None) -> Self:
@@ -365,10 +387,8 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
             "Pass the rows to label."
         )
     options = Options(strategy, seed, people, check)
-    intake = ingest_pool(pool, given, model)
-    types = {"id_type": intake.id_type, "label_type": intake.label_type}
-    store = create_campaign(db, intake.rows, options, **types)
-    return StoredCampaign(store, who, _final(model), intake)
+    rows, session = ingest_pool(pool, given, model)
+    return StoredCampaign(create_campaign(db, rows, options), who, _final(model), session)
 
 
 def _resumed(
@@ -384,14 +404,10 @@ def _resumed(
             "pool must be given again with a pipeline, whose transformers are fitted to it; "
             "got None. Pass the rows that the campaign was begun with."
         )
-    is_file = isinstance(pool, str | Path)
-    unnamed = replace(given, classes=())
-    intake = None if pool is None or is_file else ingest_pool(pool, unnamed, model)
     store = Store.open(db)
     try:
-        if pool is not None:
-            check_same_pool(store, pool, intake)
-        campaign = StoredCampaign(store, who, _final(model), intake)
+        session = None if pool is None else resumed_pool(store, pool, given, model)
+        campaign = StoredCampaign(store, who, _final(model), session)
         for name in given.classes:
             if name not in campaign.classes:
                 campaign.add_class(name)

@@ -239,9 +239,8 @@ def _source(wanted: RankRequest, known: LabelledRows) -> tuple[RowSource, tuple[
     table = readers.read_table(path).table
     name = None if wanted.id is None else find_column("id", wanted.id, table.names)
     X = _numbers(table, known.columns, path, range(len(table.columns[0])))
-    return row_source(X, RowFormat(width, None)), None if name is None else schema.row_ids(
-        table, name
-    )
+    ids = None if name is None else tuple(map(str, schema.row_ids(table, name)))
+    return row_source(X, RowFormat(width, None)), ids
 
 
 def _some(source: RowSource) -> Matrix:

@@ -1,15 +1,19 @@
+import json
 import os
 import sqlite3
 import sys
 from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 from support.contracts import created, go, process, word
 
 from possibal.errors import MissingPackageError
+from possibal.labelling.storage import backup as backups
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import (
     address,
@@ -21,7 +25,8 @@ from possibal.labelling.storage.database import (
     refusals,
     shown,
 )
-from possibal.labelling.storage.store import Store
+from possibal.labelling.storage.journal import Event, Kind
+from possibal.labelling.storage.store import Setup, Store
 
 pytest_plugins = ["support.postgres"]
 ELSEWHERE = os.environ.get("CI") != "true"
@@ -33,6 +38,7 @@ IN_USE = (
     r"^db must not be in use; got '.*a\.db', which another possibal has open\. "
     r"Stop that one, or use its page\.$"
 )
+NOW = database.SCHEMA
 HOLDS = """
 import sys, time
 from possibal.labelling.storage.database import address, held
@@ -42,11 +48,12 @@ with held(address(sys.argv[1])):
 """
 OPENS = """
 import sys
+from possibal.labelling.storage import backup as backups
 from possibal.labelling.storage import database
 from possibal.labelling.storage.store import Store
 note = "ALTER TABLE items ADD note TEXT"
-database.SCHEMA = 2
-database.MIGRATIONS[1] = lambda connection: connection.exec_driver_sql(note)
+database.MIGRATIONS[database.SCHEMA] = lambda connection: connection.exec_driver_sql(note)
+database.SCHEMA += 1
 print("ready", flush=True)
 sys.stdin.readline()
 Store.open(sys.argv[1]).close()
@@ -225,8 +232,54 @@ def test_a_server_looks_after_itself(postgresql):
 # ---------------------------------------------------------------- versions
 def newer(monkeypatch, migration) -> None:
     """Let this program be of the next version."""
-    monkeypatch.setattr(database, "SCHEMA", 2)
-    monkeypatch.setitem(database.MIGRATIONS, 1, migration)
+    monkeypatch.setattr(database, "SCHEMA", NOW + 1)
+    monkeypatch.setitem(database.MIGRATIONS, NOW, migration)
+
+
+def first_version(db: str) -> None:
+    """A campaign as the first version of the tables had it, with one answer."""
+    is_file = file_of(address(db)) is not None
+    number = "INTEGER PRIMARY KEY" if is_file else "BIGSERIAL PRIMARY KEY"
+    content = "BLOB" if is_file else "BYTEA"
+    spare = "0" if is_file else "FALSE"
+    statements = [
+        "CREATE TABLE facts (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
+        (
+            "CREATE TABLE items (row INTEGER NOT NULL PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
+            "cells TEXT NOT NULL, media TEXT)"
+        ),
+        (
+            "CREATE TABLE parts (name TEXT NOT NULL, number INTEGER NOT NULL, "
+            f"content {content} NOT NULL, PRIMARY KEY (name, number))"
+        ),
+        (
+            f"CREATE TABLE events (number {number}, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, "
+            "who TEXT NOT NULL, made BIGINT NOT NULL, row INTEGER, label TEXT, target TEXT, "
+            "necessity FLOAT(53), thought TEXT, at BIGINT NOT NULL)"
+        ),
+        (
+            "CREATE TABLE leases (row INTEGER NOT NULL PRIMARY KEY, who TEXT NOT NULL, "
+            "until BIGINT NOT NULL, spare BOOLEAN NOT NULL)"
+        ),
+        "INSERT INTO facts VALUES ('schema', '1')",
+        *(f"INSERT INTO items VALUES ({row}, 'r{row}', '[]', NULL)" for row in range(3)),  # noqa: S608 - ours
+        (
+            "INSERT INTO events (key, kind, who, made, row, label, at) "
+            "VALUES ('a', 'label', 'ann', 1, 0, 'x', 1)"
+        ),
+        f"INSERT INTO leases VALUES (1, 'ann', 0, {spare})",  # noqa: S608 - ours
+    ]
+    buffer = BytesIO()
+    np.save(buffer, np.zeros((3, 1)))
+    setup = {"name": "old", "kind": "table", "rows": 3, "classes": ["x", "y"]}
+    made = engine(address(db), writes=True)
+    with made.begin() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+        given = {"setup": json.dumps(setup), "X": buffer.getvalue()}
+        connection.execute(text("INSERT INTO facts VALUES ('setup', :setup)"), given)
+        connection.execute(text("INSERT INTO parts VALUES ('X', 0, :X)"), given)
+    made.dispose()
 
 
 def with_note(connection) -> None:
@@ -244,12 +297,12 @@ def asked(db: str, query: str) -> list:
     return found
 
 
-def backup(db: str) -> tuple[list, list]:
+def backup(db: str, number: int) -> tuple[list, list]:
     """The rows and the version that were kept before a migration."""
     wanted = "SELECT id FROM items{0} ORDER BY id", "SELECT value FROM facts{0} WHERE name='schema'"
     path = file_of(address(db))
-    name = "_v1" if path is None else ""
-    place = db if path is None else f"{path}.version1"
+    name = f"_v{number}" if path is None else ""
+    place = db if path is None else f"{path}.version{number}"
     return tuple([row[0] for row in asked(place, query.format(name))] for query in wanted)
 
 
@@ -262,8 +315,38 @@ def test_tables_of_an_earlier_version_are_kept_and_brought_up_to_date(db, monkey
             assert opened.events() == stored
             assert sorted(opened.places()) == ["new r0", "new r1", "new r2"]
         assert asked(db, "SELECT note FROM items") == [(None,)] * 3
-        assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [("2",)]
-        assert backup(db) == (["r0", "r1", "r2"], ["1"])
+        assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [(str(NOW + 1),)]
+        assert backup(db, NOW) == (["r0", "r1", "r2"], [str(NOW)])
+
+
+def test_a_campaign_of_the_first_version_is_kept_and_goes_on(db):
+    first_version(db)
+    with Store.open(db) as opened:
+        assert opened.version == 2
+        (known,) = opened.events()
+        assert (known.key, known.kind, known.label, known.detail) == ("a", Kind.LABEL, "x", None)
+        renamed = Event("b", Kind.RENAME, "ann", 2, label="x", detail={"to": "ü"})
+        opened.append([renamed])
+        assert opened.events()[1].detail == {"to": "ü"}
+        assert opened.setup() == Setup("old", "table", 3, classes=("x", "y"))
+    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [("2",)]
+    assert backup(db, 1) == (["r0", "r1", "r2"], ["1"])
+
+
+def test_a_campaign_of_the_first_version_is_read_as_it_is(db, tmp_path):
+    first_version(db)
+    with Store.open(db, writes=False) as opened:
+        assert opened.version == 1
+        assert [(event.key, event.detail) for event in opened.events()] == [("a", None)]
+    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [("1",)]
+    copy = tmp_path / "copy.db"
+    if file_of(address(db)) is None:
+        with pytest.raises(ValueError, match=r"^db must be of version 2 to be copied; got version"):
+            backups.backup(db, copy)
+        return
+    assert "rows with a label: 1" in backups.backup(db, copy)
+    with Store.open(str(copy)) as opened:
+        assert opened.version == 2
 
 
 def test_a_migration_that_breaks_changes_nothing_and_can_be_tried_again(db, monkeypatch):
@@ -277,46 +360,47 @@ def test_a_migration_that_breaks_changes_nothing_and_can_be_tried_again(db, monk
     for _ in range(2):
         with pytest.raises(ValueError, match=r"^db must be a database that .*nowhere"):
             Store.open(db)
-    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [("1",)]
+    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [(str(NOW),)]
     newer(monkeypatch, with_note)
     Store.open(db).close()
-    assert backup(db) == (["r0", "r1", "r2"], ["1"])
+    assert backup(db, NOW) == (["r0", "r1", "r2"], [str(NOW)])
 
 
 def test_several_versions_are_crossed_one_after_the_other(db, monkeypatch):
     created(db).close()
     steps = []
-    monkeypatch.setattr(database, "SCHEMA", 4)
-    for number in (1, 2, 3):
+    monkeypatch.setattr(database, "SCHEMA", NOW + 3)
+    for number in (NOW, NOW + 1, NOW + 2):
         monkeypatch.setitem(
             database.MIGRATIONS, number, lambda _connection, number=number: steps.append(number)
         )
     Store.open(db).close()
-    assert steps == [1, 2, 3]
-    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [("4",)]
+    assert steps == [NOW, NOW + 1, NOW + 2]
+    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [(str(NOW + 3),)]
 
 
 def test_whoever_only_reads_migrates_nothing(db, monkeypatch):
     created(db).close()
     newer(monkeypatch, with_note)
+    monkeypatch.setattr(database, "READABLE", NOW + 1)
     with pytest.raises(ValueError, match=r"^store must be open for writing"):
         Store.open(db, writes=False)
-    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [("1",)]
+    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [(str(NOW),)]
     path = file_of(address(db))
-    assert path is None or not path.with_name("a.db.version1").exists()
+    assert path is None or not path.with_name(f"a.db.version{NOW}").exists()
 
 
 def test_tables_of_a_later_version_are_refused_and_left_alone(db, monkeypatch):
     with monkeypatch.context() as later:
-        later.setattr(database, "SCHEMA", 3)
+        later.setattr(database, "SCHEMA", NOW + 2)
         created(db).close()
     for writes in (True, False):
         with pytest.raises(
             ValueError,
-            match=r"^db must be of version 1 or earlier; got version 3\. Update possibal: pip ",
+            match=rf"^db must be of version {NOW} or earlier; got version {NOW + 2}\. Update poss",
         ):
             Store.open(db, writes=writes)
-    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [("3",)]
+    assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [(str(NOW + 2),)]
 
 
 def test_of_two_that_migrate_at_once_one_does_it(postgresql):
@@ -325,7 +409,7 @@ def test_of_two_that_migrate_at_once_one_does_it(postgresql):
         go(one, other)
         assert [each.wait(120) for each in (one, other)] == [0, 0]
     assert asked(postgresql, "SELECT note FROM items") == [(None,)] * 3
-    assert backup(postgresql) == (["r0", "r1", "r2"], ["1"])
+    assert backup(postgresql, NOW) == (["r0", "r1", "r2"], [str(NOW)])
 
 
 def test_whoever_comes_second_finds_nothing_left_to_migrate(postgresql, monkeypatch):
@@ -336,7 +420,7 @@ def test_whoever_comes_second_finds_nothing_left_to_migrate(postgresql, monkeypa
         with made.begin() as connection:
             database.migrate(connection)
     made.dispose()
-    assert backup(postgresql) == (["r0", "r1", "r2"], ["1"])
+    assert backup(postgresql, NOW) == (["r0", "r1", "r2"], [str(NOW)])
 
 
 def test_tables_that_hold_no_campaign_have_no_version(db):

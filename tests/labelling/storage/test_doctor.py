@@ -10,7 +10,7 @@ from PIL import Image
 from support.begun import campaign, clouds, said, source, told
 
 from possibal.labelling.storage import database, doctor
-from possibal.labelling.storage.journal import Kind
+from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.leases import Lease
 from possibal.labelling.storage.store import Store, clock
 
@@ -72,7 +72,7 @@ def test_a_file_that_is_well_is_told_so(db):
         "the file is sound",
         "can be written",
         "no other possibal has the file open",
-        "the tables are of version 1.",
+        "the tables are of version 2.",
         "all 30 rows are there",
         "answers and other events: 12, by 1 person; rows with a label: 12",
         "people at work: 0",
@@ -178,6 +178,32 @@ def test_events_that_make_no_sense_are_named(any_db):
     ]
 
 
+def test_changes_of_the_campaign_are_well(db):
+    made = {"key": "c1", "who": "ann", "made": 1}
+    told(
+        db,
+        Event(**made, kind=Kind.RENAME, label="small", detail={"to": "tiny"}),
+        said(20, "tiny"),
+        Event("c2", Kind.CHECK, "ann", 2, detail={"rows": "[3, 4]"}),
+    )
+    assert "every label is a class that was named" in sentences(db)
+    assert "every change of the campaign says what it is" in sentences(db)
+
+
+def test_changes_that_say_nothing_are_named(any_db):
+    told(
+        any_db,
+        Event("c1", Kind.RENAME, "ann", 1, label="small"),
+        Event("c2", Kind.CHECK, "ann", 2, detail={"rows": "[99]"}),
+        Event("c3", Kind.CHECK, "ann", 3),
+        Event("c4", Kind.REMOVE, "ann", 4),
+    )
+    assert faults(any_db) == [
+        "there are events that should name a class and do not: 16.",
+        "there are events whose detail is missing or odd: 13, 14, 15.",
+    ]
+
+
 def test_events_of_no_kind_are_to_be_looked_at(any_db):
     changed(any_db, "UPDATE events SET kind = 'dance' WHERE number = 2")
     (fault,) = faults(any_db)
@@ -206,7 +232,7 @@ def test_a_table_that_is_lost_ends_the_look(any_db):
 def test_tables_of_another_version_end_the_look(any_db, number, remedy):
     changed(any_db, f"UPDATE facts SET value = '{number}' WHERE name = 'schema'")  # noqa: S608 - ours
     assert faults(any_db) == [
-        f"the tables are of version {number}, and this possibal is for 1: {remedy}"
+        f"the tables are of version {number}, and this possibal is for 2: {remedy}"
     ]
 
 

@@ -1,3 +1,5 @@
+import json
+import time
 from collections import Counter
 from dataclasses import replace
 from itertools import count
@@ -9,14 +11,19 @@ from hypothesis import strategies as st
 from possibal.campaign.answer import Answer
 from possibal.labelling.storage import journal
 from possibal.labelling.storage.journal import (
+    IMPLIED,
     LABELLED,
     NAMING,
     NOTHING,
+    ON_CAMPAIGN,
+    ON_CLASSES,
     ON_ROWS,
     OPINIONS,
     REST,
+    ClassDetail,
     Event,
     Kind,
+    drawn_places,
     replay,
 )
 
@@ -47,14 +54,41 @@ def added(label, who="ann") -> Event:
     return Event(f"later {made}", Kind.CLASS, who, made, label=label)
 
 
+def changed(kind, label, who="ann", **detail) -> Event:
+    """That somebody changes a class."""
+    made = next(CLOCK)
+    return Event(f"later {made}", kind, who, made, label=label, detail=detail or None)
+
+
+def renamed(label, to, who="ann") -> Event:
+    """That somebody gives a class another name."""
+    return changed(Kind.RENAME, label, who, to=to)
+
+
+def drawn(*rows, who="ann") -> Event:
+    """That somebody draws check rows."""
+    return changed(Kind.CHECK, None, who, rows=json.dumps(rows))
+
+
+def details(draw, kind) -> dict[str, str] | None:
+    """The detail that an event of a kind has, or ought to have."""
+    words = st.sampled_from(["", "one", "two"])
+    made = {
+        Kind.RENAME: st.fixed_dictionaries({"to": st.sampled_from(CLASSES)}) | st.none(),
+        Kind.DESCRIBE: st.fixed_dictionaries({}, optional={"description": words, "colour": words}),
+        Kind.CHECK: st.fixed_dictionaries({"rows": st.sampled_from(["[1]", "[0, 2]", "{", "7"])}),
+    }
+    return draw(made[kind]) if kind in made else None
+
+
 @st.composite
-def histories(draw, most=25):
+def histories(draw, most=25, kinds=tuple(Kind)):
     """Events of a few people about a few rows, with undos of one's own, others' and nothing."""
     size = draw(st.integers(0, most))
     keys = [f"key {i}" for i in range(size)]
     made = []
     for key in keys:
-        kind = draw(st.sampled_from(Kind))
+        kind = draw(st.sampled_from(kinds))
         made.append(
             Event(
                 key,
@@ -62,8 +96,10 @@ def histories(draw, most=25):
                 draw(st.sampled_from(PEOPLE)),
                 draw(st.integers(0, 8)),
                 draw(st.sampled_from(ROWS)) if kind in ON_ROWS else None,
-                draw(st.sampled_from(CLASSES)) if kind in LABELLED else None,
+                draw(st.sampled_from(CLASSES)) if kind in LABELLED | ON_CLASSES else None,
                 draw(st.sampled_from([*keys, "gone"])) if kind is Kind.UNDO else None,
+                predicted_label=draw(st.sampled_from([None, *CLASSES])),
+                detail=details(draw, kind),
             )
         )
     return made
@@ -85,9 +121,38 @@ def kept(events) -> list[Event]:
     return sorted((e for e in unique if (e.key, e.who) not in gone), key=lambda e: (e.made, e.key))
 
 
+def slow_groups(events) -> list[list[str]]:
+    """Names that mean the same class, the present one first, by moving names from heap to heap."""
+    heaps = [[name] for name in CLASSES]
+    for event in kept(events):
+        if event.kind is Kind.RENAME and event.detail:
+            old = next(heap for heap in heaps if event.label in heap)
+            new = next(heap for heap in heaps if event.detail["to"] in heap)
+            if old is new:
+                old.sort(key=lambda name: name != event.detail["to"])
+            else:
+                heaps.remove(old)
+                new.extend(old)
+    return heaps
+
+
+def slow_name(events, label) -> str | None:
+    """What a class is called now."""
+    return next((heap[0] for heap in slow_groups(events) if label in heap), label)
+
+
+def read(events) -> list[Event]:
+    """What nobody took back, by the present names of classes."""
+    names = {name: slow_name(events, name) for name in CLASSES}
+    return [
+        replace(e, label=names.get(e.label), predicted_label=names.get(e.predicted_label))
+        for e in kept(events)
+    ]
+
+
 def opinion(events, row, who) -> Event | None:
     """The last word of a person about a row."""
-    own = [e for e in kept(events) if e.row == row and e.who == who and e.kind in OPINIONS]
+    own = [e for e in read(events) if e.row == row and e.who == who and e.kind in OPINIONS]
     return own[-1] if own else None
 
 
@@ -95,7 +160,7 @@ def slow_verdict(events, row) -> dict:
     """What holds of a row, by reading the whole history."""
     opinions = {who: opinion(events, row, who) for who in PEOPLE}
     opinions = {who: event for who, event in opinions.items() if event}
-    settling = [e for e in kept(events) if e.row == row and e.kind is Kind.SETTLE]
+    settling = [e for e in read(events) if e.row == row and e.kind is Kind.SETTLE]
     settled = settling[-1] if settling else None
     naming = [e for e in opinions.values() if e.kind in NAMING]
     is_bad = settled is None and any(e.kind is Kind.BAD for e in opinions.values())
@@ -125,12 +190,37 @@ def slow_labelled(events) -> list[tuple[int, str]]:
 
 def slow_classes(events, named) -> list[str]:
     """The classes in the order in which a person expects them."""
-    added = [e.label for e in kept(events) if e.kind is Kind.CLASS]
-    used = sorted(e.label for e in kept(events) if e.kind in LABELLED)
+    added = [e.label for e in read(events) if e.kind is Kind.CLASS]
+    used = sorted(e.label for e in read(events) if e.kind in LABELLED)
     found = []
-    for label in [*named, *added, *used]:
-        if label not in found:
+    for label in [*(slow_name(events, name) for name in named), *added, *used]:
+        if label not in found and (not is_removed(events, label) or slow_uses(events)[label]):
             found.append(label)
+    return found
+
+
+def is_removed(events, label) -> bool:
+    """Whether the last thing done to a class was to remove it."""
+    past, last = [], None
+    for event in kept(events):
+        past.append(event)
+        heap = next((heap for heap in slow_groups(past) if event.label in heap), [])
+        if (
+            event.kind in ON_CLASSES - {Kind.DESCRIBE}
+            and heap
+            and heap[0] == slow_name(past, label)
+        ):
+            last = event.kind
+    return last is Kind.REMOVE
+
+
+def slow_uses(events) -> Counter:
+    """How many rows have each class in somebody's view."""
+    found = Counter()
+    for row in ROWS:
+        verdict = slow_verdict(events, row)
+        said = [*verdict["naming"], *filter(None, [verdict["settled"]])]
+        found.update({e.label for e in said})
     return found
 
 
@@ -159,6 +249,12 @@ def test_the_fold_agrees_with_reading_the_whole_history(events):
     assert state.conflicts() == conflicts
     assert state.labels == dict(slow_labelled(events))
     assert set(state.people) == {event.who for event in events}
+    assert +state.uses == slow_uses(events)
+    assert {name: state.name_of(name) for name in CLASSES} == {
+        name: slow_name(events, name) for name in CLASSES
+    }
+    checks = [e for e in kept(events) if e.kind is Kind.CHECK]
+    assert state.draws == tuple(map(drawn_places, checks))
 
 
 @given(histories(), st.sampled_from(ROWS), st.sampled_from(PEOPLE), st.integers(1, 3))
@@ -185,8 +281,14 @@ def test_neither_the_order_of_arrival_nor_repetition_changes_what_holds(historie
     assert mixed.classes(["y"]) == clean.classes(["y"])
     assert mixed.conflicts() == clean.conflicts()
     assert mixed.answers() == clean.answers()
+    assert mixed.draws == clean.draws
+    assert mixed.latest_change == clean.latest_change
+    for name in CLASSES:
+        assert mixed.name_of(name) == clean.name_of(name)
+        assert mixed.class_detail(name) == clean.class_detail(name)
     for who in PEOPLE:
         assert mixed.last(who) == clean.last(who)
+        assert mixed.latest_of(who) == clean.latest_of(who)
         for row in ROWS:
             assert mixed.may_ask(row, who, 2) == clean.may_ask(row, who, 2)
             assert mixed.is_skipped(row, who, 2) == clean.is_skipped(row, who, 2)
@@ -204,16 +306,29 @@ def test_undo_restores_what_was_before_without_limit(events, who):
     assert all(state.verdict(row) == others.verdict(row) for row in ROWS)
 
 
-@given(histories(), st.sampled_from(ROWS), st.sampled_from(list(ON_ROWS)))
+@given(histories(), st.sampled_from(ROWS), st.sampled_from(list(ON_ROWS | ON_CAMPAIGN)))
 def test_an_action_and_its_undo_leave_everything_as_it_was(events, row, kind):
     before, state = replay(events), replay(events)
     action = said(row, "z", "ann", kind)
+    if kind in ON_CAMPAIGN:
+        action = changed(kind, "z", to="x", description="more", rows="[3]")
     state.apply(action)
     state.apply(undone(action))
     assert state.labelled() == before.labelled()
     assert state.classes() == before.classes()
     assert state.last("ann") == before.last("ann")
     assert all(state.verdict(row) == before.verdict(row) for row in ROWS)
+    assert state.draws == before.draws
+    assert all(state.class_detail(name) == before.class_detail(name) for name in CLASSES)
+
+
+@given(histories(kinds=tuple(ON_CLASSES | NAMING | {Kind.UNDO})))
+def test_a_name_of_now_is_the_name_of_itself_and_every_label_is_a_class(events):
+    state = replay(events)
+    for name in CLASSES:
+        assert state.name_of(state.name_of(name)) == state.name_of(name)
+    assert set(state.labels.values()) <= set(state.classes())
+    assert len(set(state.classes(CLASSES))) == len(state.classes(CLASSES))
 
 
 def test_an_empty_journal_knows_nothing():
@@ -425,3 +540,166 @@ def test_a_class_stays_after_an_edit_but_not_after_an_undo():
     assert state.classes() == ("x", "y")
     state.apply(undone(second))
     assert state.classes() == ("x",)
+
+
+# ---------------------------------------------------------------- names of classes
+def test_answers_under_an_old_name_count_under_the_new_one_whenever_they_come():
+    rename = renamed("x", "w")
+    state = replay([said(0, "x"), rename, said(1, "y", predicted_label="x")])
+    state.apply(said(2, "x", "bob"))
+    assert state.labelled() == {0: "w", 1: "y", 2: "w"}
+    assert state.verdict(1).opinions["ann"].predicted_label == "w"
+    assert state.classes(["x", "y"]) == ("w", "y")
+    state.apply(undone(rename))
+    assert state.labelled() == {0: "x", 1: "y", 2: "x"}
+    assert state.classes(["x", "y"]) == ("x", "y")
+    assert state.verdict(1).opinions["ann"].predicted_label == "x"
+
+
+def test_names_are_followed_however_often_they_change():
+    state = replay([said(0, "x"), renamed("x", "v"), renamed("v", "w")])
+    assert state.labelled() == {0: "w"}
+    state.apply(renamed("w", "x"))
+    assert (state.labelled(), state.classes()) == ({0: "x"}, ("x",))
+    assert {state.name_of(name) for name in "xvw"} == {"x"}
+
+
+def test_merged_classes_agree_and_differ_again_once_that_is_undone():
+    merge = renamed("y", "x", "cy")
+    state = replay([said(0, "x", "ann"), said(0, "y", "bob")])
+    assert state.conflicts() == [0]
+    state.apply(merge)
+    assert (state.conflicts(), state.labelled(), state.uses) == ([], {0: "x"}, {"x": 1})
+    state.apply(undone(merge, "cy"))
+    assert (state.conflicts(), state.labelled()) == ([0], {})
+    assert state.uses == {"x": 1, "y": 1}
+
+
+def test_a_name_that_was_itself_changed_leads_to_what_that_became():
+    state = replay([renamed("y", "z"), renamed("x", "y"), said(0, "x"), said(1, "y")])
+    assert state.labelled() == {0: "z", 1: "z"}
+
+
+def test_of_two_renames_of_one_class_the_last_holds():
+    state = replay([renamed("x", "v"), renamed("x", "w", "bob"), said(0, "x")])
+    assert state.labelled() == {0: "w"}
+    assert state.name_of("v") == "w"
+
+
+def test_an_unused_class_is_gone_until_that_is_undone_or_it_is_added_or_used():
+    first, remove = added("y"), changed(Kind.REMOVE, "y")
+    state = replay([first, remove])
+    assert state.classes(["x"]) == ("x",)
+    for again in (said(0, "y", "bob"), added("y", "bob")):
+        state.apply(again)
+        assert state.classes(["x"]) == ("x", "y")
+        state.apply(undone(again, "bob"))
+        assert state.classes(["x"]) == ("x",)
+    state.apply(undone(remove))
+    assert state.classes(["x"]) == ("x", "y")
+
+
+def test_a_class_named_at_the_start_can_be_removed_renamed_and_merged():
+    remove = changed(Kind.REMOVE, "x")
+    state = replay([remove, renamed("y", "w"), renamed("z", "w")])
+    assert state.classes(["x", "y", "z"]) == ("w",)
+
+
+def test_a_label_that_was_changed_does_not_keep_its_class_from_being_removed():
+    state = replay([said(0, "x"), said(0, "y", kind=Kind.EDIT), changed(Kind.REMOVE, "x")])
+    assert state.classes() == ("y",)
+    state.apply(undone(state.last("ann")))
+    state.apply(undone(state.last("ann")))
+    assert state.classes() == ("x",)
+
+
+def test_a_class_renamed_to_one_that_was_removed_is_there():
+    state = replay([added("x"), added("y"), changed(Kind.REMOVE, "y"), renamed("x", "y")])
+    assert state.classes() == ("y",)
+
+
+def test_what_is_said_of_a_class_follows_it_and_the_last_word_counts():
+    first = changed(Kind.DESCRIBE, "x", description="old", colour="#ff0000")
+    second = changed(Kind.DESCRIBE, "x", description="new")
+    state = replay([second, first])
+    assert state.class_detail("x") == ClassDetail("new", "#ff0000")
+    rename = renamed("x", "w")
+    state.apply(rename)
+    assert state.class_detail("w") == ClassDetail("new", "#ff0000")
+    assert state.class_detail("x") == ClassDetail()
+    state.apply(undone(second))
+    assert state.class_detail("w") == ClassDetail("old", "#ff0000")
+
+
+def test_a_merged_class_keeps_what_was_said_of_the_one_it_joined():
+    state = replay(
+        [
+            changed(Kind.DESCRIBE, "y", description="kept"),
+            changed(Kind.DESCRIBE, "x", description="lost", colour="#00ff00"),
+            renamed("x", "y"),
+        ]
+    )
+    assert state.class_detail("y") == ClassDetail("kept", "#00ff00")
+
+
+def test_undo_takes_back_what_a_person_did_to_classes_and_check_rows_too():
+    acts = [said(0, "x"), added("y"), renamed("y", "z"), changed(Kind.DESCRIBE, "z", colour="")]
+    acts += [changed(Kind.REMOVE, "z"), drawn(1, 2), said(1, "x")]
+    state = replay([*acts, added("w", "bob")])
+    for act in reversed(acts):
+        assert state.last("ann") == act
+        state.apply(undone(act))
+    assert state.last("ann") is None
+    assert state.classes() == ("w",)
+
+
+def test_a_class_that_came_with_an_answer_is_no_action_by_itself():
+    state = replay([replace(added("x"), detail={IMPLIED: "yes"}), said(0, "x")])
+    state.apply(undone(state.last("ann")))
+    assert state.last("ann") is None
+    assert state.classes() == ("x",)
+
+
+def test_changes_of_classes_are_no_rest_for_a_skipped_row():
+    state = replay([said(0, kind=Kind.SKIP), *(added(f"c{n}") for n in range(REST))])
+    assert not state.may_ask(0, "ann", 1)
+
+
+def test_an_answer_and_a_rename_know_when_they_were_made():
+    act = added("x")
+    state = replay([act, said(0, "x", "bob")])
+    assert (state.latest_change, state.latest_of("ann"), state.latest_of("cy")) == (
+        act.made,
+        act.made,
+        0,
+    )
+    assert state.latest_of("bob") > act.made
+
+
+# ---------------------------------------------------------------- check rows
+def test_check_rows_drawn_hold_until_that_is_undone():
+    first, second = drawn(3, 1), drawn(2)
+    state = replay([second, first])
+    assert state.draws == ((3, 1), (2,))
+    state.apply(undone(first))
+    assert state.draws == ((2,),)
+
+
+@pytest.mark.parametrize("text", ["", "{", "7", '{"a": 1}', '["a", null, 1.5]'])
+def test_a_draw_that_says_nothing_drew_nothing(text):
+    assert drawn_places(changed(Kind.CHECK, None, rows=text)) == ()
+    assert drawn_places(changed(Kind.CHECK, None)) == ()
+
+
+# ---------------------------------------------------------------- speed
+def test_a_long_journal_with_a_rename_replays_in_one_pass_more():
+    words = [said(row % 5000, "xyz"[row % 3]) for row in range(20_000)]
+    names = [renamed(f"c{n}", f"c{n + 1}") for n in range(50)]
+
+    def seconds(events) -> float:
+        began = time.process_time()
+        replay(events)
+        return time.process_time() - began
+
+    plain = min(seconds(words) for _ in range(3))
+    assert min(seconds([*words, *names]) for _ in range(3)) < 5 * plain

@@ -251,7 +251,7 @@ def test_a_row_that_somebody_has_is_refused(app):
     reply = post(app, "ask", {"who": "ben", "row": 5})
     assert (reply.status, reply.json()["detail"]) == (
         409,
-        "row must be free; got 5, which somebody has. Pick another.",
+        "row must be free; got '6', which somebody has. Pick another.",
     )
 
 
@@ -294,12 +294,13 @@ def test_a_label_beside_something_else_is_left_out(app, kind):
 
 def test_undo_without_anything_to_undo_says_so(app):
     reply = post(app, "undo", {"key": key(1), "who": "ann", "made": 1})
-    assert reply.json() == {"target": None, "question": None}
+    assert reply.json() == {"target": None, "said": None, "question": None}
 
 
 def test_an_undo_may_arrive_before_what_it_undoes(app):
     undo = {"key": key(2), "who": "ann", "made": 2, "target": key(1)}
-    assert post(app, "undo", undo).json() == {"target": key(1), "question": None}
+    nothing_yet = {"target": key(1), "said": None, "question": None}
+    assert post(app, "undo", undo).json() == nothing_yet
     body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
     assert post(app, "answer", body).status == 200
     assert get(app, "/api/history").json()["entries"][0]["holds"] is False
@@ -308,10 +309,85 @@ def test_an_undo_may_arrive_before_what_it_undoes(app):
 
 def test_a_class_that_was_added_can_be_taken_back_by_its_key(app):
     given = {"key": key(1), "who": "ann", "made": 1, "label": "may be"}
-    assert post(app, "classes", given).json() == {"classes": ["yes", "no", "may be"]}
+    assert post(app, "classes", given).json()["classes"] == ["yes", "no", "may be"]
     undo = {"key": key(2), "who": "ann", "made": 2, "target": key(1)}
-    assert post(app, "undo", undo).json() == {"target": key(1), "question": None}
+    undone = {"target": key(1), "said": "class “may be” added", "question": None}
+    assert post(app, "undo", undo).json() == undone
     assert get(app, "/api/campaign").json()["classes"] == ["yes", "no"]
+
+
+# ---------------------------------------------------------------- classes
+def changed(app, path: str, number: int, **given):
+    """What the page is told after a change."""
+    return post(app, path, {"key": key(number), "who": "ann", "made": number, **given})
+
+
+def test_classes_are_renamed_merged_removed_and_described(app):
+    row = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
+    post(app, "answer", row)
+    changed(app, "classes/describe", 2, label="yes", description="Surely.", colour="#00aa00")
+    changed(app, "classes/describe", 3, label="yes", description="Quite so.")
+    told = changed(app, "classes/rename", 4, label="yes", to="ja").json()
+    assert told == {
+        "classes": ["ja", "no"],
+        "catalogue": [
+            {"name": "ja", "description": "Quite so.", "colour": "#00aa00", "rows": 1},
+            {"name": "no", "description": "", "colour": "", "rows": 0},
+        ],
+    }
+    assert changed(app, "classes/remove", 5, label="no").json()["classes"] == ["ja"]
+    changed(app, "classes", 6, label="nein")
+    refused = changed(app, "classes/rename", 7, label="ja", to="nein")
+    assert (refused.status, "Merge the two" in refused.json()["detail"]) == (409, True)
+    merged = changed(app, "classes/rename", 8, label="ja", to="nein", merge=True).json()
+    assert merged["classes"] == ["nein"]
+    used = changed(app, "classes/remove", 9, label="nein")
+    assert (used.status, "1 row has" in used.json()["detail"]) == (409, True)
+    said = [
+        post(app, "undo", {"key": key(n), "who": "ann", "made": n}).json()["said"]
+        for n in range(10, 17)
+    ]
+    assert said == [
+        "class “ja” merged with “nein”",
+        "class “nein” added",
+        "class “no” removed",
+        "class “yes” renamed to “ja”",
+        "class “yes” described",
+        "class “yes” described",
+        "yes",
+    ]
+    campaign = get(app, "/api/campaign").json()
+    assert [one["name"] for one in campaign["catalogue"]] == campaign["classes"] == ["yes", "no"]
+    assert get(app, "/api/progress").json()["catalogue"] == campaign["catalogue"]
+
+
+def test_a_change_that_is_sent_again_is_made_once(app):
+    for _ in range(2):
+        assert changed(app, "classes/remove", 1, label="no").json()["classes"] == ["yes"]
+
+
+# ---------------------------------------------------------------- check rows
+def test_more_check_rows_are_drawn(app):
+    before = get(app, "/api/progress").json()["check"]
+    assert before == {"answered": 0, "size": 0, "more": 20}
+    for _ in range(2):
+        told = changed(app, "check", 1, count=5).json()
+        assert told == {"drawn": 5, "check": {"answered": 0, "size": 5, "more": 15}}
+    assert get(app, "/api/campaign").json()["check"] == 5
+    assert changed(app, "check", 2, count=16).status == 409
+    undone = post(app, "undo", {"key": key(3), "who": "ann", "made": 3}).json()
+    assert undone["said"] == "5 more check rows"
+    assert get(app, "/api/campaign").json()["check"] == 0
+
+
+# ---------------------------------------------------------------- rows by name
+def test_a_row_is_found_by_its_id_or_the_nearest_are_offered(app):
+    assert get(app, "/api/find?id=7").json() == {"row": 6, "near": []}
+    found = get(app, "/api/find?id=41").json()
+    assert found["row"] is None
+    assert {"row": 3, "id": "4"} in found["near"]
+    points = get(app, "/api/map").json()["points"]
+    assert {point["id"] for point in points if point["row"] == 6} == {"7"}
 
 
 # ---------------------------------------------------------------- the file of labels

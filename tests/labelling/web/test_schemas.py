@@ -19,8 +19,28 @@ FULL = {
     "answer": {"key": KEY, "who": "ann", "made": 1, "row": 0, "kind": "skip", "label": None},
     "undo": {"key": KEY[::-1], "who": "ann", "made": 2, "target": None},
     "classes": {"key": "f" * 32, "who": "ann", "made": 3, "label": "may be"},
+    "classes/describe": {
+        "key": "e" * 32,
+        "who": "ann",
+        "made": 4,
+        "label": "may be",
+        "description": "In doubt.",
+        "colour": "#3366CC",
+    },
+    "classes/rename": {"key": "d" * 32, "who": "ann", "made": 5, "label": "may be", "to": "maybe"},
+    "classes/remove": {"key": "c" * 32, "who": "ann", "made": 6, "label": "maybe"},
+    "check": {"key": "b" * 32, "who": "ann", "made": 7, "count": 2},
 }
 """A sound body for each verb."""
+OPTIONAL = {
+    ("ask", "row"),
+    ("spare", "count"),
+    ("answer", "label"),
+    ("undo", "target"),
+    ("classes/describe", "description"),
+    ("classes/describe", "colour"),
+}
+"""Fields that may be left out."""
 NO_TEXT = [None, 1, 1.5, True, [], ["ann"], {}, {"a": 1}]
 NO_NUMBER = ["1", "", True, False, 1.5, -1, 2**63, 2**64, 10**30, [], [1], {}]
 BAD_NAMES = [
@@ -48,16 +68,22 @@ BAD = {
     "target": [*NO_TEXT[1:], "", KEY[1:], "g" * 32, f"{KEY}\n"],
     "row": [*NO_NUMBER, 2**31],
     "made": [*NO_NUMBER, None, 2**53 + 1],
-    "count": [*NO_NUMBER, None, 0, 51],
+    "count": [*NO_NUMBER, None, 0],
     "kind": [*NO_TEXT, "", "LABEL", "import", "undo", "class", "label "],
     "next": [None, 0, 1, "true", "", []],
+    "merge": [None, 0, 1, "true", "", []],
+    "to": [*NO_TEXT, *BAD_NAMES[:-3], "a" * 201, "\ud800"],
+    "description": [*NO_TEXT[1:], "a\nb", "\x00", "a" * 301, "\ud800"],
+    "colour": [*NO_TEXT[1:], "red", "#12345", "#1234567", "#12345g", "#123456\n", " #123456"],
 }
 """Values that a field must not have."""
+MORE_BAD = {("spare", "count"): [51]}
+"""Those of one verb alone."""
 CASES = [
     (verb, name, value)
     for verb, body in FULL.items()
     for name in ({**body, "next": True} if verb == "answer" else body)
-    for value in BAD[name]
+    for value in [*BAD[name], *MORE_BAD.get((verb, name), [])]
     if not (verb == "classes" and name == "label" and value is None)
 ]
 
@@ -107,10 +133,7 @@ def test_a_field_that_nobody_knows_is_refused(app, verb, name):
 def test_a_field_that_is_needed_must_be_there(app, verb, name):
     body = {one: value for one, value in FULL[verb].items() if one != name}
     reply = post(app, verb, body)
-    if name in {"row", "label", "target", "count"} and (verb, name) not in {
-        ("answer", "row"),
-        ("classes", "label"),
-    }:
+    if (verb, name) in OPTIONAL:
         assert reply.status == 200
     else:
         assert is_refusal(reply)

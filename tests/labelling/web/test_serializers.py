@@ -1,15 +1,17 @@
 """What the service says arrives as the schemas have it."""
 
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 from support.served import get, pictures, post, secured, service_of, table, truth
+from support.services import campaign, new_service, rows, serving
 
 from possibal.data.ingest import SourceSpec
 from possibal.labelling.create import Options
 from possibal.labelling.overview import Overview
 from possibal.labelling.service import LEASE
-from possibal.labelling.storage.store import clock
+from possibal.labelling.storage.store import Item, Store, clock
 from possibal.labelling.web.serializers import BEGINNING, NOTHING_LEFT, Serializer
 
 REVIEWS = [
@@ -52,7 +54,7 @@ def test_before_the_first_ranking_nothing_is_known(service):
     assert said["advice"] == {"state": "go on", "reason": BEGINNING}
     assert (said["answered"], said["left"], said["fitting"]) == (0, 40, True)
     assert (said["saving"], said["curve"], said["trouble"]) == (None, [], None)
-    assert said["check"] == {"answered": 0, "size": 5}
+    assert said["check"] == {"answered": 0, "size": 5, "more": 15}
     assert said["balance"] == [{"label": "yes", "count": 0}, {"label": "no", "count": 0}]
 
 
@@ -180,6 +182,11 @@ def test_the_campaign_is_described(service):
         "name": "a",
         "kind": "table",
         "classes": ["yes", "no"],
+        "catalogue": [
+            {"name": "yes", "description": "", "colour": "", "rows": 1},
+            {"name": "no", "description": "", "colour": "", "rows": 0},
+        ],
+        "columns": [],
         "strategy": "herding",
         "answers_per_row": 2,
         "check": 5,
@@ -187,3 +194,32 @@ def test_the_campaign_is_described(service):
         "notes": said["notes"],
         "people": ["ann"],
     }
+
+
+def test_the_campaign_says_how_its_columns_were_read(tmp_path):
+    columns = (("age", "number", ""), ("no", "left out", "a running number"))
+    with new_service(tmp_path, rows(8), columns=columns, recipe={"owners": []}) as service:
+        said = get(secured(service), "/api/campaign").json()
+    assert said["columns"] == [
+        {"name": "age", "kind": "number", "note": ""},
+        {"name": "no", "kind": "left out", "note": "a running number"},
+    ]
+
+
+def test_a_folder_that_tells_the_label_is_not_shown_to_whoever_is_to_answer(tmp_path):
+    chosen = {"hidden_folders": True, "fields": (), "recipe": {"owners": []}, "people": 2}
+    setup, contents = campaign(rows(6), **chosen)
+    items = [Item(row, f"ants/{row}.jpg", (), f"ants/{row}.jpg") for row in range(6)]
+    begun = Store.create(str(tmp_path / "a.db"), setup, replace(contents, items=items))
+    with begun as store, serving(store) as service:
+        app = secured(service)
+        reply = post(app, "ask", {"who": "ann", "row": 2})
+        assert b"ants" not in reply.body
+        assert reply.json()["question"]["item"]["id"] == "2.jpg"
+        assert b"ants" not in get(app, "/api/map").body
+        answer(app, "ann", 2, "yes")
+        assert get(app, "/api/history").json()["entries"][0]["id"] == "ants/2.jpg"
+        assert get(app, "/api/rows/2?who=ann").json()["question"]["item"]["id"] == "ants/2.jpg"
+        assert get(app, "/api/rows/2?who=ben").json()["question"]["item"]["id"] == "2.jpg"
+        assert b"ants/2.jpg" in get(app, "/api/labels.csv").body
+        assert b"ants" not in post(app, "ask", {"who": "ben", "row": 2}).body

@@ -32,6 +32,7 @@ def backup(db: str, to: Path) -> str:
     part = part_of(to)
     try:
         with Store.open(db, writes=False) as store, refusals(store.url):
+            _check_version(store)
             before = _copied(store.url, part)
             with connected(store.url) as connection:
                 after = _sizes(connection)
@@ -54,6 +55,15 @@ def _copied(url: URL, part: Path) -> dict[str, int]:
     if path is not None:
         database.copy(path, part)
     return sizes
+
+
+def _check_version(store: Store) -> None:
+    """Refuse tables of an earlier version that are not copied as a file."""
+    if store.is_shared and store.version < database.SCHEMA:
+        raise ValueError(
+            f"db must be of version {database.SCHEMA} to be copied; got version {store.version}. "
+            "Open it once with possibal label."
+        )
 
 
 def _check_free(to: Path) -> None:

@@ -34,10 +34,10 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from possibal.errors import MissingPackageError
 from possibal.files import locked, part_of
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the tables below."""
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
-"""What brings the tables of each earlier version to the next."""
+READABLE = 1
+"""The earliest version whose tables can be read as they are."""
 PATIENCE = 30.0
 """Seconds to wait for a database that is busy."""
 WAL_IS_SOUND = (3, 51, 3)
@@ -82,7 +82,10 @@ events = Table(
     Column("necessity", Float(53)),
     Column("thought", Text),
     Column("at", BigInteger, nullable=False),
+    Column("detail", Text),
 )
+SINCE = {"detail": 2}
+"""The version in which a column of the events came, if that was not the first."""
 leases = Table(
     "leases",
     TABLES,
@@ -194,6 +197,15 @@ def held(url: URL) -> Generator[None]:
 
 
 # ---------------------------------------------------------------- versions
+def _add_detail(connection: Connection) -> None:
+    """Events have a detail since version 2."""
+    connection.execute(text("ALTER TABLE events ADD COLUMN detail TEXT"))
+
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _add_detail}
+"""What brings the tables of each earlier version to the next."""
+
+
 def version(connection: Connection) -> int | None:
     """The version of the tables; None where there is no campaign."""
     if not inspect(connection).has_table("facts"):

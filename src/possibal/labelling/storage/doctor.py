@@ -17,7 +17,18 @@ from possibal.errors import summary
 from possibal.files import locked
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import SCHEMA, TABLES, address, file_of
-from possibal.labelling.storage.journal import LABELLED, ON_ROWS, Event, JournalState, Kind, replay
+from possibal.labelling.storage.journal import (
+    LABELLED,
+    ON_CLASSES,
+    ON_ROWS,
+    PLACES,
+    TO,
+    Event,
+    JournalState,
+    Kind,
+    drawn_places,
+    replay,
+)
 from possibal.labelling.storage.store import Setup, Store, clock
 
 PACKAGES = {
@@ -244,12 +255,15 @@ def _journal(examined: _Examined) -> list[Finding]:
     found = [Finding(ok=True, sentence=f"the journal replays: {counted(state)}.")]
     lost = [e for e in events if e.kind in ON_ROWS and not _is_row(e.row, setup)]
     named = {*setup.classes, *(e.label for e in events if e.kind in LABELLED - TYPED)}
-    nameless = [e for e in events if e.kind in LABELLED and not e.label]
+    named |= {(e.detail or {}).get(TO) for e in events if e.kind is Kind.RENAME}
+    nameless = [e for e in events if e.kind in LABELLED | ON_CLASSES and not e.label]
     strange = [e for e in events if e.kind in TYPED and e.label and e.label not in named]
+    vague = [e for e in events if not _has_detail(e, setup)]
     for odd, fault, well in (
         (lost, "about rows that there are not", "every event is about a row that there is."),
         (nameless, "that should name a class and do not", "every answer names its class."),
         (strange, "that name a class nobody added", "every label is a class that was named."),
+        (vague, "whose detail is missing or odd", "every change of the campaign says what it is."),
     ):
         said = f"there are events {fault}: {_numbers(odd)}." if odd else well
         found.append(Finding(not odd, said))
@@ -266,6 +280,15 @@ def counted(state: JournalState) -> str:
 def _is_row(row: int | None, setup: Setup) -> bool:
     """Whether a row is one of the campaign."""
     return row is not None and 0 <= row < setup.rows
+
+
+def _has_detail(event: Event, setup: Setup) -> bool:
+    """Whether an event that needs a detail has one that makes sense."""
+    detail = event.detail or {}
+    if event.kind is Kind.CHECK:
+        rows = drawn_places(event)
+        return PLACES in detail and bool(rows) and all(_is_row(row, setup) for row in rows)
+    return bool(detail.get(TO)) if event.kind is Kind.RENAME else True
 
 
 def _numbers(events: Sequence[Event]) -> str:

@@ -4,15 +4,17 @@
 
 Last writer wins per person and row, by the time an event was made; an undo is a tombstone. So the
 state follows from which events there are, and an event may arrive late, twice or out of order.
+Classes are read by the names that they have now, whatever they were called when they were chosen.
 """
 
 import functools
+import json
 from bisect import bisect_right, insort
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 from possibal.campaign.answer import Answer
 
@@ -35,6 +37,10 @@ class Kind(StrEnum):
     SETTLE = "settle"
     UNDO = "undo"
     CLASS = "class"
+    RENAME = "rename"
+    REMOVE = "remove"
+    DESCRIBE = "describe"
+    CHECK = "check"
 
 
 NAMING = frozenset([Kind.LABEL, Kind.EDIT, Kind.IMPORT])
@@ -42,9 +48,18 @@ NAMING = frozenset([Kind.LABEL, Kind.EDIT, Kind.IMPORT])
 OPINIONS = NAMING | {Kind.SKIP, Kind.UNSURE, Kind.BAD}
 """Kinds that are about a row, in the view of one person."""
 LABELLED = NAMING | {Kind.SETTLE, Kind.CLASS}
-"""Kinds that need a label."""
+"""Kinds that make what they name a class."""
 ON_ROWS = OPINIONS | {Kind.SETTLE}
 """Kinds that need a row."""
+ON_CLASSES = frozenset([Kind.CLASS, Kind.RENAME, Kind.REMOVE, Kind.DESCRIBE])
+"""Kinds that change which classes there are, or what is said of them."""
+ON_CAMPAIGN = ON_CLASSES | {Kind.CHECK}
+"""Kinds that are about the campaign as a whole."""
+TO, MERGE, DESCRIPTION, COLOUR, PLACES = "to", "merge", "description", "colour", "rows"
+"""What the details of events are called: the new name, whether it is that of another class, the
+words about a class, its colour, and the places of rows that were drawn."""
+IMPLIED = "implied"
+"""The detail of a class that came with the first answer that names it: no action by itself."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +76,7 @@ class Event:
         target: the key of the event that is undone.
         necessity: of the label that the model predicted then.
         predicted_label: that label; the column is called thought.
+        detail: what else there is to say, by name: of a class that is changed, of rows drawn.
         number: its place in the journal; zero before it is there.
         at: when it came there, in milliseconds by the journal's clock.
     """
@@ -74,6 +90,7 @@ class Event:
     target: str | None = None
     necessity: float | None = None
     predicted_label: str | None = None
+    detail: Mapping[str, str] | None = field(default=None, hash=False)
     number: int = 0
     at: int = 0
 
@@ -136,6 +153,79 @@ NOTHING = RowVerdict()
 """What holds of a row about which nothing was done."""
 
 
+# ---------------------------------------------------------------- classes
+@dataclass(frozen=True)
+class ClassDetail:
+    """What people are told of a class: a sentence, and a colour such as #3366cc; both optional."""
+
+    description: str = ""
+    colour: str = ""
+
+
+@dataclass(frozen=True)
+class ClassCatalogue:
+    """What became of the classes.
+
+    Attributes:
+        names: the present name of each that was renamed or merged.
+        removed: present names that were taken out; one that somebody uses is a class all the same.
+        details: what is said of each class, by its present name.
+    """
+
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    removed: frozenset[str] = frozenset()
+    details: dict[str, ClassDetail] = field(default_factory=dict[str, ClassDetail])
+
+
+def catalogue(events: Iterable[Event]) -> ClassCatalogue:
+    """What the events on classes come to, by when they were made.
+
+    A rename joins two names to one class, which has the new name. If the new name was itself
+    changed, the class has what that became; one may go back to a name that the class had before.
+    """
+    names, removed = dict[str, str](), set[str]()
+    said = defaultdict[str, dict[str, str]](dict)
+    for event in sorted(events, key=lambda event: event.order):
+        label, detail = event.label or "", event.detail or {}
+        name = names.get(label, label)
+        if event.kind is Kind.DESCRIBE:
+            said[name] |= detail
+        elif event.kind is Kind.REMOVE:
+            removed.add(name)
+        else:
+            removed.discard(name)
+        if event.kind is Kind.RENAME and detail.get(TO):
+            other = names.get(detail[TO], detail[TO])
+            new = detail[TO] if other == name else other
+            joined = [one for one, now in names.items() if now in {name, other}]
+            names |= dict.fromkeys([*joined, name, other], new)
+            removed.discard(other)
+            said[new] = said.pop(name, {}) | said.pop(other, {})
+    found = {name: _class_detail(words) for name, words in said.items()}
+    return ClassCatalogue(names, frozenset(removed), found)
+
+
+def _class_detail(said: Mapping[str, str]) -> ClassDetail:
+    """What was said of a class."""
+    return ClassDetail(said.get(DESCRIPTION, ""), said.get(COLOUR, ""))
+
+
+def check_detail(rows: Iterable[int]) -> dict[str, str]:
+    """The detail of an event that makes these rows check rows."""
+    return {PLACES: json.dumps(list(rows))}
+
+
+def drawn_places(event: Event) -> tuple[int, ...]:
+    """The places of the rows that an event drew; none where it does not say so."""
+    try:
+        found: Any = json.loads((event.detail or {}).get(PLACES, "[]"))
+    except ValueError:
+        return ()
+    rows = cast("list[object]", found) if isinstance(found, list) else []
+    return tuple(row for row in rows if isinstance(row, int))
+
+
+# ---------------------------------------------------------------- state
 class JournalState:
     """State folded from events; :meth:`apply` is commutative and idempotent."""
 
@@ -146,36 +236,51 @@ class JournalState:
         self._undone = set[tuple[str, str]]()
         self._on_row = defaultdict[int, list[Event]](list)
         self._of = defaultdict[str, list[Order]](list)
+        self._others_of = defaultdict[str, list[Order]](list)
         self._verdicts = dict[int, RowVerdict]()
         self.labels = dict[int, str]()
         """The label of each row that has one, in no order that means anything."""
+        self.draws = tuple[tuple[int, ...], ...]()
+        """Places of the rows that each draw made check rows."""
+        self._on_campaign = list[Event]()
+        self._catalogue = ClassCatalogue()
         self._used: list[str] | None = None
+        self._uses: Counter[str] | None = None
 
     # ------------------------------------------------------------ growing
 
-    def apply(self, event: Event) -> None:
-        """Fold one more event; one that is known already changes nothing."""
-        if event.key in self.events:
-            return
-        is_new = event.kind is Kind.CLASS or event.label not in (self._used or ())
-        if is_new or event.target is not None:
+    def apply(self, *events: Event) -> None:
+        """Fold more events; one that is known already changes nothing."""
+        changes = [self._add(event) for event in events if event.key not in self.events]
+        if any(changes):
+            self._update_catalogue()
+
+    def _add(self, event: Event) -> bool:
+        """Fold a new event; whether it is about the campaign as a whole."""
+        label = event.label and self.name_of(event.label)
+        if event.target is not None or (label and label not in (self._used or ())):
             self._used = None
         self.events[event.key] = event
         self.people[event.who] = None
-        row = event.row
+        about: Event | None = event
         if event.target is not None:
             self._undone.add((event.target, event.who))
-            undone = self.events.get(event.target)
-            row = undone.row if undone else None
-        elif row is not None:
-            self._on_row[row].append(event)
+            about = self.events.get(event.target)
+        elif event.row is not None:
+            self._on_row[event.row].append(event)
             insort(self._of[event.who], event.order)
-        if row is not None:
-            self._update_verdict(row)
+        elif event.kind in ON_CAMPAIGN:
+            self._on_campaign.append(event)
+            if IMPLIED not in (event.detail or {}):
+                insort(self._others_of[event.who], event.order)
+        if about is not None and about.row is not None:
+            self._update_verdict(about.row)
+        return about is not None and about.kind in ON_CAMPAIGN
 
     def _update_verdict(self, row: int) -> None:
         """See anew what holds of a row."""
         verdict = self._verdicts[row] = self._fold_row(row)
+        self._uses = None
         self.labels.pop(row, None)
         if verdict.label is not None:
             self.labels[row] = verdict.label
@@ -183,9 +288,23 @@ class JournalState:
     def _fold_row(self, row: int) -> RowVerdict:
         """Last writer wins per person, over the events on a row that are not undone."""
         holding = sorted((e for e in self._on_row[row] if self.holds(e)), key=lambda e: e.order)
+        if self._catalogue.names:
+            holding = [self.named(event) for event in holding]
         opinions = {event.who: event for event in holding if event.kind in OPINIONS}
         settled = [event for event in holding if event.kind is Kind.SETTLE]
         return RowVerdict(opinions, settled[-1] if settled else None)
+
+    def _update_catalogue(self) -> None:
+        """See anew which classes and check rows there are, and rows by the classes' names."""
+        before, self._used = self._catalogue.names, None
+        holding = sorted(
+            (event for event in self._on_campaign if self.holds(event)), key=lambda e: e.order
+        )
+        self._catalogue = catalogue(event for event in holding if event.kind in ON_CLASSES)
+        self.draws = tuple(drawn_places(event) for event in holding if event.kind is Kind.CHECK)
+        if self._catalogue.names != before:
+            for row in self._on_row:
+                self._update_verdict(row)
 
     # ------------------------------------------------------------ what holds
 
@@ -214,18 +333,74 @@ class JournalState:
         """The rows for which people named different classes and nobody settled it."""
         return sorted(row for row, verdict in self._verdicts.items() if verdict.in_conflict)
 
+    # ------------------------------------------------------------ classes
+
+    def name_of(self, label: str) -> str:
+        """The name that a class has now."""
+        return self._catalogue.names.get(label, label)
+
+    def named(self, event: Event) -> Event:
+        """An event with the names that its classes have now."""
+        label, predicted = event.label, event.predicted_label
+        now = label and self.name_of(label), predicted and self.name_of(predicted)
+        if now == (label, predicted):
+            return event
+        return replace(event, label=now[0], predicted_label=now[1])
+
     def classes(self, named: Iterable[str] = ()) -> tuple[str, ...]:
-        """The classes there are: those named first, those added, and those that people used."""
+        """The classes there are: those named first, those added, and those that people used.
+
+        One that was removed is none, unless what somebody says of a row is just that.
+        """
         if self._used is None:
             holding = [e for e in self.events.values() if e.kind in LABELLED and self.holds(e)]
             added = sorted((e for e in holding if e.kind is Kind.CLASS), key=lambda e: e.order)
-            others = sorted({event.label or "" for event in holding})
-            self._used = [*(event.label or "" for event in added), *others]
-        return tuple(dict.fromkeys([*named, *self._used]))
+            others = sorted({self.name_of(event.label or "") for event in holding})
+            self._used = [*(self.name_of(event.label or "") for event in added), *others]
+        found = dict.fromkeys([*map(self.name_of, named), *self._used])
+        gone = self._catalogue.removed.intersection(found)
+        if gone:
+            gone -= self.uses.keys()
+        return tuple(name for name in found if name not in gone)
+
+    @property
+    def uses(self) -> Counter[str]:
+        """In how many rows somebody's word is each class."""
+        if self._uses is None:
+            self._uses = Counter[str]()
+            for verdict in self._verdicts.values():
+                settled = [verdict.settled] if verdict.settled else []
+                self._uses.update({e.label or "" for e in (*verdict.naming.values(), *settled)})
+        return self._uses
+
+    def class_detail(self, name: str) -> ClassDetail:
+        """What people are told of a class."""
+        return self._catalogue.details.get(name, ClassDetail())
+
+    @property
+    def latest_change(self) -> int:
+        """When the last event about classes or check rows was made, in milliseconds."""
+        return max((event.made for event in self._on_campaign), default=0)
+
+    # ------------------------------------------------------------ people
+
+    def latest_of(self, who: str) -> int:
+        """When the last thing was made that this person did, in milliseconds."""
+        made = (orders[who][-1][0] for orders in (self._of, self._others_of) if who in orders)
+        return max(made, default=0)
 
     def last(self, who: str) -> Event | None:
         """The last thing this person did that can still be undone."""
-        for _, key in reversed(self._of.get(who, [])):
+        found = [self._last_of(orders.get(who, [])) for orders in (self._of, self._others_of)]
+        return max((event for event in found if event), key=lambda e: e.order, default=None)
+
+    def last_change(self, who: str) -> Event | None:
+        """The last change of classes or check rows by this person that can still be undone."""
+        return self._last_of(self._others_of.get(who, []))
+
+    def _last_of(self, orders: list[Order]) -> Event | None:
+        """The last of some events that can still be undone."""
+        for _, key in reversed(orders):
             event = self.events[key]
             if self.holds(event):
                 return event
@@ -258,6 +433,5 @@ class JournalState:
 def replay(events: Iterable[Event]) -> JournalState:
     """What holds after all these events."""
     state = JournalState()
-    for event in events:
-        state.apply(event)
+    state.apply(*events)
     return state

@@ -17,7 +17,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import URL, Connection, delete, insert, select, update
+from sqlalchemy import URL, Connection, Text, delete, insert, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
@@ -51,13 +51,15 @@ class Setup:
         strategy: what is asked first.
         seed: of what is drawn.
         people: how many are to answer each row.
-        check: how many rows, drawn at random, only measure the model.
+        check: how many rows, drawn at random at the start, only measure the model.
         recipe: how rows became numbers.
         digest: of the source's content.
         notes: what was done to read it.
         columns: how each column of the source was understood: its name, its kind, and a note.
         id_type: of the rows' ids, a value of :class:`~possibal.data.name_types.NameType`.
         label_type: of the labels, another.
+        begun: how many rows there were at the start; zero where there are no others.
+        hidden_folders: whether the ids begin with folders that give the labels away.
     """
 
     name: str
@@ -77,6 +79,13 @@ class Setup:
     columns: tuple[tuple[str, str, str], ...] = ()
     id_type: str = NameType.TEXT
     label_type: str = NameType.TEXT
+    begun: int = 0
+    hidden_folders: bool = False
+
+    @property
+    def blocks(self) -> tuple[int, ...] | None:
+        """How many columns each block of the rows' numbers has; None where there is one."""
+        return tuple(len(part["features"]) for part in self.recipe.get("parts", ())) or None
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,8 @@ class Store:
     def __init__(self, url: URL, *, writes: bool) -> None:
         """Connect; :meth:`create` and :meth:`open` check that there is a campaign."""
         self.url, self._stack = url, ExitStack()
+        self.version = database.SCHEMA
+        """Of its tables; earlier than that of this program only for whoever reads."""
         if writes:
             self._stack.enter_context(held(url))
         self._read = database.engine(url, writes=False)
@@ -165,7 +176,7 @@ class Store:
 
     @classmethod
     def open(cls, db: str, *, writes: bool = True) -> "Store":
-        """A campaign that was begun before; tables of an earlier version are brought up to date."""
+        """A campaign that was begun before; whoever writes brings earlier tables up to date."""
         url = address(db)
         if not cls.exists(db):
             raise ValueError(
@@ -181,7 +192,7 @@ class Store:
         return store
 
     def _check_version(self) -> None:
-        """Refuse tables of a later version; migrate earlier ones after a backup."""
+        """Refuse tables of a later version; migrate earlier ones after a backup, or read them."""
         with refusals(self.url), self._read.connect() as connection:
             found = database.version(connection) or 0
         if found > database.SCHEMA:
@@ -189,7 +200,9 @@ class Store:
                 f"db must be of version {database.SCHEMA} or earlier; got version {found}. "
                 "Update possibal: pip install --upgrade possibal."
             )
-        if found < database.SCHEMA:
+        if self._writer is None and database.READABLE <= found < database.SCHEMA:
+            self.version = found
+        elif found < database.SCHEMA:
             with refusals(self.url):
                 self.writing.run(database.migrate)
 
@@ -289,7 +302,11 @@ class Store:
     def events(self, after: int = 0) -> list[Event]:
         """What was added after an event, in the order of the journal."""
         table = database.events
-        query = select(*(table.c[name] for name in COLUMNS.values()))
+        missing = {name for name, since in database.SINCE.items() if since > self.version}
+        columns = (
+            literal(None, Text) if name in missing else table.c[name] for name in COLUMNS.values()
+        )
+        query = select(*columns)
         query = query.where(table.c.number > after).order_by(table.c.number)
         with self._read.connect() as connection:
             return [_event(row) for row in connection.execute(query)]
@@ -373,7 +390,8 @@ def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
 def _values(event: Event, now: int) -> dict[str, Any]:
     """What the journal holds of an event that it gives a number."""
     values = {COLUMNS[name]: value for name, value in vars(event).items() if name != "number"}
-    return values | {"at": now}
+    detail = None if event.detail is None else json.dumps(dict(event.detail))
+    return values | {"at": now, "detail": detail}
 
 
 def _hold(
@@ -401,8 +419,10 @@ def _inserting(connection: Connection, table: Any) -> Any:  # noqa: ANN401 - one
 
 def _event(row: Any) -> Event:  # noqa: ANN401 - a row of the result
     """An event as it was stored."""
-    event = Event(**dict(zip(COLUMNS, row, strict=True)))
-    return replace(event, kind=Kind(event.kind))
+    values: dict[str, Any] = dict(zip(COLUMNS, row, strict=True))
+    values["kind"], detail = Kind(values["kind"]), values["detail"]
+    values["detail"] = None if detail is None else json.loads(detail)
+    return Event(**values)
 
 
 def _tuple(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds

@@ -19,7 +19,15 @@ from possibal.errors import RefusedError, UnsavedError
 from possibal.labelling import label_files
 from possibal.labelling.overview import HistoryFilter, Overview
 from possibal.labelling.service import LabellingService
-from possibal.labelling.storage.journal import Event, Kind
+from possibal.labelling.storage.journal import (
+    COLOUR,
+    DESCRIPTION,
+    MERGE,
+    TO,
+    Event,
+    Kind,
+    drawn_places,
+)
 from possibal.labelling.web import schemas
 from possibal.labelling.web.serializers import Serializer
 
@@ -75,7 +83,9 @@ def create_app(service: LabellingService, cookie: str) -> FastAPI:
     _pages(app, service)
     _asking(app, service, serializer)
     _answering(app, service, serializer)
+    _changing(app, service, serializer)
     _looking(app, serializer)
+    _naming(app, serializer)
     _taking_away(app, service)
     return app
 
@@ -147,17 +157,48 @@ def _answering(app: FastAPI, service: LabellingService, serializer: Serializer) 
         """Take an action back, and ask about its row anew."""
         event = Event(given.key, Kind.UNDO, given.who, given.made, target=given.target)
         undone = service.undo(event)
-        if undone is None or undone.row is None:
-            return schemas.UndoneOut(target=given.target, question=None)
-        return schemas.UndoneOut(
-            target=undone.key, question=serializer.again(undone.row, given.who)
-        )
+        if undone is None and given.target is not None:  # it is still on its way
+            return schemas.UndoneOut(target=given.target, said=None, question=None)
+        return serializer.undone(undone, given.who)
+
+
+def _changing(app: FastAPI, service: LabellingService, serializer: Serializer) -> None:
+    """What changes the classes and the check rows."""
+
+    def change(
+        kind: Kind, given: schemas.NewClassIn, detail: dict[str, str] | None = None
+    ) -> schemas.ClassesOut:
+        event = Event(given.key, kind, given.who, given.made, label=given.label, detail=detail)
+        service.answer(event)
+        return serializer.classes()
 
     @app.post("/api/classes")
     def classes(given: schemas.NewClassIn) -> schemas.ClassesOut:
         """Add a class."""
-        service.answer(Event(given.key, Kind.CLASS, given.who, given.made, label=given.label))
-        return schemas.ClassesOut(classes=list(service.read_model.classes))
+        return change(Kind.CLASS, given)
+
+    @app.post("/api/classes/rename")
+    def rename(given: schemas.RenamedClassIn) -> schemas.ClassesOut:
+        """Give a class another name or, if that is said, merge it with the class of that name."""
+        return change(Kind.RENAME, given, {TO: given.to} | ({MERGE: "yes"} if given.merge else {}))
+
+    @app.post("/api/classes/remove")
+    def remove(given: schemas.RemovedClassIn) -> schemas.ClassesOut:
+        """Take out a class that no row has."""
+        return change(Kind.REMOVE, given)
+
+    @app.post("/api/classes/describe")
+    def describe(given: schemas.DescribedClassIn) -> schemas.ClassesOut:
+        """Say what people are told of a class."""
+        words = {DESCRIPTION: given.description, COLOUR: given.colour}
+        return change(Kind.DESCRIBE, given, {k: v for k, v in words.items() if v is not None})
+
+    @app.post("/api/check")
+    def check(given: schemas.CheckRowsIn) -> schemas.DrawnOut:
+        """Draw more check rows at random."""
+        event = Event(given.key, Kind.CHECK, given.who, given.made)
+        stored = service.draw_check_rows(event, given.count)
+        return serializer.drawn(len(drawn_places(stored.event)))
 
 
 def _looking(app: FastAPI, serializer: Serializer) -> None:
@@ -192,11 +233,6 @@ def _looking(app: FastAPI, serializer: Serializer) -> None:
         wanted = HistoryFilter(who or None, kind, label or None, text or None, before, limit)
         return serializer.history(wanted)
 
-    @app.get("/api/rows/{row}")
-    def row(row: schemas.Row, who: Annotated[str, Query(max_length=60)] = "") -> schemas.RowOut:
-        """A row, to look at."""
-        return schemas.RowOut(question=serializer.again(row, who))
-
     @app.get("/api/agreement")
     def agreement() -> schemas.AgreementOut:
         """How far people agree."""
@@ -206,6 +242,20 @@ def _looking(app: FastAPI, serializer: Serializer) -> None:
     def conflicts() -> schemas.ConflictsOut:
         """Rows of which people said different things."""
         return serializer.conflicts()
+
+
+def _naming(app: FastAPI, serializer: Serializer) -> None:
+    """What shows a row by its place or its id."""
+
+    @app.get("/api/find")
+    def find(name: Annotated[str, Query(alias="id", max_length=2000)] = "") -> schemas.FoundOut:
+        """The row of an id, or rows whose ids are like it."""
+        return serializer.found(name)
+
+    @app.get("/api/rows/{row}")
+    def row(row: schemas.Row, who: Annotated[str, Query(max_length=60)] = "") -> schemas.RowOut:
+        """A row, to look at."""
+        return schemas.RowOut(question=serializer.again(row, who))
 
 
 def _taking_away(app: FastAPI, service: LabellingService) -> None:

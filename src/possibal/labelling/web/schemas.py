@@ -4,6 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from possibal.labelling.class_changes import LONGEST_DESCRIPTION
+
 WORDS = r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
 """Text without control characters that neither begins nor ends with a space."""
 
@@ -18,6 +20,12 @@ Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=60, pattern=WORD
 """A person's name."""
 Label: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=WORDS)]
 """A class."""
+Sentence: TypeAlias = Annotated[
+    str, Field(max_length=LONGEST_DESCRIPTION, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")
+]
+"""A sentence on one line, or nothing."""
+Colour: TypeAlias = Annotated[str, Field(pattern=r"^(#[0-9a-fA-F]{6})?$")]
+"""A colour such as #3366cc, or nothing."""
 Key: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 """Client-generated idempotency key of an action."""
 Made: TypeAlias = Annotated[int, Field(ge=0, le=2**53), WHOLE]
@@ -80,6 +88,33 @@ class NewClassIn(Strict):
     who: Name
     made: Made
     label: Label
+
+
+class RenamedClassIn(NewClassIn):
+    """A person gives a class another name, or lets it count as another class."""
+
+    to: Label
+    merge: bool = False
+
+
+class RemovedClassIn(NewClassIn):
+    """A person takes out a class that no row has."""
+
+
+class DescribedClassIn(NewClassIn):
+    """A person says what is shown of a class; what is left out stays, and empty text goes."""
+
+    description: Sentence | None = None
+    colour: Colour | None = None
+
+
+class CheckRowsIn(Strict):
+    """A person wants more check rows."""
+
+    key: Key
+    who: Name
+    made: Made
+    count: Annotated[int, Field(ge=1, le=2**31 - 1), WHOLE]
 
 
 # ---------------------------------------------------------------- answers
@@ -159,16 +194,42 @@ class ReserveOut(BaseModel):
 
 
 class UndoneOut(BaseModel):
-    """What was taken back, and its row to be answered anew."""
+    """What was taken back, in words too, and its row to be answered anew."""
 
     target: str | None
+    said: str | None
     question: QuestionOut | None
+
+
+class ClassOut(BaseModel):
+    """A class, what people are told of it, and how many rows have it."""
+
+    name: str
+    description: str
+    colour: str
+    rows: int
 
 
 class ClassesOut(BaseModel):
     """The classes there are."""
 
     classes: list[str]
+    catalogue: list[ClassOut]
+
+
+class DrawnOut(BaseModel):
+    """How many check rows were drawn."""
+
+    drawn: int
+    check: "CheckOut"
+
+
+class ColumnOut(BaseModel):
+    """How a column of the source was understood."""
+
+    name: str
+    kind: str
+    note: str
 
 
 class RenewedOut(BaseModel):
@@ -177,18 +238,18 @@ class RenewedOut(BaseModel):
     seconds: int
 
 
-class CampaignOut(BaseModel):
+class CampaignOut(ClassesOut):
     """What a campaign is; its id tells it from others on the same address."""
 
     id: str
     name: str
     kind: str
-    classes: list[str]
     strategy: str
     answers_per_row: int
     check: int
     rows: int
     notes: list[str]
+    columns: list[ColumnOut]
     people: list[str]
 
 
@@ -216,10 +277,11 @@ class PointOut(BaseModel):
 
 
 class CheckOut(BaseModel):
-    """How many check rows are answered."""
+    """How many check rows are answered, how many there are, and how many more there may be."""
 
     answered: int
     size: int
+    more: int
 
 
 class SavingOut(BaseModel):
@@ -244,6 +306,7 @@ class ProgressOut(BaseModel):
     unsure: int
     bad: int
     balance: list[ShareOut]
+    catalogue: list[ClassOut]
     advice: AdviceOut
     curve: list[PointOut]
     check: CheckOut
@@ -257,6 +320,7 @@ class SpotOut(BaseModel):
     """A row on the map."""
 
     row: int
+    id: str
     x: float
     y: float
     necessity: float
@@ -290,6 +354,20 @@ class HistoryOut(BaseModel):
 
     entries: list[EntryOut]
     more: bool
+
+
+class NamedRowOut(BaseModel):
+    """A row by its place and its id."""
+
+    row: int
+    id: str
+
+
+class FoundOut(BaseModel):
+    """The row that has an id, or rows whose ids are like it."""
+
+    row: int | None
+    near: list[NamedRowOut]
 
 
 class RowOut(BaseModel):

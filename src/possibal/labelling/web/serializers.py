@@ -1,7 +1,12 @@
 """Serializers: what the service and the overview return, as the schemas of the HTTP API."""
 
-from possibal.labelling.overview import HistoryFilter, Overview, preview
+from dataclasses import replace
+
+from possibal.labelling.explanation import action
+from possibal.labelling.overview import CampaignProgress, HistoryFilter, Overview, preview
+from possibal.labelling.read_model import last_part
 from possibal.labelling.service import LEASE, LabellingService, Question
+from possibal.labelling.storage.journal import Event
 from possibal.labelling.storage.store import Item
 from possibal.labelling.web import schemas
 
@@ -45,12 +50,27 @@ class Serializer:
         )
         mine = question.mine and schemas.MineOut(kind=question.mine.kind, label=question.mine.label)
         return schemas.QuestionOut(
-            item=self._item(question.item, order),
+            item=self._item(self._asked(question), order),
             source=question.source,
             lease=LEASE,
             why=why,
             mine=mine,
         )
+
+    def undone(self, event: Event | None, who: str) -> schemas.UndoneOut:
+        """What was taken back, and its row as a question."""
+        if event is None:
+            return schemas.UndoneOut(target=None, said=None, question=None)
+        named = self._service.read_model.state.named(event)
+        question = None if event.row is None else self.again(event.row, who)
+        said = action(named if event.row is not None else event)
+        return schemas.UndoneOut(target=event.key, said=said, question=question)
+
+    def _asked(self, question: Question) -> Item:
+        """The row of a question; folders that tell its label show once the person answered it."""
+        item = self._service.read_model.shown(question.item)
+        is_hidden = self._service.setup.hidden_folders and question.mine is None
+        return replace(item, id=last_part(item.id)) if is_hidden else item
 
     def _item(self, item: Item, order: list[int]) -> schemas.ItemOut:
         """A row, its fields in an order."""
@@ -73,14 +93,26 @@ class Serializer:
             id=setup.digest[:16],
             name=setup.name,
             kind=setup.kind,
-            classes=list(self._service.read_model.classes),
+            **self.classes().model_dump(),
             strategy=setup.strategy,
             answers_per_row=setup.people,
-            check=setup.check,
+            check=len(self._service.read_model.check_rows),
             rows=setup.rows,
             notes=list(setup.notes),
+            columns=[schemas.ColumnOut(name=n, kind=k, note=w) for n, k, w in setup.columns],
             people=list(self._service.read_model.state.people),
         )
+
+    def classes(self) -> schemas.ClassesOut:
+        """The classes there are."""
+        listed = [schemas.ClassOut(**vars(one)) for one in self._overview.classes()]
+        return schemas.ClassesOut(classes=[one.name for one in listed], catalogue=listed)
+
+    def found(self, name: str) -> schemas.FoundOut:
+        """The row of an id, or rows whose ids are like it."""
+        search = self._overview.find(name)
+        near = [schemas.NamedRowOut(row=row, id=name) for row, name in search.near]
+        return schemas.FoundOut(row=search.row, near=near)
 
     def progress(self) -> schemas.ProgressOut:
         """How far it is."""
@@ -95,21 +127,28 @@ class Serializer:
             unsure=now.unsure,
             bad=now.bad,
             balance=[schemas.ShareOut(label=k, count=n) for k, n in now.balance.items()],
+            catalogue=self.classes().catalogue,
             advice=schemas.AdviceOut(state=state, reason=reason),
             curve=[schemas.PointOut(**vars(point)) for point in now.curve],
-            check=schemas.CheckOut(answered=now.checked, size=now.check),
+            check=self._check(now),
             saving=schemas.SavingOut(sentence=now.saving) if now.saving else None,
             fitting=now.is_behind,
             trouble=now.trouble,
             people=[schemas.PersonOut(who=who, answers=n) for who, n in now.people.items()],
         )
 
+    def drawn(self, count: int) -> schemas.DrawnOut:
+        """That so many check rows were drawn."""
+        return schemas.DrawnOut(drawn=count, check=self._check(self._overview.progress()))
+
+    def _check(self, now: CampaignProgress) -> schemas.CheckOut:
+        """The check rows."""
+        more = max(0, self._service.read_model.most_check_rows - now.check)
+        return schemas.CheckOut(answered=now.checked, size=now.check, more=more)
+
     def map(self) -> schemas.MapOut:
         """Rows in the plane."""
-        points = [
-            schemas.SpotOut(row=s.row, x=s.x, y=s.y, necessity=s.necessity, label=s.label)
-            for s in self._overview.map()
-        ]
+        points = [schemas.SpotOut(**vars(spot)) for spot in self._overview.map()]
         return schemas.MapOut(points=points, classes=list(self._service.read_model.classes))
 
     def history(self, wanted: HistoryFilter) -> schemas.HistoryOut:
