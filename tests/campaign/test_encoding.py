@@ -36,7 +36,9 @@ NOTHING = ColumnChoice()
         (pl.DataFrame({"a": [1]}), True),
         ([{"a": 1}], True),
         (object(), True),
-        (memoryview(X), True),
+        ({"a": [1]}, True),
+        (np.array([(1, 2)], dtype=[("a", int), ("b", int)]), True),
+        (np.ma.array(X), True),
     ],
 )
 def test_a_table_has_columns_with_names(rows, expected):
@@ -84,11 +86,20 @@ def test_a_pipeline_takes_the_rows_without_ids_and_labels():
     assert not hasattr(pipe.steps[0][1], "mean_")
 
 
+class Array:
+    """Rows of an unknown library."""
+
+
 def test_columns_are_left_out_where_they_are_there():
     frame = pl.DataFrame({"a": [1], "b": [2]})
     assert without_columns(frame, ["b", "c"]).columns == ["a"]
     assert without_columns(frame, []) is frame
     assert without_columns(X, ["b"]) is X
+    assert without_columns(frame.lazy(), ["b"]).collect().columns == ["a"]
+    assert without_columns([{"a": 1, "b": 2}], ["b"]) == [{"a": 1}]
+    assert without_columns({"a": [1], "b": [2]}, ["b"]) == {"a": [1]}
+    with pytest.raises(TypeError, match=r"X must be a frame or a list of dicts .* 'b'; got Array"):
+        without_columns(Array(), ["b"])
 
 
 @pytest.mark.parametrize(

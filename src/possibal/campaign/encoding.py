@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard, cast
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
@@ -147,15 +148,30 @@ def is_table(rows: Any) -> bool:  # noqa: ANN401 - anything
     """Whether rows have columns with names: a frame of any library, or a list of dicts."""
     if isinstance(rows, list | tuple):
         return bool(rows) and isinstance(rows[0], Mapping)
-    if isinstance(rows, np.ndarray) or issparse(rows):
+    if isinstance(rows, np.ndarray) and not isinstance(rows, np.ma.MaskedArray):
+        return rows.dtype.names is not None
+    if issparse(rows):
         return False
+    if isinstance(rows, np.ma.MaskedArray):
+        return True
     return as_frame(rows) is not None or not hasattr(rows, "__array__")
 
 
 def without_columns(rows: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - as above
-    """A frame without some columns, where it has them."""
-    frame = as_frame(rows) if names else None
-    return rows if frame is None else frame.frame.drop(*names, strict=False).to_native()
+    """A frame, or rows as dicts, without some columns, where it has them."""
+    if not names or not is_table(rows):
+        return rows
+    if isinstance(rows, Mapping):
+        return {name: cells for name, cells in rows.items() if name not in names}
+    if isinstance(rows, list | tuple):
+        return [without_columns(row, names) for row in rows]
+    frame = nw.from_native(rows, pass_through=True)
+    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        raise TypeError(
+            "X must be a frame or a list of dicts where a pipeline is not to see "
+            f"{', '.join(map(repr, names))}; got {type(rows).__name__}. Convert it first."
+        )
+    return frame.drop(*names, strict=False).to_native()
 
 
 def _listed(names: str | Sequence[str] | None) -> tuple[str, ...]:

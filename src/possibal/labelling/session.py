@@ -250,6 +250,11 @@ class StoredCampaign(CampaignInterface):
         return self._ids[cast("int", place)]
 
     @property
+    def _strategy_name(self) -> str:
+        """What the strategy is called."""
+        return self._read_model.setup.strategy
+
+    @property
     def _encoding(self) -> RowEncoding:
         """How rows become numbers."""
         return self._session.encoding or self._recipe
@@ -360,7 +365,8 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
         id: the same, by the word that the command line has for such a column.
         label: the column of labels that are known already.
         text: the column of texts, or several.
-        columns: which columns are learnt from, and as what.
+        columns: those that are learnt from and no others, or the kind of some by name: "number",
+            "category", "text", "date", "id", "label" or "left out".
         classes: all labels there may be, of one type; where none are named and the label column
             has no two, they are learnt from the answers. Of a campaign that was begun before,
             those that are new are added.
