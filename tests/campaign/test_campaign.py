@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.pipeline import make_pipeline
@@ -205,6 +206,27 @@ def test_a_frame_of_polars_stays_one():
     assert isinstance(table, pl.DataFrame)
     assert table["id"].to_list() == table["PassengerId"].to_list()
     assert isinstance(campaign.to_frame("pandas"), pd.DataFrame)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda frame: frame.to_dict("records"),
+        lambda frame: frame.to_dict("list"),
+        lambda frame: pl.from_pandas(frame).lazy(),
+        lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+    ],
+    ids=["dicts", "columns", "lazy", "arrow"],
+)
+def test_rows_may_come_in_any_form(convert):
+    frame, survived = passengers()
+    rows_ = convert(frame.reset_index())
+    campaign = labelled(Campaign.start(rows_, ids="PassengerId", classes=[0, 1]), survived)
+    assert campaign.rows == tuple(frame.index)
+    assert campaign.predict(rows_).shape == (60,)
+    table = campaign.to_frame("polars")
+    assert table["Sex"].to_list() == frame["Sex"].tolist()
+    assert campaign.to_frame() is not None
 
 
 # ---------------------------------------------------------------- pipelines

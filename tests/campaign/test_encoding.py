@@ -1,5 +1,3 @@
-import datetime as dt
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,11 +14,9 @@ from possibal.campaign.encoding import (
     encode_pool,
     is_table,
     known_labels,
-    label_type,
     without_columns,
 )
 from possibal.data.features import FeatureRecipe
-from possibal.data.name_types import NameType
 from possibal.errors import ScaleWarning
 from possibal.estimators.classifier import PossibilisticGPClassifier
 
@@ -40,7 +36,9 @@ NOTHING = ColumnChoice()
         (pl.DataFrame({"a": [1]}), True),
         ([{"a": 1}], True),
         (object(), True),
-        (memoryview(X), True),
+        ({"a": [1]}, True),
+        (np.array([(1, 2)], dtype=[("a", int), ("b", int)]), True),
+        (np.ma.array(X), True),
     ],
 )
 def test_a_table_has_columns_with_names(rows, expected):
@@ -61,7 +59,8 @@ def test_a_frame_is_encoded_and_standardised():
     pool = encode_pool(frame, NOTHING, MODEL)
     assert np.isfinite(pool.X).all()
     np.testing.assert_allclose(pool.encoding.features(frame.iloc[:3]), pool.X[:3])
-    assert (pool.labels, pool.label) == ((), None)
+    assert set(pool.labels) == {None}
+    assert pool.label is None
 
 
 @pytest.mark.parametrize("label", ["Survived", None])
@@ -87,28 +86,53 @@ def test_a_pipeline_takes_the_rows_without_ids_and_labels():
     assert not hasattr(pipe.steps[0][1], "mean_")
 
 
+class Array:
+    """Rows of an unknown library."""
+
+
 def test_columns_are_left_out_where_they_are_there():
     frame = pl.DataFrame({"a": [1], "b": [2]})
     assert without_columns(frame, ["b", "c"]).columns == ["a"]
     assert without_columns(frame, []) is frame
     assert without_columns(X, ["b"]) is X
+    assert without_columns(frame.lazy(), ["b"]).collect().columns == ["a"]
+    assert without_columns([{"a": 1, "b": 2}], ["b"]) == [{"a": 1}]
+    assert without_columns({"a": [1], "b": [2]}, ["b"]) == {"a": [1]}
+    with pytest.raises(TypeError, match=r"X must be a frame or a list of dicts .* 'b'; got Array"):
+        without_columns(Array(), ["b"])
 
 
 @pytest.mark.parametrize(
-    ("cells", "expected"),
+    ("columns", "use", "kinds"),
     [
-        ([1.0, None, 0.0], NameType.WHOLE),
-        ([1, 2], NameType.WHOLE),
-        ([0.5, 1.0], NameType.TEXT),
-        ([0.5, 1.5], NameType.REAL),
-        ([True, False], NameType.TRUTH),
-        (["a", None], NameType.TEXT),
-        ([dt.date(2020, 1, 1)], NameType.DATE),
-        (["a", 1], NameType.TEXT),
+        (None, (), {}),
+        ("a", ("a",), {}),
+        (["a", "b"], ("a", "b"), {}),
+        ({"a": "category"}, (), {"a": "category"}),
     ],
 )
-def test_the_labels_of_a_column_have_one_type(cells, expected):
-    assert label_type(cells) is expected
+def test_columns_are_chosen_by_name_or_by_kind(columns, use, kinds):
+    spec = ColumnChoice("i", "y", ["t", "u"], columns).spec(("p", "q"))
+    assert (spec.use, spec.kinds) == (use, kinds)
+    assert (spec.id, spec.label, spec.text, spec.classes) == ("i", "y", ("t", "u"), ("p", "q"))
+
+
+def test_columns_that_are_not_chosen_are_not_learnt_from():
+    frame, _ = passengers()
+    assert encode_pool(frame, ColumnChoice(columns=["Fare"]), MODEL).X.shape[1] == 1
+    fewer = encode_pool(frame, ColumnChoice(columns={"Age": "left out"}), MODEL)
+    assert fewer.X.shape[1] == 3
+
+
+def test_texts_and_numbers_are_blocks_that_are_weighed():
+    words = np.random.default_rng(0).choice(["sun", "moon", "star", "sea", "sand"], (40, 8))
+    frame = pd.DataFrame({"text": [" ".join(line) for line in words], "n": range(0, 400, 10)})
+    frame["n"] = np.random.default_rng(1).normal(size=40)
+    pool = encode_pool(frame, ColumnChoice(text="text"), MODEL)
+    assert sum(pool.classifier.blocks) == pool.X.shape[1]
+    assert len(pool.classifier.blocks) == 2
+    own = PossibilisticGPClassifier(RBF())
+    assert encode_pool(frame, ColumnChoice(text="text"), own).classifier.blocks is None
 
 
 def test_a_label_column_that_is_not_there_is_refused():

@@ -13,19 +13,15 @@ from possibal.campaign.beliefs import RowBeliefs
 from possibal.campaign.interface import CampaignInterface
 from possibal.campaign.stopping import AdviceState
 from possibal.errors import AlreadyAnsweredError
-from possibal.labelling.service import LabellingService
 from possibal.labelling.session import StoredCampaign
 
 MEMORY = {"answers", "replay", "snapshot", "start", "without"}
-STORED = {"bad", "close", "unsure"}
+STORED = {"add_check_rows", "bad", "close", "describe_class", "merge_classes", "unsure"}
 SHARED = {
     *("add_class", "advice", "ask", "beliefs", "classes", "classifier", "edit", "labels", "left"),
     *("predict", "predict_proba", "ranked", "remove_class", "rename_class", "report", "rows"),
     *("should_stop", "skip", "tell", "to_frame", "undo"),
 }
-needs_service = pytest.mark.skipif(
-    not hasattr(LabellingService, "rename_class"), reason="classes of a database cannot be changed"
-)
 
 
 @pytest.fixture(name="begin", params=["memory", "stored"])
@@ -161,7 +157,6 @@ def test_classes_are_learnt_where_none_are_named(begin, label):
     assert campaign.labels == {row: label}
 
 
-@needs_service
 def test_classes_are_renamed_and_removed(begin):
     frame, _ = passengers()
     campaign = begin(frame, classes=["old", "other", "none"])
@@ -172,6 +167,13 @@ def test_classes_are_renamed_and_removed(begin):
     assert set(campaign.classes) == {"new", "other"}
     with pytest.raises(ValueError, match="must"):
         campaign.remove_class("new")
+    with pytest.raises(ValueError, match="must"):
+        campaign.add_class("New ")
+    with pytest.raises(ValueError, match="must"):
+        campaign.rename_class("new", "other")
+    assert [campaign.undo(), campaign.undo()] == [None, None]
+    assert campaign.labels == {row: "old"}
+    assert set(campaign.classes) == {"old", "other", "none"}
 
 
 def test_a_row_that_is_none_is_refused(begin):

@@ -36,7 +36,7 @@ def test_a_large_pool_is_stood_for_by_some_of_its_rows_that_the_seed_draws(monke
 @pytest.mark.parametrize(
     ("ids", "sentence"),
     [
-        ([1, 2], "one entry per row of X, 6; got 2"),
+        ([1, 2], "one entry per row, 6; got 2"),
         ([1, 2, 3, 1, 5, 6], "unique; got 1 at rows 0 and 3"),
         ([1, 2, [3], 4, 5, 6], r"text or numbers; got \[3\] at row 2"),
         ([1, 2, float("nan"), 4, 5, 6], "text or numbers; got nan at row 2"),

@@ -436,7 +436,7 @@ def test_advice_compares_with_the_classifier_some_answers_ago():
     ("choices", "says"),
     [
         ({"ids": [1, 2, 1, 3]}, "ids must be unique; got 1 at rows 0 and 2"),
-        ({"ids": [1, 2]}, "ids must have one entry per row of X, 4; got 2"),
+        ({"ids": [1, 2]}, "ids must have one entry per row, 4; got 2"),
         ({"ids": [1, 2, [3], 4]}, r"ids must hold text or numbers; got \[3\] at row 2"),
         ({"ids": [1, 2, 3, np.nan]}, "got nan at row 3"),
         ({"ids": [1, 2, 3, None]}, "got None at row 3"),

@@ -1,7 +1,6 @@
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +10,6 @@ from possibal.data.name_types import NameType
 from possibal.data.schema import (
     cell_type,
     check_classes,
-    check_ids,
     clean,
     infer_roles,
     row_ids,
@@ -255,20 +253,6 @@ def test_names_of_rows_come_from_their_column_and_keep_their_type():
 )
 def test_names_in_a_column_have_one_type(cells, kind):
     assert cell_type(cells) is kind
-
-
-def test_ids_that_a_user_gives_are_checked():
-    assert check_ids(np.array([3, 1]), 2) == (3, 1)
-    for ids, said in {
-        (1, 2, 3): "ids must have one entry per row, 2; got 3.",
-        (1, 1): "ids must be unique; got 1 at rows 0 and 1.",
-        (1, None): "ids must hold text or numbers; got None at row 1.",
-        (1, float("nan")): "got nan at row 1.",
-    }.items():
-        with pytest.raises(ValueError, match=re.escape(said)):
-            check_ids(ids, 2)
-    with pytest.raises(ValueError, match=re.escape("got [1] at row 0")):
-        check_ids([[1], [2]], 2)
 
 
 def test_two_rows_of_one_name_are_both_named():

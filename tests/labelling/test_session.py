@@ -245,6 +245,26 @@ def test_without_the_pool_a_frame_has_the_cells_that_are_shown(db):
         assert campaign._repr_html_().count("<tr>") == 6
 
 
+def test_the_columns_of_a_pool_keep_their_roles(db):
+    with open_campaign(db, FRAME, ids="doc_id"):
+        pass
+    with open_campaign(db, FRAME) as campaign:
+        assert campaign.rows == tuple(SIDE)
+        assert campaign.to_frame()["doc_id"].tolist() == list(SIDE)
+
+
+def test_classes_are_merged_and_described_and_rows_measure(db):
+    with open_campaign(db, X, classes=["a", "b", "c"]) as campaign:
+        campaign.tell(0, "a").tell(1, "c").merge_classes("c", "b")
+        assert campaign.labels == {0: "a", 1: "b"}
+        assert campaign.classes == ("a", "b")
+        assert campaign.describe_class("a", "the first letter", "#3366cc") is campaign
+        drawn = campaign.add_check_rows(5)
+        assert len(drawn) == 5
+        assert campaign.report()["check"] == 5
+        assert not set(drawn) & set(campaign.ranked())
+
+
 # ---------------------------------------------------------------- pipelines
 def piped() -> Pipeline:
     """A classifier behind scaled rows."""

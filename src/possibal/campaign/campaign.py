@@ -14,6 +14,7 @@ from typing import Any, Self, cast
 
 from numpy.typing import ArrayLike
 
+from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import Strategy
 from possibal.arguments import DEFAULT_STRATEGY, as_python, whole
 from possibal.arrays import Places
@@ -90,8 +91,10 @@ class Campaign(CampaignInterface):
             memory: bytes of the cache that a large pool keeps from one question to the next.
             label: the column of labels that are known already.
             text: the column of texts, or several.
-            columns: which columns of a frame are learnt from, and as what.
+            columns: the columns of a frame that are learnt from and no others, or the kind of some
+                by name: "number", "category", "text", "date", "id", "label" or "left out".
         """
+        ids = ids if ids is None or isinstance(ids, str) else tuple(ids)
         roles = ColumnChoice(ids if isinstance(ids, str) else None, label, text, columns)
         model = PossibilisticGPClassifier() if classifier is None else classifier
         pool = encode_pool(X, roles, model, ids)
@@ -213,6 +216,13 @@ class Campaign(CampaignInterface):
     def _moment(self) -> Snapshot:
         """The campaign as it is now."""
         return self.snapshot
+
+    @property
+    def _strategy_name(self) -> str:
+        """What the strategy is called."""
+        chosen = self.snapshot.strategy
+        own = getattr(chosen, "__name__", type(chosen).__name__)
+        return next((name for name, one in STRATEGIES.items() if one is chosen), own)
 
     @property
     def _encoding(self) -> RowEncoding:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard, cast
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
@@ -21,9 +22,10 @@ from possibal.data.row_ids import Ids
 from possibal.data.schema import cell_type, text_cells
 from possibal.data.source import SourceSpec
 from possibal.errors import ScaleWarning
-from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
+from possibal.estimators.classifier import PossibilisticGPClassifier, with_blocks
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
 
+_NOWHERE = Path()
 WIDEST_RATIO = 100.0
 """Standard deviations of an array's columns that differ by more cause a warning."""
 
@@ -35,21 +37,23 @@ class ColumnChoice:
     Attributes:
         ids: the column of unique names, if they are in one.
         label: the column of labels that are known already.
-        text: the column of texts.
-        columns: which columns are learnt from.
+        text: the columns of texts.
+        columns: those that are learnt from and no others, or the kind of some of them by name; see
+            :class:`possibal.data.schema.ColumnKind`.
     """
 
     ids: str | None = None
     label: str | None = None
-    text: Any = None
-    columns: Any = None
+    text: str | Sequence[str] | None = None
+    columns: Sequence[str] | Mapping[str, str] | None = None
 
-    def spec(self, classes: tuple[str, ...] = ()) -> SourceSpec:
-        """The same as a specification of rows that are in no file."""
-        spec = SourceSpec(Path(), self.label, self.ids, self.text or (), classes=classes)
-        if isinstance(self.columns, Mapping):
-            return replace(spec, kinds=cast("Mapping[str, str]", self.columns))
-        return replace(spec, use=self.columns or ())
+    def spec(self, classes: tuple[str, ...] = (), source: Path = _NOWHERE) -> SourceSpec:
+        """The same as a specification of rows, which may be in no file."""
+        named, kinds = self.columns, dict[str, str]()
+        if isinstance(named, Mapping):
+            named, kinds = (), dict(named)
+        spec = SourceSpec(source, self.label, self.ids, classes=classes, kinds=kinds)
+        return replace(spec, text=_listed(self.text), use=_listed(named))
 
     @property
     def named(self) -> list[str]:
@@ -135,29 +139,46 @@ def encode_pool(
         _check_scales(rows, model)
         return EncodedPool(rows, RowEncoding(), model)
     intake = ingest_frame(rows, roles.spec(), ids)
-    source = intake.source
-    place, read = source.roles.label, source.label_type.read
-    labels = [None if text is None else read(text) for text in source.labels]
-    label = None if place is None else source.table.names[place]
-    blocks = intake.recipe.blocks
-    if blocks and model.kernel is None and model.blocks is None:
-        model = unfitted(model).set_params(blocks=blocks)
-    return EncodedPool(intake.X, RowEncoding(intake.recipe), model, labels, label)
+    found, place = intake.source, intake.source.roles.label
+    name = None if place is None else found.table.names[place]
+    labels = [None if text is None else found.label_type.read(text) for text in found.labels]
+    weighed = with_blocks(model, intake.recipe.blocks or None)
+    return EncodedPool(intake.X, RowEncoding(intake.recipe), weighed, labels, name)
 
 
 def is_table(rows: Any) -> bool:  # noqa: ANN401 - anything
     """Whether rows have columns with names: a frame of any library, or a list of dicts."""
     if isinstance(rows, list | tuple):
         return bool(rows) and isinstance(rows[0], Mapping)
-    if isinstance(rows, np.ndarray) or issparse(rows):
+    if isinstance(rows, np.ndarray) and not isinstance(rows, np.ma.MaskedArray):
+        return rows.dtype.names is not None
+    if issparse(rows):
         return False
+    if isinstance(rows, np.ma.MaskedArray):
+        return True
     return as_frame(rows) is not None or not hasattr(rows, "__array__")
 
 
 def without_columns(rows: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - as above
-    """A frame without some columns, where it has them."""
-    frame = as_frame(rows) if names else None
-    return rows if frame is None else frame.frame.drop(*names, strict=False).to_native()
+    """A frame, or rows as dicts, without some columns, where it has them."""
+    if not names or not is_table(rows):
+        return rows
+    if isinstance(rows, Mapping):
+        return {name: cells for name, cells in rows.items() if name not in names}
+    if isinstance(rows, list | tuple):
+        return [without_columns(row, names) for row in rows]
+    frame = nw.from_native(rows, pass_through=True)
+    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        raise TypeError(
+            "X must be a frame or a list of dicts where a pipeline is not to see "
+            f"{', '.join(map(repr, names))}; got {type(rows).__name__}. Convert it first."
+        )
+    return frame.drop(*names, strict=False).to_native()
+
+
+def _listed(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    """One name, several or none as several."""
+    return (names,) if isinstance(names, str) else tuple(names or ())
 
 
 # ---------------------------------------------------------------- labels

@@ -15,7 +15,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from possibal.acquisition.registry import STRATEGIES
 from possibal.arguments import as_python
 from possibal.arrays import Matrix, Places
 from possibal.campaign.answer import check_row
@@ -188,7 +187,7 @@ class CampaignInterface(ABC):
         rows, labels = _counted(len(self.rows), "row"), _counted(len(self), "label")
         return (
             f"{type(self).__name__}({rows}, {labels}, {_listed(self.classes)}, "
-            f"{_strategy_name(self._moment)}{state})"
+            f"{self._strategy_name}{state})"
         )
 
     def _repr_html_(self) -> str:
@@ -207,7 +206,7 @@ class CampaignInterface(ABC):
             for at, row in enumerate(following)
         ]
         balance = {label: labels.count(label) for label in self.classes}
-        head = f"{type(self).__name__} by {_strategy_name(snapshot)}"
+        head = f"{type(self).__name__} by {self._strategy_name}"
         return campaign_html(head, len(self.rows), balance, self.advice, rows)
 
     # ------------------------------------------------------------ what each campaign has of its own
@@ -216,6 +215,11 @@ class CampaignInterface(ABC):
     @abstractmethod
     def _moment(self) -> Snapshot:
         """The campaign as it is now, with ids and labels in their type."""
+
+    @property
+    @abstractmethod
+    def _strategy_name(self) -> str:
+        """What the strategy is called."""
 
     @property
     @abstractmethod
@@ -271,9 +275,3 @@ def _listed(classes: Sequence[Hashable]) -> str:
     if len(classes) > SHOWN_CLASSES:
         return f"{len(classes)} classes"
     return f"classes {'/'.join(str(label)[:20] for label in classes)}"
-
-
-def _strategy_name(snapshot: Snapshot) -> str:
-    """What a strategy is called."""
-    own = getattr(snapshot.strategy, "__name__", type(snapshot.strategy).__name__)
-    return next((name for name, one in STRATEGIES.items() if one is snapshot.strategy), own)

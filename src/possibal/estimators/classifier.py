@@ -246,6 +246,16 @@ def unfitted(model: object) -> PossibilisticGPClassifier:
     return cast("PossibilisticGPClassifier", clone(model))
 
 
+def with_blocks(
+    model: PossibilisticGPClassifier, blocks: Sequence[int] | None
+) -> PossibilisticGPClassifier:
+    """A clone that weighs blocks of columns, unless it has a kernel or blocks of its own."""
+    found = unfitted(model)
+    if found.kernel is None and found.blocks is None:
+        found.set_params(blocks=blocks)
+    return found
+
+
 def count_labels(model: PossibilisticGPClassifier) -> int:
     """How many labels a classifier was given; of rows alike, each counts."""
     return round(float(model.posterior_.data.weight[0].sum())) + model.left_out_

@@ -13,7 +13,7 @@ from possibal.acquisition.pointwise import necessity
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import leading_labels
 from possibal.campaign.snapshot import BATCH_CANDIDATES, Answer, Snapshot
-from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.classifier import PossibilisticGPClassifier, with_blocks
 from possibal.labelling import evaluation
 from possibal.labelling.evaluation import MeasuredSaving
 from possibal.labelling.ranking import UNKNOWN, Ranking, RankingTask, overview_sample
@@ -33,18 +33,19 @@ class InProcessRanker:
         """Check the rows once.
 
         Args:
-            X: the rows.
+            X: the rows as numbers.
             strategy: what is asked first.
             seed: of what is drawn.
-            blocks: of columns, which the usual classifier weighs against one another.
-            classifier: of the user's own, in place of the usual one; it is not changed.
+            blocks: of columns, which are weighed against one another.
+            classifier: of the user's own; not changed.
         """
-        model = PossibilisticGPClassifier(blocks=blocks) if classifier is None else classifier
+        usual = PossibilisticGPClassifier() if classifier is None else classifier
+        model = with_blocks(usual, blocks)
         self._start = functools.partial(
             Snapshot.start, strategy=strategy, seed=seed, classifier=model
         )
         self._X, self._seed, self._begun = X, seed, dict[tuple[str, ...], Snapshot]()
-        self._blocks = None if classifier is not None else blocks
+        self._blocks = blocks
         self._checked, self._saving = tuple[Answer, ...](), None
 
     def rank(self, task: RankingTask) -> Ranking:

@@ -26,7 +26,7 @@ from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
 from possibal.labelling.create import Options, create_campaign, feature_recipe
 from possibal.labelling.overview import Overview
-from possibal.labelling.pool_intake import PoolIntake, PoolSpec, ingest_pool, resume_pool
+from possibal.labelling.pool_intake import PoolSpec, SessionPool, ingest_pool, resumed_pool
 from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
@@ -51,7 +51,7 @@ class StoredCampaign(CampaignInterface):
         store: Store,
         who: str = PYTHON,
         classifier: PossibilisticGPClassifier | None = None,
-        intake: PoolIntake | None = None,
+        pool: SessionPool | None = None,
     ) -> None:
         """Answer as a person; see :func:`open_campaign`.
 
@@ -59,13 +59,13 @@ class StoredCampaign(CampaignInterface):
             store: of the campaign.
             who: the person.
             classifier: not fitted; the usual one if left out.
-            intake: the pool, if it was given in this session.
+            pool: what is known of it beside what is stored, if it was given in this session.
         """
         self._store, self._who, self._made = store, who, 0
         setup = store.setup()
         own = None if classifier is None else unfitted(classifier).set_params(classes=None)
-        X, blocks = store.array("X"), setup.blocks
-        self._ranker = InProcessRanker(X, setup.strategy, setup.seed, blocks, own)
+        X = store.array("X")
+        self._ranker = InProcessRanker(X, setup.strategy, setup.seed, setup.blocks, own)
         self._read_model = ReadModel(store)
         self._scheduler = RankingScheduler(self._read_model, self._ranker, background=False)
         self._service = LabellingService(self._read_model, self._scheduler)
@@ -74,7 +74,7 @@ class StoredCampaign(CampaignInterface):
         self._texts = store.places()
         self._places = {id_type.read(text): place for text, place in self._texts.items()}
         self._ids = tuple(sorted(self._places, key=self._places.__getitem__))
-        self._intake, self._recipe = intake, RowEncoding(feature_recipe(store))
+        self._session, self._recipe = pool or SessionPool(), RowEncoding(feature_recipe(store))
         self._latest: tuple[int, Snapshot] | None = None
         self._named: tuple[Pool, Pool] | None = None
 
@@ -125,19 +125,25 @@ class StoredCampaign(CampaignInterface):
         self._service.remove_class(self._written(name), self._who)
         return self
 
+    def describe_class(
+        self, name: Hashable, description: str | None = None, colour: str | None = None
+    ) -> Self:
+        """Say what the page shows of a class; None leaves it as it is, empty text takes it away.
+
+        Args:
+            name: of the class.
+            description: a sentence that is shown while people label.
+            colour: such as #3366cc.
+        """
+        self._service.describe_class(self._written(name), self._who, description, colour)
+        return self
+
     def merge_classes(self, name: Hashable, into: Hashable) -> Self:
         """Let a class count as another that there is."""
         self._service.merge_classes(self._written(name), self._written(into), self._who)
         return self
 
-    def describe_class(
-        self, name: Hashable, *, description: str | None = None, colour: str | None = None
-    ) -> Self:
-        """Say what a class means, and which colour such as #3366cc it has in the page."""
-        self._service.describe_class(self._written(name), self._who, description, colour)
-        return self
-
-    def add_check_rows(self, count: int = 0, *, up_to: int = 0) -> tuple[Hashable, ...]:
+    def add_check_rows(self, count: int = 0, *, up_to: int = 0) -> list[Hashable]:
         """Draw more rows at random that only measure the model; their ids.
 
         Args:
@@ -146,7 +152,7 @@ class StoredCampaign(CampaignInterface):
         """
         more = max(count, up_to - len(self._read_model.check_rows))
         places = self._service.add_check_rows(more, self._who) if more > 0 else ()
-        return tuple(self.rows[place] for place in places)
+        return [self._ids[place] for place in places]
 
     # ------------------------------------------------------------ what follows
 
@@ -256,9 +262,14 @@ class StoredCampaign(CampaignInterface):
         return self._ids[cast("int", place)]
 
     @property
+    def _strategy_name(self) -> str:
+        """What the strategy is called."""
+        return self._read_model.setup.strategy
+
+    @property
     def _encoding(self) -> RowEncoding:
         """How rows become numbers."""
-        return (self._intake and self._intake.encoding) or self._recipe
+        return self._session.encoding or self._recipe
 
     @property
     def _known_advice(self) -> Advice | None:
@@ -269,13 +280,12 @@ class StoredCampaign(CampaignInterface):
     @property
     def _source(self) -> object:
         """The frame that the pool was given as, if it was in this session."""
-        return self._intake and self._intake.source
+        return self._session.frame
 
     @property
     def _superseded(self) -> Sequence[str]:
         """The column of labels, which the campaign knows more of."""
-        label = self._intake and self._intake.label
-        return [] if label is None else [label]
+        return [] if self._session.label is None else [self._session.label]
 
     def _cells(self, places: Places) -> Mapping[str, Sequence[object]]:
         """What people see of rows."""
@@ -368,7 +378,8 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
         id: the same, by the word that the command line has for such a column.
         label: the column of labels that are known already.
         text: the column of texts, or several.
-        columns: which columns are learnt from, and as what.
+        columns: those that are learnt from and no others, or the kind of some by name: "number",
+            "category", "text", "date", "id", "label" or "left out".
         classes: all labels there may be, of one type; where none are named and the label column
             has no two, they are learnt from the answers. Of a campaign that was begun before,
             those that are new are added.
@@ -397,9 +408,8 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
             f"pool must be given to begin a campaign; got None, and {db!r} holds none. "
             "Pass the rows to label."
         )
-    intake = ingest_pool(pool, given, model)
-    store = create_campaign(db, intake.new_rows, options)
-    return StoredCampaign(store, who, _final(model), intake)
+    rows, session = ingest_pool(pool, given, model)
+    return StoredCampaign(create_campaign(db, rows, options), who, _final(model), session)
 
 
 def _adjusted(campaign: StoredCampaign, options: Options) -> StoredCampaign:
@@ -430,12 +440,10 @@ def _resumed(
             "pool must be given again with a pipeline, whose transformers are fitted to it; "
             "got None. Pass the rows that the campaign was begun with."
         )
-    store, intake = Store.open(db), None
+    store = Store.open(db)
     try:
-        if pool is not None:
-            unnamed = replace(given, classes=())
-            intake = resume_pool(store, pool, unnamed, model)
-        campaign = StoredCampaign(store, who, _final(model), intake)
+        session = None if pool is None else resumed_pool(store, pool, given, model)
+        campaign = StoredCampaign(store, who, _final(model), session)
         for name in given.classes:
             if name not in campaign.classes:
                 campaign.add_class(name)
