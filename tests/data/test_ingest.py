@@ -541,7 +541,7 @@ def test_rows_of_a_frame_are_called_by_its_index_or_their_places():
     assert ingest_frame(frame, SourceSpec(Path(), id="id")).ids == (9, 8, 7)
     assert ingest_frame(frame, SourceSpec(Path(), kinds={"id": "id"})).ids == (9, 8, 7)
     assert ingest_frame(frame, SourceSpec(Path()), ids=["a", "b", "c"]).ids == ("a", "b", "c")
-    with pytest.raises(ValueError, match=r"^ids must be unique; got 0 at rows 0 and 2"):
+    with pytest.raises(ValueError, match=r"^index must be unique; got 0 at rows 0 and 2"):
         ingest_frame(pd.concat([frame[:2], frame[:2]]), SourceSpec(Path()))
 
 

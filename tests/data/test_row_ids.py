@@ -66,7 +66,7 @@ def test_the_columns_of_an_array_are_numbered():
 @pytest.mark.parametrize(
     ("ids", "says"),
     [
-        (["a", "b"], r"^ids must have one entry per row of X, 3; got 2\. Leave them out"),
+        (["a", "b"], r"^ids must have one entry per row, 3; got 2\. Leave them out"),
         (["a", "b", "a"], r"^ids must be unique; got 'a' at rows 0 and 2\. Give each row"),
         (["a", "b", pd.NA], r"^ids must hold text or numbers; got <NA> at row 2\."),
         (["a", "b", pd.NaT], r"^ids must hold text or numbers; got NaT at row 2\."),

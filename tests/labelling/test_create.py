@@ -1,8 +1,10 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from possibal.data.features import ImageFiles
 from possibal.data.ingest import IngestedRows, SourceSpec, ingest_file
 from possibal.labelling.create import FILE, Options, create_campaign, feature_recipe, imported_event
 from possibal.labelling.storage.journal import Event, Kind, replay
@@ -32,13 +34,13 @@ def test_a_campaign_keeps_all_that_the_file_held_and_was_wanted(tmp_path):
     with Store.open(db) as store:
         setup = store.setup()
         assert (setup.name, setup.kind, setup.rows) == ("things", "table", 12)
-        assert (setup.fields, setup.text, setup.folder) == (intake.fields, None, None)
+        assert (setup.fields, setup.text, setup.folder) == (intake.source.fields, None, None)
         assert (setup.classes, setup.strategy, setup.seed) == (("x", "y"), "uncertainty", 7)
         assert (setup.people, setup.check) == (2, 3)
-        assert (setup.digest, setup.notes) == (intake.digest, intake.notes)
+        assert (setup.digest, setup.notes) == (intake.source.digest, intake.notes)
         assert list(store.items().values()) == [
-            Item(row, name, cells)
-            for row, (name, cells) in enumerate(zip(intake.ids, intake.cells, strict=True))
+            Item(row, str(name), cells)
+            for row, (name, cells) in enumerate(zip(intake.ids, intake.source.cells, strict=True))
         ]
         np.testing.assert_array_equal(store.array("X"), intake.X)
 
@@ -55,7 +57,8 @@ def test_labels_of_the_file_are_answers_from_the_start(tmp_path):
 def test_pictures_are_found_again(tmp_path):
     intake = table(tmp_path)
     names = tuple(f"p{n}.png" for n in range(12))
-    shown = IngestedRows(**{**vars(intake), "kind": "image", "media": names, "folder": "/pictures"})
+    source = replace(intake.source, pictures=ImageFiles(Path("/pictures"), names))
+    shown = replace(intake, source=source)
     with create_campaign(str(tmp_path / "a.db"), shown, Options()) as store:
         assert [item.media for item in store.items().values()] == list(names)
         assert store.setup().folder == "/pictures"
@@ -76,7 +79,7 @@ def test_the_fields_that_columns_were_made_of_are_those_shown(tmp_path):
     intake = table(tmp_path)
     with create_campaign(str(tmp_path / "a.db"), intake, Options()) as store:
         owners = feature_recipe(store).owners
-    assert [intake.fields[place] for place in owners] == [
+    assert [intake.source.fields[place] for place in owners] == [
         name.partition("=")[0].split(" ")[0] for name in intake.recipe.features
     ]
     assert len(owners) == intake.X.shape[1]

@@ -209,30 +209,72 @@ def test_the_classes_of_a_classifier_are_those_of_the_campaign(db):
 @pytest.mark.parametrize(
     ("pool", "got"),
     [
-        (FRAME.iloc[:30], "other cells"),
-        (FRAME.assign(a=0.5), "other cells"),
-        (FRAME.set_index(FRAME.index[::-1]), "other names of the rows"),
-        (X, "other cells"),
+        (FRAME.iloc[:30], r"the rows .*; got changes: row 30 is missing\. row 31 is missing"),
+        (FRAME.assign(a=0.5), "the rows .*; got changes: row 0 changed, a: '.*' is now '0.5'"),
+        (FRAME.set_index(FRAME.index[::-1]), "the rows .*; got changes: row 0 changed, doc_id"),
+        (FRAME.set_index(FRAME["doc_id"]), "the one .*; got no row of it in 'pool'"),
+        (X, "the one .*; got the columns 'x1', 'x2' in 'pool'"),
     ],
 )
 def test_another_pool_is_refused(db, pool, got):
     with open_campaign(db, FRAME) as campaign:
         campaign.tell(0, "left")
-    with pytest.raises(ValueError, match=f"pool must be the one .* begun with; got {got}"):
+    with pytest.raises(ValueError, match=f"^pool must (be|have) {got}.*another"):
         open_campaign(db, pool)
     with open_campaign(db, FRAME) as again:
         assert again.labels == {0: "left"}
 
 
-def test_another_file_is_refused(db, tmp_path):
-    FRAME.to_csv(tmp_path / "rows.csv", index=False)
-    with open_campaign(db, tmp_path / "rows.csv", ids="doc_id"):
+def test_new_rows_join_and_labels_stay(db):
+    with open_campaign(db, FRAME.iloc[:30], ids="doc_id", check=4) as campaign:
+        campaign.tell("d0", "left").tell("d1", "right")
+        assert campaign.report()["check"] == 4
+    with open_campaign(db, FRAME, ids="doc_id") as campaign:
+        assert campaign.rows == tuple(FRAME["doc_id"])
+        assert campaign.labels == {"d0": "left", "d1": "right"}
+        assert "d35" in campaign.left
+        assert campaign.tell("d35", "left").labels["d35"] == "left"
+        assert campaign.report()["check"] == 4
+        assert len(campaign.to_frame()) == 40
+
+
+def test_changed_and_missing_rows_are_taken_in_if_the_user_agrees(db):
+    changed = FRAME.iloc[:30].assign(a=FRAME["a"].where(FRAME["doc_id"] != "d2", 9.0))
+    with open_campaign(db, FRAME, ids="doc_id") as campaign:
+        campaign.tell("d35", "left").tell("d2", "right")
+    with open_campaign(db, changed, ids="doc_id", accept_changes=True) as campaign:
+        assert campaign.labels == {"d35": "left", "d2": "right"}  # also of a row that is gone
+        assert "d36" not in campaign.left
+        assert set(campaign.ask(40)) == set(campaign.left)
+        assert campaign.to_frame().set_index("id").loc["d2", "a"] in {9.0, "9"}
+    with open_campaign(db, FRAME, ids="doc_id", accept_changes=True) as campaign:
+        assert "d36" in campaign.left  # it is back
+
+
+def test_options_that_cannot_change_are_refused_and_check_rows_are_added(db):
+    with open_campaign(db, FRAME, check=2):
         pass
-    with open_campaign(db, str(tmp_path / "rows.csv")) as campaign:
+    with pytest.raises(ValueError, match=r"^strategy must be 'herding', .*; got 'random'"):
+        open_campaign(db, strategy="random")
+    with open_campaign(db, check=5) as campaign:
+        assert campaign.report()["check"] == 5
+        assert len(campaign.add_check_rows(3)) == 3
+        assert campaign.add_check_rows(up_to=4) == []
+
+
+def test_another_file_is_refused_and_a_longer_one_joins(db, tmp_path):
+    path = tmp_path / "rows.csv"
+    FRAME.iloc[:30].to_csv(path, index=False)
+    with open_campaign(db, path, ids="doc_id"):
+        pass
+    with open_campaign(db, str(path)) as campaign:
         assert campaign.rows[0] == "d0"
-    FRAME.iloc[:20].to_csv(tmp_path / "rows.csv", index=False)
-    with pytest.raises(ValueError, match="pool must be the one"):
-        open_campaign(db, tmp_path / "rows.csv")
+    FRAME.to_csv(path, index=False)
+    with open_campaign(db, path) as campaign:
+        assert len(campaign.rows) == 40
+    FRAME.iloc[:20].to_csv(path, index=False)
+    with pytest.raises(ValueError, match="pool must have the rows"):
+        open_campaign(db, path)
 
 
 def test_without_the_pool_a_frame_has_the_cells_that_are_shown(db):

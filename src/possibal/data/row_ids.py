@@ -37,7 +37,7 @@ def checked_ids(ids: Iterable[Hashable], count: int, argument: str = "ids") -> t
     names, remedy = tuple(as_python(row) for row in ids), REMEDIES[argument]
     if len(names) != count:
         raise ValueError(
-            f"{argument} must have one entry per row of X, {count}; got {len(names)}. "
+            f"{argument} must have one entry per row, {count}; got {len(names)}. "
             "Leave them out to number the rows."
         )
     first = dict[Hashable, int]()

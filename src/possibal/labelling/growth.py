@@ -159,7 +159,7 @@ def _and_more(count: int, what: str) -> list[str]:
 def _other(rows: "SourceRows", got: str) -> ValueError:
     """The sentence on a source that is another one."""
     return ValueError(
-        "file must be the one that the campaign was begun with, or have its rows and more; "
+        "pool must be the one that the campaign was begun with, or have its rows and more; "
         f"got {got} in {rows.name!r}. Choose another place for its answers."
     )
 

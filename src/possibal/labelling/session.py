@@ -7,6 +7,7 @@ campaign.tell(row, "spam")
 
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from typing import Any, Self, cast
 from uuid import uuid4
@@ -155,11 +156,6 @@ class StoredCampaign(CampaignInterface):
         return [self._ids[place] for place in places]
 
     # ------------------------------------------------------------ what follows
-
-    @property
-    def setup(self) -> Setup:
-        """What the campaign was begun with."""
-        return self._read_model.setup
 
     def ask(self, n: int = 1) -> list[Hashable]:
         """The rows to label next, the best first; fewer where fewer are left.
@@ -401,8 +397,13 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     given = PoolSpec(names, roles, tuple(classes) or _classes_of(model), accept_changes)
     options = Options(strategy, seed, people, check)
     if Store.exists(db):
-        campaign = _resumed(db, pool, given, model, who)
-        return _adjusted(campaign, options)
+        with ExitStack() as stack:
+            store = stack.enter_context(Store.open(db))
+            _check_options(store.setup(), options)
+            campaign = _resumed(store, pool, given, model, who)
+            campaign.add_check_rows(up_to=check)
+            stack.pop_all()
+        return campaign
     if pool is None:
         raise ValueError(
             f"pool must be given to begin a campaign; got None, and {db!r} holds none. "
@@ -412,23 +413,19 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     return StoredCampaign(create_campaign(db, rows, options), who, _final(model), session)
 
 
-def _adjusted(campaign: StoredCampaign, options: Options) -> StoredCampaign:
-    """A campaign that was begun before, with more check rows; what cannot change is refused."""
-    setup, usual = campaign.setup, Options()
+def _check_options(setup: Setup, options: Options) -> None:
+    """Refuse what cannot change once a campaign was begun."""
     for name in ("strategy", "seed", "people"):
-        given = getattr(options, name)
-        if given not in {getattr(usual, name), getattr(setup, name)}:
-            campaign.close()
+        given, kept = getattr(options, name), getattr(setup, name)
+        if given not in {getattr(Options(), name), kept}:
             raise ValueError(
-                f"{name} must be {getattr(setup, name)!r}, as when the campaign began; "
-                f"got {given!r}. Leave it out, or begin another campaign."
+                f"{name} must be {kept!r}, as when the campaign began; got {given!r}. "
+                "Leave it out, or begin another campaign."
             )
-    campaign.add_check_rows(up_to=options.check)
-    return campaign
 
 
 def _resumed(
-    db: str,
+    store: Store,
     pool: Any,  # noqa: ANN401 - as above
     given: PoolSpec,
     model: PossibilisticGPClassifier | PossibilisticPipeline | None,
@@ -440,16 +437,11 @@ def _resumed(
             "pool must be given again with a pipeline, whose transformers are fitted to it; "
             "got None. Pass the rows that the campaign was begun with."
         )
-    store = Store.open(db)
-    try:
-        session = None if pool is None else resumed_pool(store, pool, given, model)
-        campaign = StoredCampaign(store, who, _final(model), session)
-        for name in given.classes:
-            if name not in campaign.classes:
-                campaign.add_class(name)
-    except BaseException:
-        store.close()
-        raise
+    session = None if pool is None else resumed_pool(store, pool, given, model)
+    campaign = StoredCampaign(store, who, _final(model), session)
+    for name in given.classes:
+        if name not in campaign.classes:
+            campaign.add_class(name)
     return campaign
 
 
