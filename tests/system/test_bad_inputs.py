@@ -158,7 +158,7 @@ FILES: dict[str, tuple[str, dict[str, str | bytes | None]]] = {
     "text empty": ("a.txt", {"a.txt": ""}),
     "text one line": ("a.txt", {"a.txt": "only this\n"}),
     "text all the same": ("a.txt", {"a.txt": "the same\nthe same\nthe same\n"}),
-    "text latin": ("a.txt", {"a.txt": "caf\xe9\nth\xe9\n".encode("latin-1")}),
+    "text latin": ("a.txt", {"a.txt": "na\xefve\nco\xf6p\n".encode("latin-1")}),
     "zip broken": ("a.zip", {"a.zip": b"PK\x03\x04 and no more"}),
     "zip empty": ("a.zip", {"a.zip": zipped()}),
     "zip missing": ("a.zip", {}),
@@ -485,7 +485,7 @@ def clutter() -> None:
             "twice.csv": head + "r21,small,label,ann,,\nr21,large,label,ann,,\n",
             "case.csv": "id,label\nr21,Small\n",
             "long.csv": f"id,label\nr21,{'x' * 201}\n",
-            "latin.csv": "id,label\nr21,caf\xe9\n".encode("latin-1"),
+            "latin.csv": "id,label\nr21,na\xefve\n".encode("latin-1"),
             "folder.csv": None,
             "full/notes.txt": "notes\n",
         }

@@ -239,16 +239,16 @@ class Snapshot:
 
     def _check_new(self, name: Hashable) -> None:
         """Refuse a class that there is already, or that only case and blanks tell from one."""
-        if not is_hashable(name) or (isinstance(name, str) and name.strip() != (name or None)):
-            raise ValueError(
-                "name must be a number, or text with no blanks around it; "
-                f"got {name!r}. Choose another."
-            )
         known = next((one for one in self.classes if _spelt(one) == _spelt(name)), None)
         if known is not None:
             raise ValueError(
                 f"name must differ from every class by more than case and blanks; got {name!r} "
                 f"beside {known!r}. Choose another."
+            )
+        if not is_hashable(name) or (isinstance(name, str) and name.strip() != (name or None)):
+            raise ValueError(
+                "name must be a number, or text with no blanks around it; "
+                f"got {name!r}. Choose another."
             )
 
     # ------------------------------------------------------------ what follows
