@@ -183,5 +183,5 @@ def test_columns_that_are_none_or_no_list_are_refused():
     assert ColumnChoice(columns="a").spec().use == ("a",)
     with pytest.raises(ValueError, match=r"^columns must name at least one column; got \[\]\."):
         ColumnChoice(columns=[]).spec()
-    with pytest.raises(TypeError, match="^columns must be a list; got 3"):
+    with pytest.raises(TypeError, match=r"^columns must be a list; got 3"):
         ColumnChoice(columns=3).spec()  # pyright: ignore[reportArgumentType]

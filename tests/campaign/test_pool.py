@@ -89,5 +89,5 @@ def test_what_has_no_rows_and_columns_is_refused(rows, got):
 
 
 def test_an_empty_table_is_refused():
-    with pytest.raises(ValueError, match="^X must have at least one row; got none"):
+    with pytest.raises(ValueError, match=r"^X must have at least one row; got none"):
         checked_pool(np.empty((0, 2)), None, 0)

@@ -94,5 +94,5 @@ def test_names_of_rows_are_listed_once_for_all():
     assert listed_ids(None) is None
     assert listed_ids("doc") == "doc"
     assert listed_ids(name for name in "ab") == ("a", "b")
-    with pytest.raises(TypeError, match="^ids must be a list; got 7"):
+    with pytest.raises(TypeError, match=r"^ids must be a list; got 7"):
         listed_ids(7)

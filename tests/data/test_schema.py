@@ -344,7 +344,7 @@ def test_classes_that_differ_only_by_case_or_blanks_are_refused():
 def test_a_class_that_people_could_not_read_is_refused(name):
     assert schema.is_class_name("not sure")
     assert not schema.is_class_name(name)
-    with pytest.raises(ValueError, match="^classes must be of 1 to 200 characters"):
+    with pytest.raises(ValueError, match=r"^classes must be of 1 to 200 characters"):
         schema.check_classes(["b", name])
 
 

@@ -218,7 +218,9 @@ def predict(  # noqa: PLR0913 - one argument per option
             check_place(to, "to")
         known = SavedModel.load(model)
         wanted = SourceSpec(file, id=id, features=features, encoding=encoding)
-        rows = ingest_new_rows(known.recipe, wanted, lambda words, share: tell(words, share / 2))
+        rows = ingest_new_rows(
+            known.recipe, wanted, lambda words, share: tell(words, share / 2), known.first
+        )
         found = known.predict(rows.X, lambda share: tell("predicting", 0.5 + share / 2))
         content = writers.write_sheet(_columns(rows.ids, found), ending)
     if to is None:

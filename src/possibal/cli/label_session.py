@@ -156,6 +156,8 @@ def _kept(setup: Setup, options: Options, wanted: SourceSpec) -> Iterator[str]:
     for name in ("strategy", "seed", "people"):
         if getattr(options, name) not in {getattr(usual, name), getattr(setup, name)}:
             yield f"{name} stays {getattr(setup, name)}, as when the campaign began."
+    if not setup.columns:  # begun before columns were kept, so that nobody knows
+        return
     kinds = {column: kind for column, kind, _ in setup.columns}
     for name, kind in ROLES.items():
         given = getattr(wanted, name)

@@ -217,8 +217,17 @@ def read_frame_rows(frame: object, wanted: SourceSpec, ids: Ids = None) -> Sourc
     return replace(rows, name="pool", digest=hashlib.sha256(said).hexdigest())
 
 
-def ingest_new_rows(recipe: FeatureRecipe, wanted: SourceSpec, progress: StageProgress) -> NewRows:
-    """Features of new rows of a file or folder, by a fitted recipe; labels are not looked at."""
+def ingest_new_rows(
+    recipe: FeatureRecipe, wanted: SourceSpec, progress: StageProgress, first: int = 0
+) -> NewRows:
+    """Features of new rows of a file or folder, by a fitted recipe; labels are not looked at.
+
+    Args:
+        recipe: of the pool.
+        wanted: the source, and the column of its names.
+        progress: told the stage and the share of all that is done.
+        first: the number of the first row, where rows have no names.
+    """
     folder = is_pictures(wanted.source)
     _check_source(recipe, wanted, folder=folder)
     if folder:
@@ -226,7 +235,7 @@ def ingest_new_rows(recipe: FeatureRecipe, wanted: SourceSpec, progress: StagePr
         table, rows, ids = Table((), ()), pictures, pictures.names
     else:
         table, notes = _read(wanted, progress, least=1)
-        rows, ids = _rows(recipe, wanted.source, table), _new_ids(wanted, table)
+        rows, ids = _rows(recipe, wanted.source, table), _new_ids(wanted, table, first)
     if wanted.features is not None:
         rows = features.given_features(wanted.features, len(ids)).X
     X = recipe.apply(rows, lambda share: progress("making features", READ + share * (1 - READ)))
@@ -273,11 +282,14 @@ def _rows(recipe: FeatureRecipe, source: Path, table: Table) -> features.Rows:
     return table
 
 
-def _new_ids(wanted: SourceSpec, table: Table) -> tuple[Hashable, ...]:
+def _new_ids(wanted: SourceSpec, table: Table, first: int) -> tuple[Hashable, ...]:
     """Names of new rows, found as those of the pool were."""
     if wanted.id is not None:
         return schema.row_ids(table, find_column("id", wanted.id, table.names))
-    return schema.row_ids(table, schema.usual_id(table, set())[0])
+    place = schema.usual_id(table, set())[0]
+    if place is not None:
+        return schema.row_ids(table, place)
+    return tuple(range(first, first + len(table.columns[0])))
 
 
 # ---------------------------------------------------------------- folders
