@@ -235,7 +235,7 @@ def ingest_new_rows(
         table, rows, ids = Table((), ()), pictures, pictures.names
     else:
         table, notes = _read(wanted, progress, least=1)
-        rows, ids = _rows(recipe, wanted.source, table), _new_ids(wanted, table, first)
+        rows, ids = _rows(recipe, wanted.source, table), _new_ids(recipe, wanted, table, first)
     if wanted.features is not None:
         rows = features.given_features(wanted.features, len(ids)).X
     X = recipe.apply(rows, lambda share: progress("making features", READ + share * (1 - READ)))
@@ -282,11 +282,16 @@ def _rows(recipe: FeatureRecipe, source: Path, table: Table) -> features.Rows:
     return table
 
 
-def _new_ids(wanted: SourceSpec, table: Table, first: int) -> tuple[Hashable, ...]:
-    """Names of new rows, found as those of the pool were."""
+def _new_ids(
+    recipe: FeatureRecipe, wanted: SourceSpec, table: Table, first: int
+) -> tuple[Hashable, ...]:
+    """Names of new rows, found as those of the pool were: by no column that had another role."""
     if wanted.id is not None:
         return schema.row_ids(table, find_column("id", wanted.id, table.names))
-    place = schema.usual_id(table, set())[0]
+    encoders = [one for part in (recipe, *recipe.parts) for one in part.encoders]
+    known = {one.name for one in encoders}
+    taken: set[int | None] = {i for i, name in enumerate(table.names) if name in known}
+    place = schema.usual_id(table, taken)[0]
     if place is not None:
         return schema.row_ids(table, place)
     return tuple(range(first, first + len(table.columns[0])))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from possibal.data.name_types import NameType, written
+from possibal.data.schema import ColumnKind
 from possibal.data.source import SourceSpec
 from possibal.labelling.create import FILE, feature_recipe, imported_event, items_and_labels
 from possibal.labelling.storage.journal import Event, Kind, replay
@@ -67,8 +68,8 @@ class PoolChanges:
 # ---------------------------------------------------------------- reading
 def pool_spec(setup: Setup, wanted: SourceSpec) -> SourceSpec:
     """How a source is to be read so that its columns are those that the campaign began with."""
-    if not setup.columns:  # begun before columns were kept, but for that of texts
-        return replace(wanted, text=wanted.text or (setup.text or ()))
+    if not setup.columns:
+        return _old_spec(setup, wanted)
     by_kind = {kind: [n for n, k, _ in setup.columns if k == kind] for _, kind, _ in setup.columns}
     one = {kind: (by_kind.get(kind) or [None])[0] for kind in ("label", "id", "picture")}
     texts = tuple(by_kind.get("text", ()))
@@ -77,6 +78,17 @@ def pool_spec(setup: Setup, wanted: SourceSpec) -> SourceSpec:
         encoding=wanted.encoding,
         features=wanted.features,
     )
+
+
+def _old_spec(setup: Setup, wanted: SourceSpec) -> SourceSpec:
+    """The same for a campaign that was begun before columns were kept, but for that of texts.
+
+    What was shown then was neither a name nor a label, whatever would be made of it today.
+    """
+    texts = wanted.text or (() if setup.text is None else (setup.text,))
+    shown = [name for name in setup.fields if name not in texts]
+    kinds = dict.fromkeys(shown, str(ColumnKind.LEFT_OUT))
+    return replace(wanted, text=texts, use=(), leave_out=(), kinds=kinds)
 
 
 # ---------------------------------------------------------------- comparing
