@@ -48,8 +48,8 @@ function curvePart({ curve: points, check }) {
   if (points.length) return curve(points);
   const words = check.size
     ? `The learning curve starts with the check rows (${check.answered} of ${check.size} answered).`
-    : "How often the model is right can be measured by rows that are drawn at random and from "
-      + "which it never learns.";
+    : "How often the model is right can be measured by rows that are drawn at random, "
+      + "which it never learns from.";
   return el("p.muted", { test: "no-curve" }, words);
 }
 
