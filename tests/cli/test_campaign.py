@@ -125,7 +125,7 @@ def test_status_is_for_programs(capsys, db):
         "answers_per_row": 2,
         "check": {"answered": found["check"]["answered"], "size": 4},
         "db": "a.db",
-        "schema": 1,
+        "schema": 2,
     }
     assert found["agreement"] == pytest.approx(0.0)
 

@@ -136,7 +136,7 @@ def _status(db: str) -> dict[str, Any]:
             "answers_per_row": setup.people,
             "check": {"answered": progress.checked, "size": progress.check},
             "db": database.shown(store.url),
-            "schema": database.SCHEMA,
+            "schema": store.version,
         }
 
 
