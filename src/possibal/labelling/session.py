@@ -275,8 +275,8 @@ class StoredCampaign(CampaignInterface):
 
     @property
     def _source(self) -> object:
-        """The frame that the pool was given as, if it was in this session."""
-        return self._session.frame
+        """The frame that the pool was given as in this session, if its rows are all rows."""
+        return self._session.frame if self._session.ids == self._ids else None
 
     @property
     def _superseded(self) -> Sequence[str]:
