@@ -411,6 +411,23 @@ def test_an_unused_class_is_removed_and_comes_back_by_undo(browser, server):
     settled(page, "3", "8", "odd")
 
 
+def test_a_class_renamed_without_a_connection_is_renamed_when_it_is_back(browser, server, tmp_path):
+    page = visit(browser, server)
+    (done,) = answer(page, 1)
+    page.wait_for_timeout(1500)  # the reserve is on its way
+    page.context.set_offline(True)
+    page.get_by_test_id("edit-classes").click()
+    line(page, "3").get_by_test_id("class-edit").click()
+    page.get_by_test_id("class-name").fill("three")
+    page.get_by_test_id("class-done").click()
+    expect(page.get_by_test_id("class-said")).to_contain_text("Kept in this browser: class “3” ren")
+    page.keyboard.press("Escape")
+    page.context.set_offline(False)
+    expect(page.get_by_test_id("offline")).to_be_hidden(timeout=30_000)
+    expect(page.locator(".answers .class-name").first).to_have_text("three", timeout=20_000)
+    assert stored(tmp_path) == {done: {"3": "three", "8": "8"}[TRUTH[done]]}
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_the_list_of_classes_has_no_serious_faults(size, scheme, browser, server):

@@ -1,5 +1,6 @@
 // The classes: their buttons, what is said of them, and changing them.
 
+import { connection } from "./api.js";
 import { button, count, el, keycap, openDialog, plural } from "./dom.js";
 import { classKey } from "./keys.js";
 
@@ -147,7 +148,8 @@ class ClassList {
       this.#said.replaceChildren(await this.#page.takeBack(key));
       this.render("");
     };
-    this.#said.replaceChildren(`Done: ${said}. `,
+    const done = connection.state === "connected" ? "Done" : "Kept in this browser";
+    this.#said.replaceChildren(`${done}: ${said}. `,
       button(".link", { click: back, test: "class-undo" }, "Undo"));
     return null;
   }
