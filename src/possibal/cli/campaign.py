@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from possibal.cli.console import console, grid, mistakes, shares
-from possibal.files import folder, write
+from possibal.files import write
 
 if TYPE_CHECKING:
     from possibal.labelling.saved_model import Predictions
@@ -54,7 +54,6 @@ def export(
         ending = writers.ending_of(to, "to")
         with Store.open(db, writes=False) as store:
             content, answers, rows = label_files.export_file(store, ending, fields=fields)
-        folder(to.parent, "to")
     write(to, content)
     _say(f"Wrote {answers} answers about {rows} rows to {to}")
 

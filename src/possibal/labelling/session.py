@@ -201,7 +201,7 @@ class StoredCampaign(CampaignInterface):
     def report(self) -> dict[str, Any]:
         """How far the campaign is, as plain values."""
         advice = self.advice
-        if self._read_model.setup.check:
+        if self._read_model.check_rows:
             self._scheduler.measure()
         now = self._overview.progress()
         stopping = {"state": advice.state.value, "reason": advice.reason}
