@@ -125,7 +125,7 @@ def test_status_is_for_programs(capsys, db):
         "answers_per_row": 2,
         "check": {"answered": found["check"]["answered"], "size": 4},
         "db": "a.db",
-        "schema": 1,
+        "schema": 2,
     }
     assert found["agreement"] == pytest.approx(0.0)
 
@@ -159,11 +159,14 @@ def test_a_model_predicts_new_rows(capsys, db, name):
     Path("new.csv").write_text("\n".join(f"{c},x,{h},{n},{w}" for n, w, h, c in cells) + "\n")
     shown = run(capsys, "predict", name, "new.csv", "--id", "name")
     head, *rows = (line.split(",") for line in shown.splitlines())
-    assert head == ["id", "label", "probability", "necessity"]
+    assert head[:4] == ["id", "label", "probability", "necessity"]
+    assert head[4:] == [
+        column for column in Path("new.csv").read_text().split()[0].split(",") if column != "name"
+    ]
     assert [row[0] for row in rows] == [cell[0] for cell in cells[1:]]
     right = [row[1] == ("small", "large")[place % 2] for place, row in enumerate(rows)]
     assert np.mean(right) > 0.9
-    assert all(0.5 <= float(p) <= 1 and 0 <= float(n) <= 1 for _, _, p, n in rows)
+    assert all(0.5 <= float(p) <= 1 and 0 <= float(n) <= 1 for _, _, p, n, *_ in rows)
 
 
 @pytest.mark.parametrize("ending", list(writers.WRITERS))
@@ -172,8 +175,11 @@ def test_predictions_are_written_to_a_file(capsys, db, ending):
     shown = run(capsys, "predict", "model", "things.csv", "--to", f"out{ending}")
     assert shown == f"Wrote predictions for 30 rows to out{ending}\n"
     sheet = readers.read_sheet(Path(f"out{ending}"))
-    assert sheet.names == ("id", "label", "probability", "necessity")
-    assert [cells[0] for _, cells in sheet.rows] == [str(row + 1) for row in range(30)]
+    own = tuple(Path("things.csv").read_text().split()[0].split(","))
+    assert sheet.names == ("id", "label", "probability", "necessity", *own)
+    assert [cells[0] for _, cells in sheet.rows] == [str(row) for row in range(30)]
+    run(capsys, "predict", "model", "things.csv", "--to", f"out{ending}", "--no-fields")
+    assert len(readers.read_sheet(Path(f"out{ending}")).names) == 4
 
 
 def test_what_is_predicted_is_no_formula(capsys, db):
@@ -187,7 +193,7 @@ def test_what_is_predicted_is_no_formula(capsys, db):
 def test_a_column_that_is_missing_is_named(capsys, db):
     run(capsys, "model", db)
     Path("new.csv").write_text("name,width,colour\na,1,red\nb,2,blue\n")
-    assert "got 'height'" in refusal(capsys, "predict", "model", "new.csv")
+    assert "must have the column 'height'" in refusal(capsys, "predict", "model", "new.csv")
 
 
 def test_mistakes_about_models_are_told(capsys, db):

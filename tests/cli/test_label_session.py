@@ -64,11 +64,10 @@ def test_what_was_done_to_read_the_file_is_told(capsys):
         )
     visited(status, "a.csv")
     said = capsys.readouterr().out
+    for words in ("How the columns were read", "x0", "number", "left out", "was constant"):
+        assert words in said
     with Store.open("a.csv.possibal.db", writes=False) as store:
-        notes = store.setup().notes
-    assert notes
-    for note in notes:
-        assert note in said
+        assert ("c", "left out", "was constant") in store.setup().columns
 
 
 def test_without_a_file_there_are_pictures_of_digits(capsys):
@@ -111,10 +110,57 @@ def test_another_file_with_the_same_campaign_is_refused(capsys):
     visited(status, "a.csv")
     capsys.readouterr()
     table(Path("a.csv"), seed=1)
-    assert "file must be the one that the campaign in 'a.csv.possibal.db' was begun with; got" in (
-        refused(capsys, "a.csv")
-    )
+    assert main.main(["label", "a.csv", "--no-browser"]) == 2
+    said = capsys.readouterr()
+    assert "35 more changed.\nRows since last time: 40 changed." in said.out
+    assert said.err.startswith("possibal: file must have the rows that the campaign was begun with")
     assert visited(status, "a.csv", "--db", "new.db")[0] == 0
+    capsys.readouterr()
+    Path("a.csv").write_text("other,columns\n1,2\n3,4\n")
+    assert "pool must be the one that the campaign was begun with" in refused(capsys, "a.csv")
+
+
+def test_a_longer_file_goes_on_with_its_campaign(capsys):
+    table(Path("a.csv"))
+    visited(status, "a.csv")
+    Path("a.csv").write_text(Path("a.csv").read_text() + "0.5,0.25,0.125\n")
+    capsys.readouterr()
+    assert visited(status, "a.csv")[0] == 0
+    assert "Rows since last time: 1 new." in capsys.readouterr().out
+    with Store.open("a.csv.possibal.db", writes=False) as store:
+        assert store.setup().rows == len(store.items()) == len(store.array("X")) == 41
+
+
+def test_changes_are_taken_in_if_the_user_says_so(capsys, monkeypatch):
+    table(Path("a.csv"))
+    visited(status, "a.csv")
+    lines = Path("a.csv").read_text().splitlines()
+    Path("a.csv").write_text("\n".join([lines[0], "9,9,9", *lines[2:-1]]) + "\n")
+    assert visited(status, "a.csv", "--accept-changes")[0] == 0
+    said = capsys.readouterr().out
+    assert "row 0 changed, x0: " in said
+    assert "row 39 is missing." in said
+    Path("a.csv").write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("typer.confirm", lambda _question: True)
+    assert visited(status, "a.csv")[0] == 0
+    assert "Rows since last time: 1 changed, 1 back." in capsys.readouterr().out
+
+
+def test_going_on_adds_classes_and_check_rows_and_says_what_stays(capsys):
+    table(Path("a.csv"))
+    visited(status, "a.csv", "--classes", "yes,no")
+    capsys.readouterr()
+    more = ("--classes", "yes,maybe", "--check", "6", "--strategy", "random", "--text", "x0")
+    visited(status, "a.csv", *more)
+    said = capsys.readouterr().out
+    assert "Added the classes maybe." in said
+    assert "Drew 6 more check rows at random; there are 6 now." in said
+    assert "strategy stays herding, as when the campaign began." in said
+    assert "text stays as when the campaign began; x0 is not taken." in said
+    assert "class must differ from others by more than case and blanks; got 'YES'" in (
+        refused(capsys, "a.csv", "--classes", "YES,no")
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
+import json
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -8,9 +10,10 @@ from hypothesis import strategies as st
 from support.begun import campaign, said, source, told
 
 from possibal.data import writers
+from possibal.data.ingest import SourceSpec, ingest_frame
 from possibal.labelling import label_files
-from possibal.labelling.create import FILE
-from possibal.labelling.label_files import HEADS, ExportedOpinion
+from possibal.labelling.create import FILE, Options, create_campaign
+from possibal.labelling.label_files import HEADS
 from possibal.labelling.storage.journal import Event, Kind, replay
 from possibal.labelling.storage.store import Contents, Item, Setup, Store, clock
 
@@ -53,10 +56,7 @@ def _db(path, tmp_path):
 def out(db, ending=".csv", *, fields=False) -> bytes:
     """The file that a campaign is exported as."""
     with Store.open(db, writes=False) as store:
-        lines = label_files.exported_opinions(store, fields=fields)
-        return label_files.export_file(
-            lines, ending, label_files.field_names(store) if fields else ()
-        )
+        return label_files.export_file(store, ending, fields=fields)[0]
 
 
 def brought(db, path, encoding=None) -> list[Event]:
@@ -195,12 +195,9 @@ def test_any_labels_of_any_people_come_back(tmp_path_factory, given_lines):
         one.append(events)
         for ending in ENDINGS:
             path = folder / f"out{ending}"
-            path.write_bytes(label_files.export_file(label_files.exported_opinions(one), ending))
+            path.write_bytes(label_files.export_file(one, ending)[0])
             other.append(label_files.read_labels(path, other))
-            assert (
-                label_files.export_file(label_files.exported_opinions(other), ending)
-                == path.read_bytes()
-            )
+            assert label_files.export_file(other, ending)[0] == path.read_bytes()
 
 
 def test_an_undo_still_undoes_after_a_campaign_met_its_own_labels(tmp_path):
@@ -342,11 +339,18 @@ def test_a_campaign_in_use_takes_no_file(tmp_path):
         brought(db, path)
 
 
-def test_what_a_line_is_made_of_is_what_is_written():
-    line = ExportedOpinion("a", "b", "label", "c", 0, None, None, "b")
-    assert label_files.export_file([line], ".csv").decode().splitlines()[1] == (
-        "a,b,label,c,1970-01-01T00:00:00.000Z,,,b"
-    )
+def test_ids_and_labels_keep_their_type_where_a_file_has_types(tmp_path):
+    frame = pl.DataFrame({"size": [1.0, 2.0, 3.0], "label": [1, 0, None]})
+    intake = ingest_frame(frame, SourceSpec(Path()))
+    with create_campaign(str(tmp_path / "a.db"), intake, Options()) as store:
+        (tmp_path / "a.parquet").write_bytes(label_files.export_file(store, ".parquet")[0])
+        lines = label_files.export_file(store, ".jsonl")[0].splitlines()
+        assert [line.id for line in label_files.exported_opinions(store)] == ["0", "1"]
+    found = pl.read_parquet(tmp_path / "a.parquet")
+    assert found["id"].to_list() == [0, 1]
+    assert found["final"].to_list() == [1, 0]
+    assert [json.loads(line)["id"] for line in lines] == [0, 1]
+    assert found["size"].to_list() == ["1", "2"]  # as people saw it
 
 
 # ---------------------------------------------------------------- classes that were changed

@@ -388,7 +388,14 @@ def test_a_row_is_found_by_its_id(at):
 
 @pytest.mark.parametrize(
     ("typed", "first"),
-    [("ID-7", "id-7"), ("d-12", "id-12"), ("id-1x2", "id-12"), ("id-29.", "id-29"), ("7", "id-7")],
+    [
+        ("ID-7", "id-7"),
+        ("d-12", "id-12"),
+        ("id-1x2", "id-12"),
+        ("id-29.", "id-29"),
+        ("7", "id-7"),
+        ("i1", "id-1"),
+    ],
 )
 def test_where_no_row_has_the_id_the_nearest_are_offered(at, typed, first):
     found = Overview(at.read_model).find(typed)

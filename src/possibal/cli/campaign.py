@@ -38,8 +38,8 @@ def export(
         Path, typer.Option(metavar="FILE", help="Ends in .csv, .parquet or .jsonl.")
     ] = Path("labels.csv"),
     fields: Annotated[
-        bool, typer.Option("--fields", help="Add the columns that people saw.")
-    ] = False,
+        bool, typer.Option(help="With the columns that people saw, or without.")
+    ] = True,
 ) -> None:
     """Write all labels to a file: who said what of which row, when, and what holds.
 
@@ -54,12 +54,9 @@ def export(
         ending = writers.ending_of(to, "to")
         check_place(to, "to")
         with Store.open(db, writes=False) as store:
-            lines = label_files.exported_opinions(store, fields=fields)
-            names = label_files.field_names(store) if fields else ()
-        content = label_files.export_file(lines, ending, names)
+            content, answers, rows = label_files.export_file(store, ending, fields=fields)
     write(to, content)
-    rows = len({line.id for line in lines})
-    _say(f"Wrote {len(lines)} answers about {rows} rows to {to}")
+    _say(f"Wrote {answers} answers about {rows} rows to {to}")
 
 
 def import_labels(
@@ -137,7 +134,7 @@ def _status(db: str) -> dict[str, Any]:
             "answers_per_row": setup.people,
             "check": {"answered": progress.checked, "size": progress.check},
             "db": database.shown(store.url),
-            "schema": database.SCHEMA,
+            "schema": store.version,
         }
 
 
@@ -160,6 +157,12 @@ def model(
         Path,
         typer.Option(metavar="FOLDER", help="A new folder, or a file that ends in .skops."),
     ] = Path("model"),
+    with_check: Annotated[
+        bool,
+        typer.Option(
+            "--with-check", help="Learn from the check rows too, when nothing is left to measure."
+        ),
+    ] = False,
 ) -> None:
     """Keep what was learnt, to predict labels of new rows with possibal predict.
 
@@ -171,7 +174,7 @@ def model(
 
     with mistakes():
         with Store.open(db, writes=False) as store:
-            kept = SavedModel.of(store)
+            kept = SavedModel.of(store, with_check=with_check)
         kept.save(to)
     classes = ", ".join(kept.classes)
     _say(f"The model of {len(kept.labels)} labelled rows ({classes}) is in {to}")
@@ -202,6 +205,9 @@ def predict(  # noqa: PLR0913 - one argument per option
         ),
     ] = None,
     encoding: Encoding = None,
+    fields: Annotated[
+        bool, typer.Option(help="With the other columns of the file, or without.")
+    ] = True,
 ) -> None:
     """Predict labels of new rows: the likeliest, its probability, and its necessity.
 
@@ -222,7 +228,10 @@ def predict(  # noqa: PLR0913 - one argument per option
             known.recipe, wanted, lambda words, share: tell(words, share / 2), known.first
         )
         found = known.predict(rows.X, lambda share: tell("predicting", 0.5 + share / 2))
-        content = writers.write_sheet(_columns(rows.ids, found), ending)
+        columns = _columns(rows.ids, found)
+        if fields:
+            columns += writers.user_columns(rows.table, [column.name for column in columns])
+        content = writers.write_sheet(columns, ending)
     if to is None:
         typer.echo(content, nl=False)
         return

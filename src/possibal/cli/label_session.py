@@ -114,6 +114,7 @@ def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> Store:
     if not Store.exists(db):
         _check_folder(db)
         intake = _ingested(wanted)
+        store = create_campaign(db, intake, asked.options)
         say.print(columns_table(intake.columns))
         told = [one.note for one in intake.columns if one.note]
         for note in intake.notes:
@@ -121,7 +122,7 @@ def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> Store:
                 say.print(note, soft_wrap=True)
         if None not in intake.source.labels:
             say.print("Every row has a label already, so that nothing is left to ask.")
-        return create_campaign(db, intake, asked.options)
+        return store
     store = Store.open(db)
     try:
         sentences = [*_kept(store.setup(), asked.options, wanted)]

@@ -160,7 +160,7 @@ class NewRows:
     Attributes:
         ids: unique names of the rows.
         X: (rows, features).
-        table: their columns; none for a folder of pictures.
+        table: their other columns; none for a folder of pictures.
         notes: plain sentences on what was done.
     """
 
@@ -235,7 +235,12 @@ def ingest_new_rows(
         table, rows, ids = Table((), ()), pictures, pictures.names
     else:
         table, notes = _read(wanted, progress, least=1)
-        rows, ids = _rows(recipe, wanted.source, table), _new_ids(recipe, wanted, table, first)
+        place = _new_id(recipe, wanted, table)
+        rows, ids = _rows(recipe, wanted.source, table), schema.row_ids(table, place, first)
+        others = [i for i in range(len(table.names)) if i != place]
+        table = Table(
+            tuple(table.names[i] for i in others), tuple(table.columns[i] for i in others)
+        )
     if wanted.features is not None:
         rows = features.given_features(wanted.features, len(ids)).X
     X = recipe.apply(rows, lambda share: progress("making features", READ + share * (1 - READ)))
@@ -282,19 +287,15 @@ def _rows(recipe: FeatureRecipe, source: Path, table: Table) -> features.Rows:
     return table
 
 
-def _new_ids(
-    recipe: FeatureRecipe, wanted: SourceSpec, table: Table, first: int
-) -> tuple[Hashable, ...]:
-    """Names of new rows, found as those of the pool were: by no column that had another role."""
+def _new_id(recipe: FeatureRecipe, wanted: SourceSpec, table: Table) -> int | None:
+    """The place of the column that names new rows: none that the recipe learns from."""
     if wanted.id is not None:
-        return schema.row_ids(table, find_column("id", wanted.id, table.names))
-    encoders = [one for part in (recipe, *recipe.parts) for one in part.encoders]
-    known = {one.name for one in encoders}
-    taken: set[int | None] = {i for i, name in enumerate(table.names) if name in known}
-    place = schema.usual_id(table, taken)[0]
-    if place is not None:
-        return schema.row_ids(table, place)
-    return tuple(range(first, first + len(table.columns[0])))
+        return find_column("id", wanted.id, table.names)
+    parts = recipe.parts or (recipe,)
+    learnt = {one.name for part in parts for one in part.encoders if one.features}
+    learnt |= {name for part in parts for name in part.columns}
+    taken = {place for place, name in enumerate(table.names) if name in learnt}
+    return schema.usual_id(table, {*taken})[0]
 
 
 # ---------------------------------------------------------------- folders

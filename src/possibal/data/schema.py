@@ -314,13 +314,13 @@ def _check_words(table: Table, texts: Sequence[int]) -> None:
 
 
 # ---------------------------------------------------------------- names of rows
-def row_ids(table: Table, place: int | None) -> tuple[Hashable, ...]:
-    """A unique name for each row: those of a column, else its place, the first row's being 0.
+def row_ids(table: Table, place: int | None, start: int = 0) -> tuple[Hashable, ...]:
+    """A unique name for each row: those of a column, else its place, the first row's being start.
 
     Whole numbers are numbers, all else is text.
     """
     if place is None:
-        return tuple(range(len(table.columns[0])))
+        return tuple(range(start, start + len(table.columns[0])))
     first, name = dict[str, int](), table.names[place]
     for row, text in enumerate(text_cells(table.columns[place]), start=1):
         if text is None:

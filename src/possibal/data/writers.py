@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from possibal.arguments import choice
+from possibal.data.encoders import Cells, Table, cell_text
 from possibal.data.name_types import written
 from possibal.errors import INSTALL, MissingPackageError
 
@@ -20,6 +21,9 @@ FORMULA = re.compile(r"['=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001 - wide signs
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 SPECIAL = re.compile(r"[\",;\t\r\n]|^\s|\s$")
 """What a cell needs quotation marks for."""
+
+PREFIX = "row "
+"""Put before the name of a user's column that another column has."""
 
 Cell: TypeAlias = Hashable
 
@@ -37,6 +41,33 @@ class SheetColumn:
 def write_sheet(columns: Sequence[SheetColumn], ending: str) -> bytes:
     """Columns of equal length as a file of that ending, one of `WRITERS`."""
     return choice("ending", ending, WRITERS)(columns)
+
+
+def user_columns(table: Table, taken: Sequence[str]) -> list[SheetColumn]:
+    """The columns of a table to write beside others; one whose name is taken gets another.
+
+    Whole numbers are written without a point, dates as ISO 8601 has them.
+    """
+    columns, names = list[SheetColumn](), set(taken)
+    for given, cells in zip(table.names, table.columns, strict=True):
+        name = given
+        while name in names:
+            name = f"{PREFIX}{name}"
+        names.add(name)
+        columns.append(SheetColumn(name, _plain_numbers(cells)))
+    return columns
+
+
+def _plain_numbers(cells: Cells) -> list[Cell]:
+    """Cells, whole numbers as such where all are; what is no text, number or date as text."""
+    present = [cell for cell in cells if cell is not None]
+    if present and all(isinstance(cell, float) and cell.is_integer() for cell in present):
+        return [None if cell is None else int(cell) for cell in cells]
+    if {type(cell) for cell in present} <= {str, int, bool} or all(
+        isinstance(cell, float) for cell in present
+    ):
+        return list(cells)
+    return [None if cell is None else cell_text(cell) for cell in cells]
 
 
 def ending_of(path: Path, argument: str) -> str:

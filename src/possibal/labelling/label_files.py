@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from possibal.data import readers, writers
+from possibal.data.name_types import NameType
 from possibal.data.schema import LONGEST_LABEL, MOST_CLASSES
 from possibal.data.writers import SheetColumn
 from possibal.labelling.class_changes import alike_name
@@ -25,8 +26,6 @@ HEADS = ("id", "label", "kind", "who", "when", "necessity", "thought", "final")
 """What is said of each opinion; `final` is what holds of its row."""
 ATTRIBUTES = {"thought": "predicted_label"}
 """What a column is called here, where its name in files is another."""
-PREFIX = "row "
-"""Put before the name of a column of the rows that is one of these."""
 KINDS = {
     "label": Kind.IMPORT,
     "unsure": Kind.UNSURE,
@@ -88,7 +87,7 @@ def timestamp(made: int) -> str:
 
 
 # ---------------------------------------------------------------- out
-def exported_opinions(store: Store, *, fields: bool = False) -> list[ExportedOpinion]:
+def exported_opinions(store: Store, *, fields: bool = True) -> list[ExportedOpinion]:
     """What holds of each row, one line per opinion, in an order that follows from what they say.
 
     Args:
@@ -141,31 +140,42 @@ def field_names(store: Store) -> tuple[str, ...]:
     for field in store.setup().fields:
         name = field
         while name in {*HEADS, *names}:
-            name = f"{PREFIX}{name}"
+            name = f"{writers.PREFIX}{name}"
         names.append(name)
     return tuple(names)
 
 
-def export_file(lines: Sequence[ExportedOpinion], ending: str, fields: Sequence[str] = ()) -> bytes:
-    """The lines as a file of that ending.
+def export_file(store: Store, ending: str, *, fields: bool = True) -> tuple[bytes, int, int]:
+    """All opinions as a file of that ending; how many there are, and about how many rows.
+
+    Ids and labels have the type that they were given in, where the format has types.
 
     Args:
-        lines: in their order.
+        store: of the campaign.
         ending: one of `WRITERS`.
-        fields: what the cells of each line are called.
+        fields: whether each line also has what people saw of its row.
     """
+    lines, setup = exported_opinions(store, fields=fields), store.setup()
+    read = {"id": NameType(setup.id_type).read} | dict.fromkeys(
+        ("label", "thought", "final"), NameType(setup.label_type).read
+    )
     columns = [
         SheetColumn(
             head,
-            [getattr(line, ATTRIBUTES.get(head, head)) for line in lines],
+            [
+                cell if cell is None or head not in read else read[head](cell)
+                for cell in (getattr(line, ATTRIBUTES.get(head, head)) for line in lines)
+            ],
             is_number=head == "necessity",
         )
         for head in HEADS
     ]
+    names = field_names(store) if fields else ()
     columns += [
-        SheetColumn(name, [line.cells[i] for line in lines]) for i, name in enumerate(fields)
+        SheetColumn(name, [line.cells[i] for line in lines]) for i, name in enumerate(names)
     ]
-    return writers.write_sheet(columns, ending)
+    content = writers.write_sheet(columns, ending)
+    return content, len(lines), len({line.id for line in lines})
 
 
 # ---------------------------------------------------------------- in

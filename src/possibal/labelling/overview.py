@@ -332,11 +332,17 @@ class Overview:
         return np.argsort(-weight, kind="stable").tolist()
 
 
-def _unlike(wanted: str, name: str) -> tuple[bool, int, int]:
-    """How little a name is like what was typed: it should contain it, or begin and end alike."""
+def _unlike(wanted: str, name: str) -> tuple[bool, bool, int, int]:
+    """How little a name is like what was typed: it should contain it, or at least its letters.
+
+    After that, the more they have in common at the start and the end, the more they are alike.
+    """
     other = name.lower()
+    letters = iter(other)
+    has_letters = all(letter in letters for letter in wanted)  # in their order
     ends = _begins_alike(wanted, other) + _begins_alike(wanted[::-1], other[::-1])
-    return wanted not in other, -min(ends, len(wanted)), abs(len(other) - len(wanted))
+    rest = -min(ends, len(wanted)), abs(len(other) - len(wanted))
+    return wanted not in other, not has_letters, *rest
 
 
 def _begins_alike(one: str, other: str) -> int:

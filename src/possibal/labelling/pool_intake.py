@@ -63,11 +63,13 @@ class SessionPool:
 
     Attributes:
         frame: what the user gave, if it was a frame.
+        ids: names of its rows.
         label: the column of labels in it.
         encoding: of new rows, where a pipeline of the user's own does it.
     """
 
     frame: object = None
+    ids: tuple[Hashable, ...] = ()
     label: str | None = None
     encoding: RowEncoding | None = None
 
@@ -139,7 +141,7 @@ def _session(pool: object, rows: SourceRows) -> SessionPool:
     """What a session knows of rows."""
     place = rows.roles.label
     label = None if place is None else rows.table.names[place]
-    return SessionPool(pool if is_table(pool) else None, label)
+    return SessionPool(pool if is_table(pool) else None, rows.ids, label)
 
 
 # ---------------------------------------------------------------- pipelines

@@ -309,12 +309,12 @@ class LabellingService:
 
     def _do(self, event: Event) -> Event:
         """An event of our own clock, durable, later than all that the person did."""
-        self.read_model.catch_up()
         with self._lock:
             return self.answer(class_changes.stamped(self.read_model.state, event)).event
 
     def _change(self, event: Event) -> StoredEvent:
         """A change of the campaign, durable, made after all others, whatever a clock says."""
+        self.read_model.catch_up()
         with self._lock:  # nobody may change it between the check and the change
             known = self.read_model.state.events.get(event.key)
             if known is not None:

@@ -203,7 +203,7 @@ class StoredCampaign(CampaignInterface):
     def report(self) -> dict[str, Any]:
         """How far the campaign is, as plain values."""
         advice = self.advice
-        if self._read_model.setup.check:
+        if self._read_model.check_rows:
             self._scheduler.measure()
         now = self._overview.progress()
         stopping = {"state": advice.state.value, "reason": advice.reason}
@@ -277,8 +277,8 @@ class StoredCampaign(CampaignInterface):
 
     @property
     def _source(self) -> object:
-        """The frame that the pool was given as, if it was in this session."""
-        return self._session.frame
+        """The frame that the pool was given as in this session, if its rows are all rows."""
+        return self._session.frame if self._session.ids == self._ids else None
 
     @property
     def _superseded(self) -> Sequence[str]:

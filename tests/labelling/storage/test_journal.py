@@ -23,6 +23,7 @@ from possibal.labelling.storage.journal import (
     ClassDetail,
     Event,
     Kind,
+    check_detail,
     drawn_places,
     replay,
 )
@@ -653,6 +654,20 @@ def test_undo_takes_back_what_a_person_did_to_classes_and_check_rows_too():
     assert state.classes() == ("w",)
 
 
+def test_the_last_change_is_that_of_classes_and_check_rows_alone():
+    first, second = added("x"), drawn(1)
+    state = replay([first, second, said(0, "x"), added("y", "bob")])
+    for act in (second, first):
+        assert state.last_change("ann") == act
+        state.apply(undone(act))
+    assert state.last_change("ann") is None
+
+
+def test_an_answer_about_no_row_holds_of_none():
+    state = replay([Event("lost", Kind.LABEL, "ann", 1, label="x")])
+    assert (state.labelled(), state.last("ann"), state.classes()) == ({}, None, ("x",))
+
+
 def test_a_class_that_came_with_an_answer_is_no_action_by_itself():
     state = replay([replace(added("x"), detail={IMPLIED: "yes"}), said(0, "x")])
     state.apply(undone(state.last("ann")))
@@ -683,6 +698,11 @@ def test_check_rows_drawn_hold_until_that_is_undone():
     assert state.draws == ((3, 1), (2,))
     state.apply(undone(first))
     assert state.draws == ((2,),)
+
+
+def test_a_draw_says_which_rows_it_drew():
+    event = changed(Kind.CHECK, None, **check_detail(range(3)))
+    assert drawn_places(event) == (0, 1, 2)
 
 
 @pytest.mark.parametrize("text", ["", "{", "7", '{"a": 1}', '["a", null, 1.5]'])

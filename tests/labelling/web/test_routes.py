@@ -251,7 +251,7 @@ def test_a_row_that_somebody_has_is_refused(app):
     reply = post(app, "ask", {"who": "ben", "row": 5})
     assert (reply.status, reply.json()["detail"]) == (
         409,
-        "row must be free; got '6', which somebody has. Pick another.",
+        "row must be free; got '5', which somebody has. Pick another.",
     )
 
 
@@ -382,12 +382,12 @@ def test_more_check_rows_are_drawn(app):
 
 # ---------------------------------------------------------------- rows by name
 def test_a_row_is_found_by_its_id_or_the_nearest_are_offered(app):
-    assert get(app, "/api/find?id=7").json() == {"row": 6, "near": []}
+    assert get(app, "/api/find?id=7").json() == {"row": 7, "near": []}
     found = get(app, "/api/find?id=41").json()
     assert found["row"] is None
-    assert {"row": 3, "id": "4"} in found["near"]
+    assert {"row": 4, "id": "4"} in found["near"]
     points = get(app, "/api/map").json()["points"]
-    assert {point["id"] for point in points if point["row"] == 6} == {"7"}
+    assert {point["id"] for point in points if point["row"] == 6} == {"6"}
 
 
 # ---------------------------------------------------------------- the file of labels
@@ -400,9 +400,9 @@ def test_labels_leave_as_a_file(app):
     assert reply.headers["content-disposition"] == 'attachment; filename="labels.csv"'
     lines = list(csv.DictReader(io.StringIO(reply.body.decode())))
     assert [(line["id"], line["label"], line["who"]) for line in lines] == [
-        ("2", "yes", "ann, müller"),
-        ("3", "no", "ann, müller"),
-        ("4", "yes", "ann, müller"),
+        ("1", "yes", "ann, müller"),
+        ("2", "no", "ann, müller"),
+        ("3", "yes", "ann, müller"),
     ]
 
 

@@ -99,7 +99,7 @@ def test_history_has_what_is_needed_to_find_a_row(service):
     app = secured(service)
     answer(app, "ann", 3, "yes")
     (entry,) = get(app, "/api/history").json()["entries"]
-    assert (entry["row"], entry["id"], entry["who"], entry["label"]) == (3, "4", "ann", "yes")
+    assert (entry["row"], entry["id"], entry["who"], entry["label"]) == (3, "3", "ann", "yes")
     assert (entry["kind"], entry["holds"], entry["number"]) == ("label", True, 1)
     cells = get(app, "/api/rows/3").json()["question"]["item"]["fields"]
     assert entry["preview"] == " · ".join(cell["value"] for cell in cells)
@@ -186,7 +186,7 @@ def test_the_campaign_is_described(service):
             {"name": "yes", "description": "", "colour": "", "rows": 1},
             {"name": "no", "description": "", "colour": "", "rows": 0},
         ],
-        "columns": [],
+        "columns": [{"name": f"x{place}", "kind": "number", "note": ""} for place in range(3)],
         "strategy": "herding",
         "answers_per_row": 2,
         "check": 5,

@@ -264,7 +264,7 @@ def _taking_away(app: FastAPI, service: LabellingService) -> None:
     @app.get("/api/labels.csv", responses=SHEET, response_class=Response)
     def sheet() -> Response:
         """All answers."""
-        content = label_files.export_file(label_files.exported_opinions(service.store), ".csv")
+        content, _, _ = label_files.export_file(service.store, ".csv")
         kept = {"content-disposition": 'attachment; filename="labels.csv"'}
         return Response(content, media_type="text/csv; charset=utf-8", headers=kept)
 

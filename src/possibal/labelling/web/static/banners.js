@@ -2,7 +2,6 @@
 
 import { connection } from "./api.js";
 import { button, el, plural } from "./dom.js";
-import { saidOf } from "./session.js";
 
 /** What to do when the server does not know this browser. */
 export const LOCKED =
@@ -26,10 +25,9 @@ function connectionBanner(waiting, behind) {
   return el("p.banner.warn", props, waitingWords(waiting));
 }
 
-function actionWords({ path, body, sentence }) {
-  if (path === "classes") return `Class “${body.label}”: ${sentence}`;
-  const what = path === "undo" ? "Undo" : `Row no. ${body.row}, ${saidOf(body.kind, body.label)}`;
-  return `${what}: ${sentence}`;
+function actionWords({ path, said, sentence }) {
+  const words = said ?? (path === "undo" ? "undo" : "an answer");
+  return `${words[0].toUpperCase()}${words.slice(1)}: ${sentence}`;
 }
 
 function refusedBanner(outbox) {

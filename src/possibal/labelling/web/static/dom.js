@@ -40,9 +40,10 @@ export function button(kind, props, ...children) {
 export const keycap = (words) => el("kbd", { "aria-hidden": "true" }, words);
 
 /** A bar filled to `share` of its length, for the eye only: the number stands beside it. */
-export function bar(share) {
+export function bar(share, colour = "") {
   const inner = el("span");
   inner.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
+  if (colour) inner.style.background = colour;
   return el("span.bar", { "aria-hidden": "true" }, inner);
 }
 

@@ -1,10 +1,10 @@
 // What was answered so far, and changing it.
 
 import { get } from "./api.js";
+import { classButtons } from "./classes.js";
 import { button, el, openDialog, select } from "./dom.js";
 import { saidOf } from "./session.js";
 import { showItem } from "./item.js";
-import { classButtons } from "./question.js";
 
 const PAGE = 50;
 const TYPING = 250;
@@ -37,7 +37,7 @@ async function change(page, row, done) {
   const said = mine ? `You said: ${saidOf(mine.kind, mine.label)}.` : "You did not answer it yet.";
   const box = openDialog(`Row ${item.id}`, showItem(item).node,
     el("p.muted", said, " Choose your answer:"),
-    el("div.classes", classButtons(page.classes, (label) => give("edit", label), false)),
+    el("div.classes", classButtons(page, (label) => give("edit", label), false)),
     el("div.others",
       ["unsure", "bad"].map((kind) =>
         button(".other", { click: () => give(kind, null), test: `edit-${kind}` }, KINDS[kind]))));

@@ -2,13 +2,13 @@
 
 import { Refused, connection, get } from "./api.js";
 import { LOCKED } from "./banners.js";
+import { classesView } from "./classes.js";
 import { el } from "./dom.js";
 import { historyView } from "./history.js";
 import { listen, showKeys } from "./keys.js";
 import { mapView } from "./map.js";
 import { Page } from "./page.js";
 import { peopleView } from "./people.js";
-import { classesView } from "./question.js";
 
 const POLL = 10_000;
 const RETRY = 2_000;

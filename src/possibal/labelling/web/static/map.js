@@ -1,6 +1,7 @@
 // All rows as points: alike ones lie close together, colours say how certain the model is.
 
 import { get } from "./api.js";
+import { tint } from "./classes.js";
 import { button, count, el, percent, svg } from "./dom.js";
 import { words } from "./item.js";
 
@@ -31,20 +32,22 @@ function palette() {
   };
 }
 
-function drawMark(pen, place, size) {
+function drawMark(pen, place, size, colour) {
+  if (colour) pen.strokeStyle = pen.fillStyle = colour;
   if (place >= SHAPES.length) return pen.fillText(String(place + 1), 0, 0);
   pen.save();
   pen.scale(size, size);
-  pen.lineWidth = 2 / size;
+  pen.lineWidth = (colour ? 2.6 : 2) / size;
   pen.stroke(PATHS[place]);
   pen.restore();
 }
 
-function legend(classes) {
+function legend(page, classes) {
   const box = { viewBox: "-1.6 -1.6 3.2 3.2", "aria-hidden": "true", class: "mark" };
-  const mark = (place) => (place < SHAPES.length
-    ? svg("svg", box, svg("path", { d: SHAPES[place] })) : el("b", String(place + 1)));
-  const chip = (label, place) => el("li", mark(place), el("span", { dir: "auto" }, label));
+  const mark = (place, colour) => tint(place < SHAPES.length
+    ? svg("svg", box, svg("path", { d: SHAPES[place] })) : el("b", String(place + 1)), colour);
+  const chip = (label, place) => el("li", { title: page.about(label).description || label },
+    mark(place, page.about(label).colour), el("span", { dir: "auto" }, label));
   return el("div.legend",
     el("div.ramp", el("span", "unsure"), el("i", { "aria-hidden": "true" }), el("span", "certain")),
     el("ul.chips", classes.map(chip)));
@@ -52,7 +55,8 @@ function legend(classes) {
 
 /** The drawing: a canvas that knows which point lies under the pointer. */
 class Chart {
-  constructor({ points, classes }) {
+  constructor(page, { points, classes }) {
+    this.page = page;
     this.points = points;
     this.classes = classes;
     this.canvas = el("canvas", {
@@ -95,7 +99,10 @@ class Chart {
     pen.arc(0, 0, size, 0, 2 * Math.PI);
     pen.fill();
     pen.fillStyle = colours.ink;
-    if (point.label !== null) drawMark(pen, Math.max(0, this.classes.indexOf(point.label)), 6);
+    if (point.label !== null) {
+      const place = Math.max(0, this.classes.indexOf(point.label));
+      drawMark(pen, place, 6, this.page.about(point.label).colour);
+    }
     pen.restore();
   }
 
@@ -122,7 +129,7 @@ class Chart {
   }
 }
 
-const nameOf = (point, item) => (item ? `Row ${item.id}` : `Row no. ${point.row}`);
+const nameOf = ({ id }) => `Row ${id}`;
 
 function about(point) {
   const said = point.label === null ? "not labelled" : `labelled ${point.label}`;
@@ -140,7 +147,7 @@ function infoBox(page) {
   const ask = (row) =>
     button(".main", { click: () => page.label(row), test: "map-ask" }, "Label this row");
   const write = (point, item, pinned) => box.replaceChildren(
-    el("p", el("strong", nameOf(point, item)), ` ${about(point)}`),
+    el("p", el("strong", { dir: "auto" }, nameOf(point)), ` ${about(point)}`),
     el("p.muted", { dir: "auto" }, item ? words(item) : ""),
     pinned ? ask(point.row) : "");
   const fetchItem = async (point, pinned) => {
@@ -160,16 +167,23 @@ function infoBox(page) {
   return { box, show };
 }
 
-function goForm(page, rows) {
-  const range = { type: "number", min: 0, max: rows - 1, required: true };
-  const input = el("input", { ...range, test: "go-row" });
-  const submit = (event) => {
+/** Finds a row by its id, or offers those whose ids are most like it. */
+function goForm(page) {
+  const input = el("input", { required: true, autocomplete: "off", test: "go-row" });
+  const near = el("div.nearest", { role: "status", test: "go-near" });
+  const link = ({ row, id }) =>
+    el("li", button(".link", { click: () => page.label(row), dir: "auto" }, id));
+  const submit = async (event) => {
     event.preventDefault();
-    page.label(Number(input.value));
+    const id = input.value.trim();
+    const reply = await page.attempt(() => get(`find?id=${encodeURIComponent(id)}`));
+    if (!reply) return;
+    if (reply.row !== null) return page.label(reply.row);
+    near.replaceChildren(el("p", `No row is called “${id}”. The nearest are:`),
+      el("ul.chips", reply.near.map(link)));
   };
-  return el("form.inline", { submit },
-    el("label.field", el("span", `Go to row no. (the first is 0, the last ${rows - 1})`), input),
-    el("button", { test: "go-submit" }, "Go"));
+  return el("form.inline", { submit }, el("label.field", el("span", "Go to the row called"), input),
+    el("button", { test: "go-submit" }, "Go"), near);
 }
 
 function unsureList(page, points) {
@@ -189,7 +203,7 @@ export async function mapView(page) {
   if (!reply) return el("section.card", head);
   if (!reply.points.length)
     return el("section.card", head, el("p", "The map comes once the model has some labels."));
-  const chart = new Chart(reply);
+  const chart = new Chart(page, reply);
   const { box, show } = infoBox(page);
   const choose = (point, pinned) => {
     if (point === chart.chosen && !pinned) return;
@@ -212,6 +226,6 @@ export async function mapView(page) {
     else scheme.removeEventListener("change", redraw);
   };
   scheme.addEventListener("change", redraw);
-  return el("section.card", head, el("div.map", el("div", chart.node, legend(reply.classes)),
-    el("div.stack", box, goForm(page, page.campaign.rows), unsureList(page, reply.points))));
+  return el("section.card", head, el("div.map", el("div", chart.node, legend(page, reply.classes)),
+    el("div.stack", box, goForm(page), unsureList(page, reply.points))));
 }

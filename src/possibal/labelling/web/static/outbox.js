@@ -33,12 +33,15 @@ export class Outbox extends EventTarget {
     this.makeRoom = () => {};
   }
 
-  /** The key of an action for `path`, now kept; an entry of its own, so that no tab loses it. */
-  put(path, body) {
+  /**
+   * The key of an action for `path`, now kept; an entry of its own, so that no tab loses it. `said`
+   * is what the person is told of it if it is refused.
+   */
+  put(path, body, said = null) {
     const key = newKey();
     const made = Math.max(Date.now(), this.#storage.read("made", 0) + 1);
     this.#storage.write("made", made);
-    const entry = { path, body: { key, made, ...body } };
+    const entry = { path, body: { key, made, ...body }, said };
     const keep = () => this.#storage.write(`outbox/${String(made).padStart(15, "0")}-${key}`, entry);
     this.safe = keep() || (this.makeRoom(), keep());
     this.#changed();
@@ -56,8 +59,11 @@ export class Outbox extends EventTarget {
     return this.#storage.read("refused", []);
   }
 
-  forgetRefused() {
-    this.#storage.remove("refused");
+  /** Forgets all that was refused, or the one action with this key. */
+  forgetRefused(key = null) {
+    const left = key === null ? [] : this.refused().filter(({ body }) => body.key !== key);
+    if (left.length) this.#storage.write("refused", left);
+    else this.#storage.remove("refused");
     this.#changed();
   }
 
@@ -96,7 +102,7 @@ export class Outbox extends EventTarget {
     for (const key of [...this.#waiters.keys()]) this.#settle(key, "resolve", null);
   }
 
-  async #post({ name, path, body }) {
+  async #post({ name, path, body, said }) {
     // A next question is of use only to a page that still waits for it.
     const sent = body.next ? { ...body, next: this.#waiters.has(body.key) } : body;
     try {
@@ -105,7 +111,8 @@ export class Outbox extends EventTarget {
       this.#settle(body.key, "resolve", reply);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      this.#storage.write("refused", [...this.refused(), { path, body, sentence: error.message }]);
+      const entry = { path, body, said, sentence: error.message };
+      this.#storage.write("refused", [...this.refused(), entry]);
       this.#storage.remove(name);
       this.#settle(body.key, "reject", error);
     }

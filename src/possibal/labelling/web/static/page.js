@@ -2,8 +2,9 @@
 
 import { Refused, get } from "./api.js";
 import { startBanners } from "./banners.js";
+import { columnsBox } from "./columns.js";
 import { Session, saidOf } from "./session.js";
-import { el } from "./dom.js";
+import { el, plural } from "./dom.js";
 import { BrowserStorage } from "./storage.js";
 import { Outbox } from "./outbox.js";
 import { progressPanel } from "./progress.js";
@@ -14,12 +15,18 @@ const AGAIN = 3_000;
 
 const own = new BrowserStorage("browser");
 const byId = (id) => document.getElementById(id);
+const unknown = (name) => ({ name, description: "", colour: "", rows: 0 });
+
+/** What of the classes can be seen on their buttons. */
+const looks = (catalogue) =>
+  JSON.stringify(catalogue.map(({ name, description, colour }) => [name, description, colour]));
 
 /** Everything the views share. */
 export class Page {
   #pollTimer = null;
   #polledAt = -SOON;
   #saying = "";
+  #known = [];
 
   constructor(campaign) {
     // Answers kept for one file must never reach another that is served at the same address later.
@@ -33,9 +40,12 @@ export class Page {
     this.statusLine = el("p.status", { test: "status" });
     const named = { test: "progress", "aria-label": "Progress" };
     this.panel = el("aside.card.progress", named, el("h2", "Progress"));
-    this.#setClasses(campaign.classes);
+    this.changes = new EventTarget();
+    this.lastChange = null;
+    this.#setClasses(campaign.catalogue);
     this.view = new QuestionView(this);
-    this.labelNode = el("div.label-view", this.statusLine, this.view.node, this.panel);
+    this.labelNode = el("div.label-view", this.statusLine, this.view.node,
+      el("div.stack.side", this.panel, columnsBox(campaign)));
   }
 
   /** Begins a session of the person named. */
@@ -111,18 +121,56 @@ export class Page {
     this.session.ask(row);
   }
 
-  async addClass(label) {
-    const key = this.outbox.put("classes", { who: this.who, label });
-    this.#classesChanged([...this.classes, label]);
+  /** What is said of a class. */
+  about(name) {
+    return this.catalogue.find((entry) => entry.name === name) ?? unknown(name);
+  }
+
+  /** Changes classes or check rows; null when that is taken or safely kept, else why it is not. */
+  async change(path, body, said) {
+    const key = this.outbox.put(path, { who: this.who, ...body }, said);
+    this.lastChange = key;
+    this.session?.remember(key, said);
+    this.#classesChanged(this.#known);
     try {
       const reply = await this.outbox.deliver(key);
-      if (reply) this.#classesChanged(reply.classes);
-      this.refresh();
+      if (reply?.catalogue) this.#classesChanged(reply.catalogue);
+      this.session?.explainAgain();
+      this.saved(`Done: ${said}.`);
+      return null;
     } catch (error) {
-      if (!(error instanceof Refused)) return;
-      this.tell(error.message);
-      this.#classesChanged(this.classes.filter((name) => name !== label));
+      if (!(error instanceof Refused)) {
+        this.tell(`Kept in this browser: ${said}.`);
+        return null;
+      }
+      this.session?.forget(key);
+      this.outbox.forgetRefused(key);
+      this.#classesChanged(this.#known);
+      return error.message;
     }
+  }
+
+  /** Takes a change back; a sentence on what became of it. */
+  async takeBack(key) {
+    this.session?.forget(key);
+    try {
+      const undo = this.outbox.put("undo", { who: this.who, target: key }, "undo");
+      const reply = await this.outbox.deliver(undo);
+      this.#classesChanged((await get("campaign")).catalogue);
+      this.session?.explainAgain();
+      this.refresh();
+      return reply?.said ? `Undone: ${reply.said}.` : "Undone.";
+    } catch (error) {
+      return error instanceof Refused ? error.message : "Kept in this browser: undo.";
+    }
+  }
+
+  /** Draws rows that measure the model. */
+  async measure(rows) {
+    const drawn = plural(rows, "row");
+    const refused = await this.change("check", { count: rows }, `${drawn} drawn to measure the model`);
+    this.tell(refused ?? `${drawn} drawn at random to measure the model: they are asked next.`);
+    this.refresh();
   }
 
   /** Fetches progress soon, but not more often than the server likes. */
@@ -140,10 +188,16 @@ export class Page {
     if (this.outbox.pending().length) this.outbox.send();
     this.#notice(progress.advice);
     this.progress = progress;
-    this.panel.replaceChildren(...progressPanel(progress));
+    this.#renderPanel(progress);
     if (this.started) this.session.wake();
-    if (progress.balance.some(({ label }) => !this.classes.includes(label)))
-      this.#classesChanged((await get("campaign").catch(() => this)).classes);
+    this.#classesChanged(progress.catalogue);
+  }
+
+  /** Shows new figures; whoever was at a button there still is. */
+  #renderPanel(progress) {
+    const at = this.panel.contains(document.activeElement) && document.activeElement.dataset.testid;
+    this.panel.replaceChildren(...progressPanel(this, progress));
+    if (at) this.panel.querySelector(`[data-testid=${at}]`)?.focus();
   }
 
   /** Tells once when the advice turns to stopping; labelling goes on being possible. */
@@ -155,14 +209,22 @@ export class Page {
     this.banners.notice(`${advice} ${reason} You can still go on labelling.`);
   }
 
-  #setClasses(classes) {
+  /** Takes over what the server says of the classes, with those that wait to be sent. */
+  #setClasses(catalogue) {
+    this.#known = catalogue;
+    const names = new Set(catalogue.map(({ name }) => name));
     const waiting = this.outbox.pending().filter(({ path }) => path === "classes");
-    this.classes = [...new Set([...classes, ...waiting.map(({ body }) => body.label)])];
+    const more = new Set(waiting.map(({ body }) => body.label).filter((name) => !names.has(name)));
+    this.catalogue = [...catalogue, ...[...more].map(unknown)];
+    this.classes = this.catalogue.map(({ name }) => name);
   }
 
-  #classesChanged(classes) {
-    const before = this.classes.join("\n");
-    this.#setClasses(classes);
-    if (this.classes.join("\n") !== before) this.view.renderClasses();
+  #classesChanged(catalogue) {
+    const before = JSON.stringify(this.catalogue);
+    const shown = looks(this.catalogue);
+    this.#setClasses(catalogue);
+    if (JSON.stringify(this.catalogue) === before) return;
+    if (looks(this.catalogue) !== shown) this.view.renderClasses();
+    this.changes.dispatchEvent(new Event("classes"));
   }
 }

@@ -1,9 +1,9 @@
 // Who labelled, how far people agree, and where they do not.
 
 import { get } from "./api.js";
+import { classButtons } from "./classes.js";
 import { count, el, plural } from "./dom.js";
 import { showItem } from "./item.js";
-import { classButtons } from "./question.js";
 
 const LEVELS = [
   [0.8, "they nearly always agree"],
@@ -51,7 +51,7 @@ function conflictCard(page, { item, opinions, settled }, done) {
     showItem(item).node,
     el("ul.opinions", opinions.map(opinion)),
     el("p.muted", "What is right?"),
-    el("div.classes", classButtons(page.classes, settle, false)));
+    el("div.classes", classButtons(page, settle, false)));
 }
 
 /** The view of the people and of the rows on which they differ. */

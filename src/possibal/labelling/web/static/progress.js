@@ -1,6 +1,6 @@
 // How far the labelling is, and whether it may stop.
 
-import { bar, count, el, plural, svg } from "./dom.js";
+import { bar, button, count, el, plural, svg } from "./dom.js";
 import { curve } from "./curve.js";
 
 const ADVICE = {
@@ -8,6 +8,8 @@ const ADVICE = {
   "may stop": ["You may stop", "M7 5h4v14H7zM13 5h4v14h-4z"],
   stop: ["Stop", "M6 6h12v12H6z"],
 };
+
+const MEASURED = 20;
 
 function fact(number, words, testid) {
   const figure = el("strong", { test: testid, "data-value": number }, count(number));
@@ -23,24 +25,36 @@ export function adviceBox({ state, reason }) {
     el("div", el("strong", word), el("p", reason)));
 }
 
-function balance(counts) {
+function balance(page, counts) {
   const most = Math.max(1, ...counts.map((entry) => entry.count));
   const line = (entry) => el("li",
     el("span.label", { dir: "auto", title: entry.label }, entry.label),
-    bar(entry.count / most), el("span.number", count(entry.count)));
+    bar(entry.count / most, page.about(entry.label).colour), el("span.number", count(entry.count)));
   return el("ul.balance", { test: "balance" }, counts.map(line));
+}
+
+/** A button that draws more rows to measure the model by, if there may be more. */
+function measureButton(page, check) {
+  const more = Math.min(MEASURED, check.more);
+  if (!more) return null;
+  const words = `Measure with ${plural(more, check.size ? "more row" : "row")}`;
+  return el("p", button(".small-button", {
+    click: () => page.measure(more), test: "measure",
+    title: "Rows drawn at random, from which the model never learns; they are asked next",
+  }, words));
 }
 
 function curvePart({ curve: points, check }) {
   if (points.length) return curve(points);
   const words = check.size
     ? `The learning curve starts with the check rows (${check.answered} of ${check.size} answered).`
-    : "A learning curve needs some rows set aside to check the model: start the page with --check.";
+    : "How often the model is right can be measured by rows that are drawn at random, "
+      + "which it never learns from.";
   return el("p.muted", { test: "no-curve" }, words);
 }
 
 /** The panel of all figures in `progress`. */
-export function progressPanel(progress) {
+export function progressPanel(page, progress) {
   const { answered, rows, left, unsure, bad, check, saving, fitting } = progress;
   return [
     el("header", el("h2", "Progress"),
@@ -54,9 +68,10 @@ export function progressPanel(progress) {
     progress.trouble && el("p.problem", { test: "trouble" }, progress.trouble),
     adviceBox(progress.advice),
     el("h3", "Labels by class"),
-    progress.balance.length ? balance(progress.balance) : el("p.muted", "No labels yet."),
+    progress.balance.length ? balance(page, progress.balance) : el("p.muted", "No labels yet."),
     el("h3", "How well the model does"),
     curvePart(progress),
+    measureButton(page, check),
     saving && el("p.saving", { test: "saving" }, saving.sentence),
   ].filter(Boolean);
 }

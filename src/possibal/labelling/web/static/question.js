@@ -1,9 +1,9 @@
 // The labelling view: the row, its buttons, and why it was chosen.
 
+import { classButtons, classForm, openClasses } from "./classes.js";
 import { saidOf } from "./session.js";
-import { bar, button, count, el, keycap, openDialog, percent } from "./dom.js";
+import { bar, button, el, keycap, openDialog, percent } from "./dom.js";
 import { showItem, smallCard, words } from "./item.js";
-import { classKey } from "./keys.js";
 
 const FLASH = 220;
 const MANY = 8;
@@ -20,18 +20,6 @@ function flash(node) {
   setTimeout(() => node?.classList.remove("flash"), FLASH);
 }
 
-/** The list of buttons for classes; `choose(label, event, node)` when one is pressed. */
-export function classButtons(classes, choose, keyed) {
-  return classes.map((label, place) => {
-    const key = keyed ? classKey(place) : null;
-    const node = button(".class", {
-      test: "class-button", "data-label": label, click: (event) => choose(label, event, node),
-      "aria-keyshortcuts": key,
-    }, key && keycap(key.toUpperCase()), el("span", { dir: "auto" }, label));
-    return node;
-  });
-}
-
 /** The view of one question at a time. */
 export class QuestionView {
   #page;
@@ -40,7 +28,7 @@ export class QuestionView {
   #card = el("section.card.row", { test: "question", "aria-label": "The row to label" });
   #classes = el("div.classes", { role: "group", "aria-label": "Classes" });
   #others = el("div.others", { role: "group", "aria-label": "Other answers" });
-  #why = el("section.why.card", { test: "why", "aria-labelledby": "why-title" });
+  #why = el("section.why.card", { test: "why", "aria-labelledby": "why-title", hidden: true });
   #answers = el("div.answers", this.#classes, this.#others);
 
   constructor(page) {
@@ -75,10 +63,14 @@ export class QuestionView {
 
   renderClasses() {
     const open = () => this.#addClass();
-    const add = button(".add", { test: "add-class", click: open }, "+ Add a class");
+    const change = () => openClasses(this.#page);
+    const more = el("div.more-classes",
+      button(".add", { test: "add-class", click: open }, "+ Add a class"),
+      button(".add", { test: "edit-classes", click: change, title: "Rename, describe, merge, remove" },
+        "Classes…"));
     const give = (label, event) => this.#give("label", label, event);
     this.#classes.classList.toggle("many", this.#page.classes.length > MANY);
-    this.#classes.replaceChildren(...classButtons(this.#page.classes, give, true), add);
+    this.#classes.replaceChildren(...classButtons(this.#page, give, true), more);
   }
 
   /** Shows a question as soon as all of it can be seen, or why there is none. */
@@ -109,6 +101,11 @@ export class QuestionView {
 
   toggleWhy() {
     this.#page.storage.write("why", !this.#whyShown());
+    this.#renderWhy();
+  }
+
+  /** Shows the reasons of the question anew. */
+  showWhy() {
     this.#renderWhy();
   }
 
@@ -170,42 +167,4 @@ export class QuestionView {
     const box = openDialog("Add a class", classForm(this.#page, () => box.close()));
     box.querySelector("input").focus();
   }
-}
-
-/** A form that adds one class; `done` is called after. */
-export function classForm(page, done) {
-  const rules = { maxlength: 80, required: true, autocomplete: "off" };
-  const input = el("input", { ...rules, test: "class-input" });
-  const problem = el("p.problem", { role: "alert" });
-  const submit = (event) => {
-    event.preventDefault();
-    const label = input.value.trim();
-    if (!label) return;
-    const twice = page.classes.includes(label);
-    problem.textContent = twice ? `There is already a class “${label}”.` : "";
-    if (twice) return;
-    input.value = "";
-    page.addClass(label);
-    done();
-  };
-  return el("form.inline", { submit }, el("label.field", el("span", "Name of the class"), input),
-    el("button.main", { test: "class-save" }, "Add"), problem);
-}
-
-/** Asks for the classes of a campaign that has fewer than two. */
-export function classesView(page, start) {
-  const list = el("ul.chips", { test: "class-list" });
-  const go = button(".main", { click: start, test: "classes-done" }, "Start labelling");
-  const hint = el("p.muted");
-  const render = () => {
-    const missing = Math.max(0, 2 - page.classes.length);
-    list.replaceChildren(...page.classes.map((label) => el("li", { dir: "auto" }, label)));
-    go.disabled = missing > 0;
-    hint.textContent = missing
-      ? `At least two are needed: ${count(missing)} to go.` : "More can be added at any time.";
-  };
-  render();
-  return el("section.card.welcome", { test: "classes-setup" }, el("h1", "Which classes are there?"),
-    el("p", "A class is what you will say about each row, such as “spam” or “not spam”."),
-    classForm(page, render), list, hint, go);
 }

@@ -31,7 +31,7 @@ export class Session {
   #renewal = null;
   #starved = false;
 
-  /** `view` shows: show(question, reason) -> promise, waiting(bool). */
+  /** `view` shows: show(question, reason) -> promise, showWhy(), waiting(bool). */
   constructor(page, view) {
     this.#page = page;
     this.#view = view;
@@ -67,10 +67,21 @@ export class Session {
   /** Keeps an answer to any row and remembers it for undo; the key of the action. */
   note(kind, label, question, next = false) {
     const body = { who: this.#page.who, row: question.item.row, kind, label, next };
-    const key = this.#page.outbox.put("answer", body);
-    const entry = { key, question, said: saidOf(kind, label), undone: false };
-    this.#history = [...this.#history.slice(1 - REMEMBERED), entry];
+    const said = saidOf(kind, label);
+    const key = this.#page.outbox.put("answer", body, `Row ${question.item.id}, ${said}`);
+    this.remember(key, said, question);
     return key;
+  }
+
+  /** Remembers an action for undo; one that is about no row has no question. */
+  remember(key, said, question = null) {
+    const entry = { key, question, said, undone: false };
+    this.#history = [...this.#history.slice(1 - REMEMBERED), entry];
+  }
+
+  /** Forgets an action that was refused or taken back. */
+  forget(key) {
+    this.#history = this.#history.filter((entry) => entry.key !== key);
   }
 
   /** Takes back the last action and shows its question again. */
@@ -79,6 +90,15 @@ export class Session {
     const last = this.#history.findLast(({ undone }) => !undone) ?? null;
     if (connection.state !== "connected") await this.#undoHere(last);
     else await this.#undoThere(last);
+  }
+
+  /** Has the question that is shown explained by the present names of classes. */
+  async explainAgain() {
+    const { question } = this;
+    const reply = question && (await this.#page.rowOf(question.item.row).catch(() => null));
+    if (!reply || question !== this.question) return;
+    question.why = reply.question.why;
+    this.#view.showWhy();
   }
 
   /** Asks again if the spares were used up and the server is back. */
@@ -111,7 +131,7 @@ export class Session {
       this.#page.saved(`Saved: ${said}.`);
       await this.#show(request, reply.question, reply.reason);
     } catch (error) {
-      if (error instanceof Refused) this.#history = this.#history.filter((entry) => entry.key !== key);
+      if (error instanceof Refused) this.forget(key);
       await this.#without(request, error, said);
     }
   }
@@ -126,7 +146,7 @@ export class Session {
 
   #spare(request, said) {
     if (said !== null) this.#page.saved(`Kept in this browser: ${said}.`);
-    const answered = this.#history.filter(({ undone }) => !undone);
+    const answered = this.#history.filter(({ undone, question }) => question && !undone);
     const rows = new Set(answered.map(({ question }) => question.item.row));
     return this.#show(request, this.#reserve.take(rows), OUT_OF_SPARES);
   }
@@ -145,7 +165,7 @@ export class Session {
       const reply = await outbox.deliver(outbox.put("undo", { who, target: last?.key ?? null }));
       if (last) last.undone = true;
       if (reply === null) return await this.ask();
-      const done = last ? `Undone: ${last.said}.` : "Undone.";
+      const done = `Undone: ${last?.said ?? reply.said ?? "the last action"}.`;
       this.#page.tell(reply.target === null ? "Nothing to undo." : done);
       const back = reply.target === null ? null : reply.question ?? last?.question;
       await this.#show(request, back ?? this.question, null);
@@ -164,10 +184,10 @@ export class Session {
 
   /** Shows an earlier question; the one that is shown now is not lost. */
   #goBack(request, last) {
-    if (this.question) this.#reserve.giveBack(this.question);
+    if (last.question && this.question) this.#reserve.giveBack(this.question);
     last.undone = true;
     this.#page.tell(`Undone: ${last.said}.`);
-    return this.#show(request, last.question, null);
+    return this.#show(request, last.question ?? this.question, null);
   }
 
   #close() {

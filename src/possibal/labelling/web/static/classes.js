@@ -1,0 +1,256 @@
+// The classes: their buttons, what is said of them, and changing them.
+
+import { connection } from "./api.js";
+import { button, count, el, keycap, openDialog, plural } from "./dom.js";
+import { classKey } from "./keys.js";
+
+const LONGEST = 200;
+const LONGEST_DESCRIPTION = 300;
+const FIRST_COLOURS = ["#2f5fd0", "#d97a1a", "#1c7a45", "#a3338f", "#b3261e", "#0f7f8c", "#6b5bd2"];
+
+/** A name without case and blanks: names that differ by these alone are taken for one another. */
+const bare = (name) => name.replace(/\s+/g, "").toLowerCase();
+
+/** Lets a node show the colour of a class, if it has one. */
+export function tint(node, colour) {
+  node.classList.toggle("tinted", Boolean(colour));
+  if (colour) node.style.setProperty("--tint", colour);
+  return node;
+}
+
+/** The list of buttons for classes; `choose(label, event, node)` when one is pressed. */
+export function classButtons(page, choose, keyed) {
+  return page.catalogue.map(({ name, description, colour }, place) => {
+    const key = keyed ? classKey(place) : null;
+    const node = button(".class", {
+      test: "class-button", "data-label": name, click: (event) => choose(name, event, node),
+      "aria-keyshortcuts": key, title: description ? `${name}: ${description}` : name,
+    }, key && keycap(key.toUpperCase()),
+    el("span", el("span.class-name", { dir: "auto" }, name),
+      description && el("small.meaning", { dir: "auto", test: "meaning" }, description)));
+    return tint(node, colour);
+  });
+}
+
+/** The names in a text, split at commas; a sentence if one of them cannot be added. */
+function namesIn(page, text) {
+  const names = [...new Set(text.split(",").map((name) => name.trim()).filter(Boolean))];
+  const known = [...page.classes];
+  for (const name of names) {
+    const alike = known.find((other) => bare(other) === bare(name));
+    if (alike !== undefined) return [[], `There is already a class “${alike}”.`];
+    if (name.length > LONGEST) return [[], `A name may have at most ${LONGEST} characters.`];
+    known.push(name);
+  }
+  return [names, ""];
+}
+
+/** A form that adds classes, several at once if they stand between commas; `done` is called after. */
+export function classForm(page, done) {
+  const input = el("input", { required: true, autocomplete: "off", test: "class-input" });
+  const problem = el("p.problem", { role: "alert", test: "class-problem" });
+  const submit = async (event) => {
+    event.preventDefault();
+    const [names, wrong] = namesIn(page, input.value);
+    problem.textContent = wrong;
+    if (!names.length) return;
+    input.value = "";
+    const refused = await Promise.all(names.map((name) =>
+      page.change("classes", { label: name }, `class “${name}” added`)));
+    problem.textContent = refused.filter(Boolean).join(" ");
+    if (!problem.textContent) done();
+  };
+  return el("form.inline", { submit },
+    el("label.field", el("span", "Name of the class, or several with commas between"), input),
+    el("button.main", { test: "class-save" }, "Add"), problem);
+}
+
+/** A colour to choose, or none; `value()` is what was chosen. */
+function colourField(colour, place) {
+  const some = el("input", { type: "checkbox", checked: Boolean(colour), test: "class-coloured" });
+  const box = el("input", {
+    type: "color", value: colour || FIRST_COLOURS[place % FIRST_COLOURS.length],
+    "aria-label": "Colour", test: "class-colour", input: () => { some.checked = true; },
+  });
+  const node = el("div.colour", el("label.tick", some, "Colour"), box);
+  return { node, value: () => (some.checked ? box.value : "") };
+}
+
+/** The list of all classes, each with buttons to change and to remove it. */
+class ClassList {
+  #page;
+  #list = el("ul.class-list", { test: "class-list" });
+  #said = el("p.muted", { role: "status", test: "class-said" });
+  #open = null;
+  #seen = false;
+
+  constructor(page) {
+    this.#page = page;
+    this.node = el("div.stack.tight", this.#list, this.#said);
+    const changed = () => {
+      if (this.#seen && !this.node.isConnected) page.changes.removeEventListener("classes", changed);
+      else if (this.#open === null) this.render();
+      this.#seen = this.node.isConnected;
+    };
+    page.changes.addEventListener("classes", changed);
+    this.render();
+  }
+
+  render(focused = null) {
+    this.#open = null;
+    this.#list.replaceChildren(...this.#page.catalogue.map((entry, at) => this.#line(entry, at)));
+    if (focused !== null) this.#focus(focused);
+  }
+
+  #focus(name) {
+    const lines = [...this.#list.children];
+    const line = lines.find(({ dataset }) => dataset.label === name) ?? lines[0];
+    line?.querySelector("button")?.focus();
+  }
+
+  #line(entry, at) {
+    const { name, description, colour, rows } = entry;
+    const edit = () => this.#edit(entry, at);
+    const remove = () => (rows ? this.#join(entry) : this.#remove(entry));
+    return el("li", { "data-label": name, test: "class-line" },
+      tint(el("span.swatch", { "aria-hidden": "true" }), colour),
+      el("span.what", el("strong", { dir: "auto", title: name }, name),
+        description && el("small", { dir: "auto" }, description),
+        el("small", { test: "class-rows" }, plural(rows, "row"))),
+      el("span.acts",
+        button(".quiet", {
+          click: edit, test: "class-edit", title: "Change", "aria-label": `Change class ${name}`,
+        }, "✎"),
+        button(".quiet", {
+          click: remove, test: "class-remove", title: rows ? "Merge" : "Remove",
+          "aria-label": `${rows ? "Merge" : "Remove"} class ${name}`,
+        }, "×")));
+  }
+
+  /** Puts something in place of a line, until it is done with. */
+  #replace(name, node) {
+    this.render();
+    this.#open = name;
+    this.#said.replaceChildren();
+    const line = [...this.#list.children].find(({ dataset }) => dataset.label === name);
+    line.classList.add("open");
+    line.replaceChildren(node);
+    node.querySelector("input, select, button")?.focus();
+  }
+
+  /** Makes a change and says so, with a way back; or the sentence why not. */
+  async #change(path, body, said) {
+    const changing = this.#page.change(path, body, said);
+    const key = this.#page.lastChange;
+    const refused = await changing;
+    if (refused) return refused;
+    const back = async () => {
+      this.#said.replaceChildren(await this.#page.takeBack(key));
+      this.render("");
+    };
+    const done = connection.state === "connected" ? "Done" : "Kept in this browser";
+    this.#said.replaceChildren(`${done}: ${said}. `,
+      button(".link", { click: back, test: "class-undo" }, "Undo"));
+    return null;
+  }
+
+  #edit(entry, at) {
+    const { name, description, colour } = entry;
+    const title = el("input", { value: name, maxlength: LONGEST, required: true, autocomplete: "off",
+      test: "class-name" });
+    const meaning = el("input", { value: description, maxlength: LONGEST_DESCRIPTION,
+      autocomplete: "off", test: "class-description" });
+    const chosen = colourField(colour, at);
+    const problem = el("p.problem", { role: "alert", test: "class-problem" });
+    const submit = async (event) => {
+      event.preventDefault();
+      const wanted = { name: title.value.trim(), description: meaning.value.trim(),
+        colour: chosen.value() };
+      if (wanted.name !== name && this.#page.classes.includes(wanted.name))
+        return this.#join(entry, wanted.name);
+      problem.textContent = (await this.#save(entry, wanted)) ?? "";
+      if (!problem.textContent) this.render(wanted.name);
+    };
+    this.#replace(name, el("form.edit-class", { submit },
+      el("label.field", el("span", "Name"), title),
+      el("label.field", el("span", "What it means (shown while labelling)"), meaning),
+      chosen.node, problem, this.#ends("class-done", "Save", name)));
+  }
+
+  /** The buttons at the end of a form. */
+  #ends(test, words, name) {
+    return el("div.ends", el("button.main", { test }, words),
+      button("", { click: () => this.render(name), test: "class-cancel" }, "Cancel"));
+  }
+
+  /** Saves what is new; the sentence why not, or null. */
+  async #save({ name, description, colour }, wanted) {
+    if (wanted.name !== name) {
+      const said = `class “${name}” renamed to “${wanted.name}”`;
+      const refused = await this.#change("classes/rename", { label: name, to: wanted.name }, said);
+      if (refused) return refused;
+    }
+    const body = { label: wanted.name };
+    if (wanted.description !== description) body.description = wanted.description;
+    if (wanted.colour !== colour) body.colour = wanted.colour;
+    if (Object.keys(body).length === 1) return null;
+    return this.#change("classes/describe", body, `class “${wanted.name}” described`);
+  }
+
+  /** Asks with which class one is to be merged, or whether with this one. */
+  #join({ name, rows }, into = null) {
+    const others = this.#page.classes.filter((other) => other !== name);
+    const choice = el("select", { test: "class-into" },
+      others.map((value) => el("option", { value, selected: value === into }, value)));
+    const problem = el("p.problem", { role: "alert", test: "class-problem" });
+    const submit = async (event) => {
+      event.preventDefault();
+      const body = { label: name, to: choice.value, merge: true };
+      const said = `class “${name}” merged with “${choice.value}”`;
+      problem.textContent = (await this.#change("classes/rename", body, said)) ?? "";
+      if (!problem.textContent) this.render(choice.value);
+    };
+    const have = rows === 1 ? "1 row has" : `${count(rows)} rows have`;
+    const words = into === null
+      ? `${have} “${name}”, so it cannot be removed. It can be merged with another class:`
+      : `There is a class “${into}” already. Shall the two be one? ${have} “${name}”.`;
+    this.#replace(name, el("form.edit-class", { submit }, el("p", { test: "class-why" }, words),
+      others.length > 0 && el("label.field", el("span", "Merge with"), choice), problem,
+      others.length ? this.#ends("class-merge", "Merge", name)
+        : button("", { click: () => this.render(name), test: "class-cancel" }, "Close")));
+  }
+
+  async #remove({ name }) {
+    const refused = await this.#change("classes/remove", { label: name }, `class “${name}” removed`);
+    if (refused) this.#said.textContent = refused;
+    this.render("");
+  }
+}
+
+/** Opens the list of classes, to change them. */
+export function openClasses(page) {
+  const list = new ClassList(page);
+  const add = classForm(page, () => {});
+  const box = openDialog("Classes",
+    el("p.muted", "Answers stay: under a new name or merged, they count as the class that is left."),
+    list.node, add);
+  box.querySelector("[data-testid=class-edit], input")?.focus();
+}
+
+/** Asks for the classes of a campaign that has fewer than two. */
+export function classesView(page, start) {
+  const list = new ClassList(page);
+  const go = button(".main", { click: start, test: "classes-done" }, "Start labelling");
+  const hint = el("p.muted");
+  const render = () => {
+    const missing = Math.max(0, 2 - page.classes.length);
+    go.disabled = missing > 0;
+    hint.textContent = missing
+      ? `At least two are needed: ${count(missing)} to go.` : "More can be added at any time.";
+  };
+  page.changes.addEventListener("classes", render);
+  render();
+  return el("section.card.welcome", { test: "classes-setup" }, el("h1", "Which classes are there?"),
+    el("p", "A class is what you will say about each row, such as “spam” or “not spam”."),
+    classForm(page, render), list.node, hint, go);
+}

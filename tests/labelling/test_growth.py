@@ -1,0 +1,205 @@
+"""A pool grows: new rows join, changed and missing ones are told, and labels stay."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from possibal.data.ingest import (
+    SourceSpec,
+    ingest_file,
+    ingest_frame,
+    read_file_rows,
+    read_frame_rows,
+)
+from possibal.labelling.create import Options, create_campaign
+from possibal.labelling.growth import PoolChanges, compare, grow, pool_spec
+from possibal.labelling.read_model import ReadModel
+from possibal.labelling.storage.journal import Event, Kind, replay
+from possibal.labelling.storage.store import Setup
+
+FRAME = pd.DataFrame(
+    {
+        "nr": range(40, 52),
+        "size": [1.5, 2.5, 4.0, 0.5] * 3,
+        "town": ["Rome", "Oslo", None] * 4,
+        "label": ["small", "large", None, None] * 3,
+    }
+)
+ROLES = SourceSpec(Path(), label="label", id="nr")
+
+
+def silent(_words, _share):
+    """Nothing is told."""
+
+
+@pytest.fixture(name="store")
+def _store(tmp_path):
+    """A campaign of ten rows, three of which have a check."""
+    intake = ingest_frame(FRAME[:10], ROLES)
+    with create_campaign(str(tmp_path / "a.db"), intake, Options(check=3)) as store:
+        yield store
+
+
+def rows(store, frame):
+    """The rows of a frame, read as the campaign was begun."""
+    return read_frame_rows(frame, pool_spec(store.setup(), SourceSpec(Path())))
+
+
+def grown(store, frame):
+    """What changed, now taken in."""
+    found = rows(store, frame)
+    changes = compare(store, found)
+    grow(store, found, changes)
+    return changes
+
+
+def test_the_same_rows_are_no_changes(store):
+    changes = compare(store, rows(store, FRAME[:10]))
+    assert changes == PoolChanges(changed={})
+    assert changes.summary == "Rows since last time: the same."
+
+
+def test_new_rows_join_at_the_end_with_their_labels(store):
+    before = ReadModel(store).check_rows
+    changes = grown(store, FRAME)
+    assert (changes.new, changes.needs_consent) == ((10, 11), False)
+    assert changes.summary == "Rows since last time: 2 new."
+    assert [item.id for item in store.items().values()] == [str(nr) for nr in FRAME["nr"]]
+    assert (store.setup().rows, store.setup().begun) == (12, 10)
+    whole = ReadModel(store)
+    assert whole.check_rows == before  # drawn from the rows there were
+    assert whole.state.labels == replay(store.events()).labels
+    assert {0: "small", 1: "large", 8: "small"}.items() <= whole.state.labels.items()
+    pool = ingest_frame(FRAME[:10], ROLES)
+    new = store.array("X")
+    np.testing.assert_array_equal(new[:10], pool.X)
+    np.testing.assert_allclose(new[10, 0], pool.X[2, 0])  # the same size
+    assert compare(store, rows(store, FRAME)) == PoolChanges(changed={})
+
+
+def test_labels_of_new_rows_come_along(store):
+    more = pd.concat([FRAME[:10], pd.DataFrame({"nr": [99], "size": [1.0], "label": ["small"]})])
+    grown(store, more)
+    assert replay(store.events()).labels[10] == "small"
+
+
+def test_changed_rows_are_told_with_the_first_cell_and_read_anew(store):
+    other = FRAME[:10].assign(size=FRAME["size"].where(FRAME["nr"] != 42, 2.5))
+    changes = grown(store, other)
+    assert changes.changed == {2: 2}
+    assert changes.sentences == ("row 42 changed, size: '4' is now '2.5'.",)
+    assert store.items([2])[2].cells[0] == "2.5"
+    np.testing.assert_allclose(store.array("X")[2, 0], store.array("X")[1, 0])
+
+
+def test_of_many_changes_the_first_are_told(store):
+    changes = compare(store, rows(store, FRAME[:10].assign(size=7.0)))
+    assert changes.sentences[-1] == "5 more changed."
+    assert changes.summary == "Rows since last time: 10 changed."
+    gone = compare(store, rows(store, FRAME[:2])).sentences
+    assert gone[0] == "row 42 is missing."
+    assert gone[-1] == "3 more are missing."
+
+
+def test_missing_rows_keep_their_labels_and_are_not_asked_about(store):
+    changes = grown(store, FRAME[2:10])
+    assert (changes.missing, changes.needs_consent) == ((0, 1), True)
+    state = replay(store.events())
+    assert state.labels[0] == "small"
+    assert state.verdict(0).is_gone
+    assert not state.verdict(0).wants(5)
+    task = ReadModel(store).task()
+    assert {answer.row for answer in (*task.answers, *task.check)} >= {0, 1}
+    back = grown(store, FRAME[:10])
+    assert (back.returned, back.missing) == ((0, 1), ())
+    assert back.summary == "Rows since last time: 2 back."
+    assert not replay(store.events()).verdict(0).is_gone
+
+
+def test_rows_without_labels_that_are_gone_are_put_aside(store):
+    grown(store, FRAME[:9].drop(index=6))
+    task = ReadModel(store).task()
+    assert 6 in task.aside
+    assert 9 not in {answer.row for answer in task.answers} - {9}
+
+
+@pytest.mark.parametrize(
+    ("frame", "got"),
+    [
+        (FRAME.rename(columns={"town": "city"}), "the columns 'size', 'city'"),
+        (FRAME.assign(nr=FRAME["nr"] + 1000), "no row of it"),
+    ],
+)
+def test_a_pool_of_other_rows_is_refused(store, frame, got):
+    with pytest.raises(ValueError, match=f"^pool must be the one .*; got {got} in 'pool'"):
+        compare(store, rows(store, frame))
+
+
+def test_a_campaign_whose_places_counted_from_one_keeps_its_names(tmp_path):
+    intake = ingest_frame(FRAME[["size", "town"]][:10], SourceSpec(Path()))
+    named = replace(intake.source, ids=tuple(str(place + 1) for place in range(10)))
+    old = replace(intake, source=named, columns=())
+    with create_campaign(str(tmp_path / "a.db"), old, Options()) as store:
+        changes = grown(store, FRAME[["size", "town"]])
+        assert changes.new == (10, 11)
+        assert [item.id for item in store.items().values()] == [str(n) for n in range(1, 13)]
+
+
+def test_numbers_of_the_users_own_cannot_grow(tmp_path):
+    np.save(tmp_path / "x.npy", np.eye(10))
+    FRAME[:10].to_csv(tmp_path / "a.csv", index=False)
+    spec = SourceSpec(tmp_path / "a.csv", features=tmp_path / "x.npy")
+    with create_campaign(str(tmp_path / "a.db"), ingest_file(spec, silent), Options()) as store:
+        FRAME.to_csv(tmp_path / "a.csv", index=False)
+        found = read_file_rows(pool_spec(store.setup(), spec), silent)
+        with pytest.raises(
+            ValueError, match=r"its numbers are your own; got 'Rows since .* 2 new'"
+        ):
+            grow(store, found, compare(store, found))
+        assert store.setup().rows == 10
+
+
+def test_pictures_join_and_changed_ones_are_found(tmp_path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+
+    def picture(name):
+        points = rng.integers(0, 256, (12, 12, 3), dtype=np.uint8)
+        Image.fromarray(points).save(folder / name)
+
+    for name in ("a.png", "b.png", "c.png"):
+        picture(name)
+    spec = SourceSpec(folder)
+    with create_campaign(str(tmp_path / "a.db"), ingest_file(spec, silent), Options()) as store:
+        for name in ("b.png", "d.png"):
+            picture(name)
+        found = read_file_rows(pool_spec(store.setup(), spec), silent)
+        changes = compare(store, found)
+        assert changes.new == (3,)
+        assert changes.sentences == ("row b.png changed, its picture.",)
+        grow(store, found, changes)
+        assert [item.media for item in store.items().values()][-1] == "d.png"
+        assert compare(store, found) == PoolChanges(changed={})
+
+
+def test_how_a_source_is_read_is_what_the_campaign_began_with():
+    kinds = [("a", "label", ""), ("b", "id", ""), ("c", "text", ""), ("d", "text", "")]
+    setup = Setup("x", "text", 2, columns=(*kinds, ("e", "picture", "")))
+    spec = pool_spec(setup, SourceSpec(Path("f.csv"), label="z", encoding="cp1252"))
+    assert (spec.label, spec.id, spec.text, spec.image) == ("a", "b", ("c", "d"), "e")
+    assert (spec.source, spec.encoding) == (Path("f.csv"), "cp1252")
+    before = SourceSpec(Path("f.csv"), label="z")
+    assert pool_spec(replace(setup, columns=()), before) is before
+
+
+def test_an_event_that_a_row_is_gone_undoes():
+    gone = Event("a" * 32, Kind.GONE, "file", 5, 3)
+    state = replay([gone])
+    assert state.verdict(3).is_gone
+    state.apply(Event("b" * 32, Kind.UNDO, "file", 6, target=gone.key))
+    assert not state.verdict(3).is_gone
