@@ -389,6 +389,24 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "small," + "x" * 201,
     ),
     "go on with too many check rows": ("label", "things.csv", "--db", "a.db", "--check", "16"),
+    "go on with a good class and a bad one": (
+        "label",
+        "longer.csv",
+        "--db",
+        "a.db",
+        "--classes",
+        "new,Small",
+    ),
+    "go on with a new class and too many check rows": (
+        "label",
+        "things.csv",
+        "--db",
+        "a.db",
+        "--classes",
+        "new,small",
+        "--check",
+        "16",
+    ),
     "go on with a missing file": ("label", "none.csv", "--db", "a.db"),
     "export of what is none": ("export", "none.db"),
     "export of a folder": ("export", "model"),
@@ -478,6 +496,7 @@ def clutter() -> None:
     written(
         {
             "empty.csv": "",
+            "longer.csv": lines() + "r99,1,2,red\n",
             "unknown.csv": "id,label\nr0,small\nnobody,small\n",
             "kind.csv": head + "r21,small,guess,ann,,\n",
             "when.csv": head + "r21,small,label,ann,yesterday,\n",
@@ -509,6 +528,7 @@ def test_a_command_that_cannot_be_is_refused(capsys, case):
 FRAME = pd.DataFrame(
     {"a": np.arange(8.0), "b": [3.0, 1, 4, 1, 5, 9, 2, 6], "c": list("xyxyxyxz"), "one": 1}
 )
+LONGER = pd.concat([FRAME, FRAME[:1].assign(a=77.0)], ignore_index=True)
 X = FRAME[["a", "b"]].to_numpy()
 NAMES = [f"n{i}" for i in range(8)]
 
@@ -650,6 +670,7 @@ GOING_ON_PYTHON = {
     "another seed": lambda: open_campaign("b.db", seed=4),
     "more people": lambda: open_campaign("b.db", people=3),
     "classes that differ by case": lambda: open_campaign("b.db", classes=["Yes", "no"]),
+    "a good class and a bad one": lambda: open_campaign("b.db", LONGER, classes=["new", "Yes"]),
     "too many check rows": lambda: open_campaign("b.db", check=7),
     "a pipeline without its pool": lambda: open_campaign(
         "b.db", classifier=make_pipeline(StandardScaler(), PossibilisticGPClassifier())

@@ -41,6 +41,27 @@ def added(name: str, who: str) -> Event:
     return change_event(Kind.CLASS, name, who, None)
 
 
+def added_all(
+    state: JournalState, named: Sequence[str], names: Sequence[str], who: str
+) -> list[Event]:
+    """Those of some classes that are new, as events; or one sentence if any of them cannot be.
+
+    Args:
+        state: before; it has the classes afterwards.
+        named: the classes that the campaign was begun with.
+        names: of classes, new or not.
+        who: the person.
+    """
+    events = list[Event]()
+    for name in names:
+        if name not in state.classes(named):
+            event = stamped(state, added(name, who))
+            check_change(state, named, event)
+            state.apply(event)
+            events.append(event)
+    return events
+
+
 def renamed(old: str, new: str, who: str) -> Event:
     """Another name for a class."""
     return change_event(Kind.RENAME, old, who, {TO: new})

@@ -25,6 +25,7 @@ from possibal.data.row_ids import Ids, listed_ids
 from possibal.errors import AlreadyAnsweredError, RefusedError
 from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
+from possibal.labelling.class_changes import added_all
 from possibal.labelling.create import Options, create_campaign, feature_recipe
 from possibal.labelling.overview import Overview
 from possibal.labelling.pool_intake import PoolSpec, SessionPool, ingest_pool, resumed_pool
@@ -32,7 +33,7 @@ from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
-from possibal.labelling.storage.journal import Event, Kind, check_who
+from possibal.labelling.storage.journal import Event, Kind, check_who, replay
 from possibal.labelling.storage.store import Setup, Store, clock
 
 PYTHON = "python"
@@ -446,6 +447,8 @@ def _resumed(
             "pool must be given again with a pipeline, whose transformers are fitted to it; "
             "got None. Pass the rows that the campaign was begun with."
         )
+    state, names = replay(store.events()), [written(name) for name in given.classes]
+    added_all(state, store.setup().classes, names, who)  # before rows join, in case one cannot be
     session = None if pool is None else resumed_pool(store, pool, given, model)
     campaign = StoredCampaign(store, who, _final(model), session)
     for name in given.classes:
