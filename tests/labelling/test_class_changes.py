@@ -10,6 +10,7 @@ from possibal.labelling import class_changes
 from possibal.labelling.class_changes import (
     LONGEST_DESCRIPTION,
     added,
+    added_all,
     alike_name,
     check_change,
     check_new,
@@ -179,3 +180,11 @@ def test_a_change_is_made_after_all_before_it_whatever_the_clock_says(monkeypatc
 def test_names_are_alike_if_case_and_blanks_are_all_the_difference(one, other):
     same = "".join(one.split()).lower() == "".join(other.split()).lower()
     assert alike_name(one, [other]) == (other if same and one != other else None)
+
+
+def test_of_several_classes_those_that_are_new_are_added_or_none(state):
+    events = added_all(state, NAMED, ["spam", "new", "other", "new"], "ann")
+    assert [event.label for event in events] == ["new", "other"]
+    assert state.classes(NAMED)[-2:] == ("new", "other")
+    with pytest.raises(RefusedError, match=r"^class must differ from others .*; got 'Spam' beside"):
+        added_all(state, NAMED, ["more", "Spam"], "ann")
