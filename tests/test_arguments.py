@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
 
-from possibal.arguments import as_python, at_least, choice, is_hashable, nearest, suggest
+from possibal.arguments import (
+    as_python,
+    at_least,
+    check_listed,
+    choice,
+    is_hashable,
+    nearest,
+    suggest,
+)
 
 
 def test_a_known_name_gives_its_entry():
@@ -46,3 +54,10 @@ def test_a_suggestion_is_the_nearest_name_or_another_remedy():
 
 def test_names_near_another_are_the_nearest_first_and_no_more_than_three():
     assert nearest("row", ["Rows", "row 1", "x", "rowe", "row number"]) == ["Rows", "rowe", "row 1"]
+
+
+@pytest.mark.parametrize("given", ["yes", b"yes", 7, None])
+def test_what_is_no_list_is_refused(given):
+    check_listed("classes", ["yes"])
+    with pytest.raises(TypeError, match=r"^classes must be a list; got .*\. Write classes=\["):
+        check_listed("classes", given)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import possibal
-from possibal.files import alone, folder, locked, part_of, write
+from possibal.files import alone, check_place, folder, is_there, locked, part_of, write
 
 ELSEWHERE = os.environ.get("CI") != "true"
 FULL = pytest.mark.skipif(ELSEWHERE and not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -200,3 +200,17 @@ def test_where_the_system_knows_no_locks_a_file_is_not_even_made(tmp_path, monke
     with locked(tmp_path / "a.lock", "not now"), locked(tmp_path / "a.lock", "not now"):
         pass
     assert names(tmp_path) == []
+
+
+def test_a_file_without_its_folder_or_that_is_a_folder_is_refused(tmp_path):
+    check_place(tmp_path / "a.csv", "to")
+    with pytest.raises(ValueError, match=r"^to must be in a folder that exists; got .*a\.csv'\. "):
+        check_place(tmp_path / "none" / "a.csv", "to")
+    with pytest.raises(ValueError, match=r"^to must be a file; got the folder .*\. Name a file\."):
+        check_place(tmp_path, "to")
+
+
+def test_a_name_too_long_for_the_system_is_not_there(tmp_path):
+    assert is_there(tmp_path)
+    assert not is_there(tmp_path / "none")
+    assert not is_there(tmp_path / ("a" * 300))

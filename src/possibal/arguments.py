@@ -50,6 +50,14 @@ def whole(argument: str, value: object, least: int) -> int:
     return at_least(argument, int(value), least)
 
 
+def check_listed(argument: str, given: object) -> None:
+    """Refuse what is no list of several things, among them a single text."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise TypeError(
+            f"{argument} must be a list; got {given!r}. Write {argument}=[...], also for one."
+        )
+
+
 def as_python(value: Hashable) -> Hashable:
     """A value of Python's own, where it is one of NumPy's."""
     return cast("Hashable", value.item()) if isinstance(value, np.generic) else value

@@ -39,6 +39,24 @@ def folder(path: Path, argument: str) -> Path:
     return path
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is something of that name; a name too long for the system is none."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def check_place(path: Path, argument: str) -> None:
+    """Refuse a file that cannot be written for want of its folder, or that is a folder itself."""
+    if not path.parent.is_dir():
+        raise ValueError(
+            f"{argument} must be in a folder that exists; got {str(path)!r}. Make the folder first."
+        )
+    if path.is_dir():
+        raise ValueError(f"{argument} must be a file; got the folder {str(path)!r}. Name a file.")
+
+
 @contextmanager
 def alone(path: Path, argument: str) -> Generator[None]:
     """Exclusive advisory lock on a folder, held by one process at a time."""

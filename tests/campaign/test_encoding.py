@@ -177,3 +177,11 @@ def test_columns_on_very_different_scales_cause_a_warning_that_names_the_cure(fa
 def test_no_warning_without_a_reason(rows, model, recwarn):
     encode_pool(rows, NOTHING, model)
     assert not [one for one in recwarn if one.category is ScaleWarning]
+
+
+def test_columns_that_are_none_or_no_list_are_refused():
+    assert ColumnChoice(columns="a").spec().use == ("a",)
+    with pytest.raises(ValueError, match=r"^columns must name at least one column; got \[\]\."):
+        ColumnChoice(columns=[]).spec()
+    with pytest.raises(TypeError, match=r"^columns must be a list; got 3"):
+        ColumnChoice(columns=3).spec()  # pyright: ignore[reportArgumentType]

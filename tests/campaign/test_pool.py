@@ -71,3 +71,23 @@ def test_a_scan_in_memory_finds_the_largest_keys_of_the_available_rows_and_count
     pruned = scan.run(TopKQuery(PrunedScorer.of(posterior, doubt), 2))
     assert set(pruned.top_k.candidates()[0].places.tolist()) <= set(available.tolist())
     assert (pruned.rows, pruned.read) == (4, 6)
+
+
+@pytest.mark.parametrize(
+    ("rows", "got"),
+    [
+        ([1.0, 2.0], r"shape \(2,\)"),
+        ([], r"shape \(0,\)"),
+        ([[1.0], [1.0, 2.0]], "rows of different lengths"),
+        (np.zeros((3, 2, 2)), r"shape \(3, 2, 2\)"),
+        (np.empty((3, 0)), r"shape \(3, 0\)"),
+    ],
+)
+def test_what_has_no_rows_and_columns_is_refused(rows, got):
+    with pytest.raises(ValueError, match=rf"^X must have rows and columns; got {got}\. Pass one"):
+        checked_pool(rows, None, 0)
+
+
+def test_an_empty_table_is_refused():
+    with pytest.raises(ValueError, match=r"^X must have at least one row; got none"):
+        checked_pool(np.empty((0, 2)), None, 0)

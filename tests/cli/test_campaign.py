@@ -96,7 +96,7 @@ def test_labels_are_exported_while_people_label_but_not_imported(capsys, db):
 def test_mistakes_about_labels_are_told(capsys, db):
     assert "to must end in .csv, .parquet, .jsonl" in refusal(capsys, "export", db, "--to", "a.txt")
     assert "db must hold a campaign" in refusal(capsys, "export", "none.db")
-    assert "No such file or directory: none/a.csv" in refusal(
+    assert "to must be in a folder that exists; got 'none/a.csv'" in refusal(
         capsys, "export", db, "--to", "none/a.csv"
     )
     Path("bad.csv").write_bytes("id,label\nr1,ß\n".encode("cp1252"))

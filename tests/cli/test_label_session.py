@@ -207,7 +207,7 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_left(capsys, arguments):
 
 
 def test_a_name_that_is_too_long_for_the_system_is_refused(capsys):
-    assert "File name too long" in refused(capsys, "a" * 300)
+    assert "(File name too long). " in refused(capsys, "a" * 300 + ".csv")
 
 
 def test_a_folder_that_is_missing_is_told_before_the_file_is_read(capsys):

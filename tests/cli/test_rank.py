@@ -196,7 +196,10 @@ def test_a_file_that_cannot_be_put_in_place_is_not_there(capsys):
     Path("out.csv").mkdir()
     assert main.main([*GIVEN, "--out", "out.csv"]) == 2
     shown, told = capsys.readouterr()
-    assert (shown, told) == ("", "possibal: Is a directory: out.csv.\n")
+    assert (shown, told) == (
+        "",
+        "possibal: out must be a file; got the folder 'out.csv'. Name a file.\n",
+    )
     assert present() == {"pool.parquet", "labels.csv", "out.csv"}
 
 

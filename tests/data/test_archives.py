@@ -344,3 +344,21 @@ def test_a_damaged_zip_file_is_unpacked_or_refused_in_one_sentence(tmp_path_fact
         assert os.listdir(folder) == ["a.zip"]  # noqa: PTH208 - names alone
     else:
         assert found.folder.parent == Path(folder)
+
+
+def test_what_was_unpacked_for_nothing_is_taken_away_again(tmp_path):
+    old, new = tmp_path / "a.1.pictures", tmp_path / "a.2.pictures"
+    old.mkdir()
+    with archives.unpacking(tmp_path / "a.zip"):
+        new.mkdir()
+    assert new.is_dir()
+    shutil.rmtree(new)
+
+    def fail() -> None:
+        with archives.unpacking(tmp_path / "a.zip"):
+            new.mkdir()
+            raise ValueError
+
+    with pytest.raises(ValueError):  # noqa: PT011 - our own
+        fail()
+    assert (old.is_dir(), new.exists()) == (True, False)

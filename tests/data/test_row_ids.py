@@ -6,7 +6,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from possibal.data.row_ids import checked_ids, row_ids
+from possibal.data.row_ids import checked_ids, listed_ids, row_ids
 
 FRAME = pd.DataFrame({"doc": ["a", "b", "c"], "x": [1.0, 2.0, 3.0]})
 
@@ -88,3 +88,11 @@ def test_names_that_are_none_are_refused(ids, says):
 def test_an_index_that_names_no_rows_is_refused_with_a_way_out(index, says):
     with pytest.raises(ValueError, match=says + r".*reset_index\(drop=True\).*ids="):
         row_ids(FRAME.set_index(pd.Index(index)), None, 3)
+
+
+def test_names_of_rows_are_listed_once_for_all():
+    assert listed_ids(None) is None
+    assert listed_ids("doc") == "doc"
+    assert listed_ids(name for name in "ab") == ("a", "b")
+    with pytest.raises(TypeError, match=r"^ids must be a list; got 7"):
+        listed_ids(7)

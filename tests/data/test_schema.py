@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from possibal.data import schema
 from possibal.data.encoders import Table
 from possibal.data.name_types import NameType
 from possibal.data.schema import (
@@ -337,3 +338,18 @@ def test_other_classes_are_refused(classes, said):
 def test_classes_that_differ_only_by_case_or_blanks_are_refused():
     with pytest.raises(ValueError, match=r"^classes must differ .*; got 'not spam' and 'NotSpam'"):
         check_classes(("not spam", "spam", "NotSpam"))
+
+
+@pytest.mark.parametrize("name", ["", " a", "a\nb", "a\x1b", "x" * 201])
+def test_a_class_that_people_could_not_read_is_refused(name):
+    assert schema.is_class_name("not sure")
+    assert not schema.is_class_name(name)
+    with pytest.raises(ValueError, match=r"^classes must be of 1 to 200 characters"):
+        schema.check_classes(["b", name])
+
+
+def test_columns_without_a_name_are_refused():
+    table = Table(("a", "b"), ([1], [2]))
+    assert schema.listed("use", ("a, b,",), table) == (0, 1)
+    with pytest.raises(ValueError, match=r"^use must be a column of the data; got ''"):
+        schema.listed("use", ("",), table)

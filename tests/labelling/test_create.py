@@ -129,3 +129,10 @@ def test_the_key_of_an_event_from_a_file_follows_from_what_it_says():
         imported_event("r3", Event("", Kind.SKIP, "ann", 5, 3)),
     ]
     assert len({made.key, *(other.key for other in others)}) == 6
+
+
+@pytest.mark.parametrize("name", ["seed", "people", "check"])
+def test_an_option_that_is_no_whole_number_is_refused(name):
+    for value in (1.5, "1"):
+        with pytest.raises(TypeError, match=f"^{name} must be a whole number; got"):
+            Options(**{name: value})

@@ -15,8 +15,15 @@ from possibal.data.ingest import (
     read_file_rows,
     read_frame_rows,
 )
+from possibal.data.name_types import NameType
 from possibal.labelling.create import Options, create_campaign
-from possibal.labelling.growth import PoolChanges, compare, grow, pool_spec
+from possibal.labelling.growth import (
+    PoolChanges,
+    compare,
+    counts_from_one,
+    grow,
+    pool_spec,
+)
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.storage.journal import Event, Kind, replay
 from possibal.labelling.storage.store import Setup
@@ -193,8 +200,21 @@ def test_how_a_source_is_read_is_what_the_campaign_began_with():
     spec = pool_spec(setup, SourceSpec(Path("f.csv"), label="z", encoding="cp1252"))
     assert (spec.label, spec.id, spec.text, spec.image) == ("a", "b", ("c", "d"), "e")
     assert (spec.source, spec.encoding) == (Path("f.csv"), "cp1252")
-    before = SourceSpec(Path("f.csv"), label="z")
-    assert pool_spec(replace(setup, columns=()), before) is before
+
+
+def test_the_source_of_the_version_before_is_read_as_it_was_then():
+    setup = Setup("x", "text", 2, fields=("nr", "words"), text="words")
+    spec = pool_spec(setup, SourceSpec(Path("f.csv"), label="z", use=("nr",)))
+    assert (spec.label, spec.text, spec.use) == ("z", ("words",), ())
+    assert spec.kinds == {"nr": "left out"}
+    assert pool_spec(replace(setup, text=None), SourceSpec(Path(), text=("nr",))).text == ("nr",)
+
+
+def test_the_version_before_counted_rows_from_one():
+    setup = Setup("x", "table", 2)
+    assert counts_from_one(setup, {"1": 0, "2": 1})
+    assert not counts_from_one(setup, {"0": 0, "1": 1})
+    assert not counts_from_one(replace(setup, id_type=NameType.WHOLE), {"1": 0, "2": 1})
 
 
 def test_an_event_that_a_row_is_gone_undoes():

@@ -119,6 +119,18 @@ def test_labels_probabilities_and_necessities_are_the_classifiers(kept, monkeypa
     assert told_shares == pytest.approx([7 / 40, 14 / 40, 21 / 40, 28 / 40, 35 / 40, 1.0])
 
 
+@pytest.mark.parametrize(("version", "first"), [(1, 1), (2, 1), (3, 0)])
+def test_rows_without_names_are_counted_as_the_version_of_a_model_did(
+    kept, tmp_path, version, first
+):
+    kept.save(tmp_path / "model")
+    document = json.loads((tmp_path / "model/model.json").read_text())
+    assert document.pop("first") == 0
+    document["version"] = version
+    (tmp_path / "model/model.json").write_text(json.dumps(document))
+    assert SavedModel.load(tmp_path / "model").first == first
+
+
 def test_a_model_of_the_first_version_takes_distances_from_its_labelled_rows(kept, tmp_path):
     kept.save(tmp_path / "model")
     settings = {"link": "probit", "hyperparameters": "envelope"}

@@ -24,7 +24,7 @@ from possibal.campaign.frame_output import frame_cells
 from possibal.campaign.interface import CampaignInterface
 from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import Advice
-from possibal.data.row_ids import Ids, row_ids
+from possibal.data.row_ids import Ids, listed_ids, row_ids
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.pool.cache import BUDGET
 
@@ -94,7 +94,7 @@ class Campaign(CampaignInterface):
             columns: the columns of a frame that are learnt from and no others, or the kind of some
                 by name: "number", "category", "text", "date", "id", "label" or "left out".
         """
-        ids = ids if ids is None or isinstance(ids, str) else tuple(ids)
+        ids = listed_ids(ids)
         roles = ColumnChoice(ids if isinstance(ids, str) else None, label, text, columns)
         model = PossibilisticGPClassifier() if classifier is None else classifier
         pool = encode_pool(X, roles, model, ids)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from possibal.arguments import check_listed
 from possibal.data.encoders import find_column
 from possibal.data.features import FeatureRecipe
 from possibal.data.frames import as_frame, from_frame
@@ -52,6 +53,9 @@ class ColumnChoice:
         named, kinds = self.columns, dict[str, str]()
         if isinstance(named, Mapping):
             named, kinds = (), dict(named)
+        elif named is not None and not isinstance(named, str):
+            check_listed("columns", named)
+            _check_some(named)
         spec = SourceSpec(source, self.label, self.ids, classes=classes, kinds=kinds)
         return replace(spec, text=_listed(self.text), use=_listed(named))
 
@@ -191,6 +195,14 @@ def known_labels(rows: Any, column: str) -> list[Hashable | None]:  # noqa: ANN4
 
 
 # ---------------------------------------------------------------- checks
+def _check_some(columns: Sequence[str]) -> None:
+    """Refuse a list of columns without any, which would leave nothing to learn from."""
+    if not len(columns):
+        raise ValueError(
+            f"columns must name at least one column; got {columns!r}. Leave it out to take all."
+        )
+
+
 def _check_no_roles(roles: ColumnChoice) -> None:
     """Refuse roles of columns that have no names."""
     given = {name: value for name, value in vars(roles).items() if value is not None}
@@ -205,7 +217,8 @@ def _check_scales(X: object, model: PossibilisticGPClassifier) -> None:
     """Warn where an array's columns are on very different scales and the kernel is ours."""
     if model.kernel is not None or not _is_numbers(X) or len(X) < 2:  # noqa: PLR2004 - to compare
         return
-    spread = X.std(axis=0)
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused later
+        spread = X.std(axis=0)
     spread = spread[np.isfinite(spread) & (spread > 0)]
     if not len(spread) or spread.max() <= WIDEST_RATIO * spread.min():
         return

@@ -4,7 +4,7 @@ import functools
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,9 @@ LARGE_POOL = 20_000
 """From so many rows on, a pool is scanned for its best rows, without a belief about each."""
 COLD_START_SAMPLE = 500
 """Rows that stand for the pool at the cold start, while no score can tell rows apart."""
+
+TABLE = 2
+"""Dimensions of what has rows and columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +121,7 @@ class InMemoryScan:
 
 def checked_pool(X: ArrayLike, ids: Ids, seed: int, budget: float = BUDGET) -> Pool:
     """The pool, or one sentence about what is wrong with it."""
+    _check_shape(X)
     checker = PossibilisticGPClassifier()
     rows = frozen(validation.rows(checker, X, reset=True, least=0))
     if not len(rows):
@@ -125,6 +129,21 @@ def checked_pool(X: ArrayLike, ids: Ids, seed: int, budget: float = BUDGET) -> P
     names = row_ids(X, ids, len(rows))
     columns = getattr(checker, "feature_names_in_", None)
     return Pool(rows, names, _representatives(rows, seed), columns, budget)
+
+
+def _check_shape(X: object) -> None:
+    """Refuse an array or list that is no table."""
+    if not isinstance(X, np.ndarray | list | tuple):
+        return
+    try:
+        shape = np.shape(cast("ArrayLike", X))
+    except ValueError:
+        got = "rows of different lengths"
+    else:
+        if len(shape) == TABLE and (shape[1] or not shape[0]):
+            return
+        got = f"shape {shape}"
+    raise ValueError(f"X must have rows and columns; got {got}. Pass one line per row.")
 
 
 def _representatives(X: Matrix, seed: int) -> Places:

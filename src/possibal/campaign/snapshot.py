@@ -263,6 +263,11 @@ class Snapshot:
                 f"name must differ from every class by more than case and blanks; got {name!r} "
                 f"beside {known!r}. Choose another."
             )
+        if not is_hashable(name) or (isinstance(name, str) and name.strip() != (name or None)):
+            raise ValueError(
+                "name must be a number, or text with no blanks around it; "
+                f"got {name!r}. Choose another."
+            )
 
     # ------------------------------------------------------------ what follows
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from possibal.cli.console import console, grid, mistakes, shares
-from possibal.files import write
+from possibal.files import check_place, write
 
 if TYPE_CHECKING:
     from possibal.labelling.saved_model import Predictions
@@ -52,6 +52,7 @@ def export(
 
     with mistakes():
         ending = writers.ending_of(to, "to")
+        check_place(to, "to")
         with Store.open(db, writes=False) as store:
             content, answers, rows = label_files.export_file(store, ending, fields=fields)
     write(to, content)
@@ -219,9 +220,13 @@ def predict(  # noqa: PLR0913 - one argument per option
 
     with mistakes(), shares() as tell:
         ending = ".csv" if to is None else writers.ending_of(to, "to")
+        if to is not None:
+            check_place(to, "to")
         known = SavedModel.load(model)
         wanted = SourceSpec(file, id=id, features=features, encoding=encoding)
-        rows = ingest_new_rows(known.recipe, wanted, lambda words, share: tell(words, share / 2))
+        rows = ingest_new_rows(
+            known.recipe, wanted, lambda words, share: tell(words, share / 2), known.first
+        )
         found = known.predict(rows.X, lambda share: tell("predicting", 0.5 + share / 2))
         columns = _columns(rows.ids, found)
         if fields:

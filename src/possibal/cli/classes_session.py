@@ -13,6 +13,7 @@ from possibal.labelling.storage.journal import (
     JournalState,
     Kind,
     check_detail,
+    check_who,
     replay,
 )
 from possibal.labelling.storage.store import Store
@@ -52,6 +53,7 @@ class ClassRequest:
 # ---------------------------------------------------------------- classes
 def changed(db: str, wanted: ClassRequest) -> tuple[list[str], list[ClassEntry]]:
     """What was done, in sentences, and the classes after it; one mistake, and nothing is done."""
+    check_who(wanted.who)
     with Store.open(db, writes=not wanted.is_empty) as store:
         state, named = replay(store.events()), store.setup().classes
         said, done = list[str](), list[Event]()
@@ -123,6 +125,7 @@ def _pair(option: str, text: str, classes: Sequence[str]) -> tuple[str, str]:
 # ---------------------------------------------------------------- check rows
 def drawn(db: str, rows: int, who: str) -> tuple[int, int]:
     """How many check rows there are after so many more were drawn, and how many have a label."""
+    check_who(who)
     with Store.open(db) as store:
         read_model = ReadModel(store)
         detail = check_detail(read_model.draw_check_rows(rows))

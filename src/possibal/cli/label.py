@@ -103,7 +103,9 @@ def label(  # noqa: PLR0913 - one argument per option
 
     with mistakes():
         options = Options(strategy, seed, people, check)
-        names = tuple(name.strip() for name in classes.split(",") if name.strip())
+        names = tuple(filter(None, map(str.strip, classes.split(",")))) or (classes,) * bool(
+            classes
+        )
         wanted = file and SourceSpec(
             file,
             label,

@@ -21,7 +21,7 @@ from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.database import address, file_of, shown
-from possibal.labelling.storage.journal import Kind, check_detail
+from possibal.labelling.storage.journal import Event, Kind, check_detail, replay
 from possibal.labelling.storage.store import Setup, Store
 from possibal.labelling.web.server import Address, Server
 
@@ -125,9 +125,12 @@ def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> Store:
         return store
     store = Store.open(db)
     try:
-        sentences = [*_kept(store.setup(), asked.options, wanted)]
+        setup = store.setup()
+        sentences = [*_kept(setup, asked.options, wanted)]
+        state = replay(store.events())
+        new = class_changes.added_all(state, setup.classes, wanted.classes, TERMINAL)
         _grow(store, wanted, accept=asked.accept_changes)
-        sentences += _added(store, wanted.classes, asked.options.check)
+        sentences += _added(store, new, asked.options.check)
     except BaseException:
         store.close()
         raise
@@ -157,6 +160,8 @@ def _kept(setup: Setup, options: Options, wanted: SourceSpec) -> Iterator[str]:
     for name in ("strategy", "seed", "people"):
         if getattr(options, name) not in {getattr(usual, name), getattr(setup, name)}:
             yield f"{name} stays {getattr(setup, name)}, as when the campaign began."
+    if not setup.columns:  # begun before columns were kept, so that nobody knows
+        return
     kinds = {column: kind for column, kind, _ in setup.columns}
     for name, kind in ROLES.items():
         given = getattr(wanted, name)
@@ -197,20 +202,18 @@ def _agreed() -> bool:
     )
 
 
-def _added(store: Store, classes: Sequence[str], check: int) -> Iterator[str]:
-    """Add classes and check rows that the campaign has not, and say so."""
-    read_model = ReadModel(store)
-    new = [name for name in classes if name not in read_model.classes]
-    for name in new:
-        event = class_changes.stamped(read_model.state, class_changes.added(name, TERMINAL))
-        class_changes.check_change(read_model.state, read_model.setup.classes, event)
-        read_model.apply(store.append([event]))
-    if new:
-        yield f"Added the classes {', '.join(new)}."
+def _added(store: Store, new: Sequence[Event], check: int) -> Iterator[str]:
+    """Add classes and check rows that the campaign has not, all of them or none, and say so."""
+    read_model, drawn = ReadModel(store), list[Event]()
     more = check - len(read_model.check_rows)
     if more > 0:
-        rows = read_model.draw_check_rows(more)
-        store.append([class_changes.change_event(Kind.CHECK, None, TERMINAL, check_detail(rows))])
+        detail = check_detail(read_model.draw_check_rows(more))
+        drawn = [class_changes.change_event(Kind.CHECK, None, TERMINAL, detail)]
+    if new or drawn:
+        store.append([*new, *drawn])
+    if new:
+        yield f"Added the classes {', '.join(str(event.label) for event in new)}."
+    if drawn:
         yield f"Drew {more} more check rows at random; there are {check} now."
 
 

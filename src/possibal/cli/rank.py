@@ -8,7 +8,7 @@ import typer
 
 from possibal.arguments import DEFAULT_STRATEGY
 from possibal.cli.console import mistakes, shares
-from possibal.files import write
+from possibal.files import check_place, write
 
 
 def rank(  # noqa: PLR0913 - one argument per option
@@ -66,10 +66,8 @@ def rank(  # noqa: PLR0913 - one argument per option
 
     with mistakes():
         ending = ".csv" if out is None else writers.ending_of(out, "out")
-        if out is not None and not out.parent.is_dir():
-            raise ValueError(
-                f"out must be in a folder that exists; got {str(out)!r}. Make the folder first."
-            )
+        if out is not None:
+            check_place(out, "out")
         names = tuple(name.strip() for name in columns.split(",") if name.strip())
         request = rank_files.RankRequest(pool, labels, label, id, names, strategy, top)
         with connect(dask, "dask") if dask else nullcontext() as client, shares() as tell:

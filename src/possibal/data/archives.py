@@ -10,6 +10,7 @@ import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 from unicodedata import normalize
@@ -74,6 +75,19 @@ def unpack_pictures(
             remedy = "Mend that, or unpack it by hand."
             raise _refused(path, "unpack without a fault", summary(error), remedy) from None
     return UnpackedPictures(folder, others)
+
+
+@contextmanager
+def unpacking(path: Path) -> Generator[None]:
+    """Take the pictures of a zip file away again if they were unpacked for nothing."""
+    pattern = f"{escape(path.stem)}.*.pictures"
+    before = set(path.parent.glob(pattern))
+    try:
+        yield
+    except Exception:
+        for folder in set(path.parent.glob(pattern)) - before:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 @contextmanager

@@ -349,7 +349,8 @@ def image_features(
         progress: given the share done.
     """
     found = images.describe(pictures.folder, pictures.names, progress)
-    pca = PCA(min(DIMENSIONS, *found.shape), svd_solver="covariance_eigh").fit(found)
+    with np.errstate(invalid="ignore"):  # shares of a variance that is zero
+        pca = PCA(min(DIMENSIONS, *found.shape), svd_solver="covariance_eigh").fit(found)
     axes, scatter = np.asarray(pca.components_), pca.explained_variance_ * (len(found) - 1)
     kept = axes[scatter > NOTHING]
     if not len(kept):

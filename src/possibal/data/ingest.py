@@ -17,7 +17,7 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from possibal.arrays import Matrix
-from possibal.data import features, images, readers, schema
+from possibal.data import archives, features, images, readers, schema
 from possibal.data.encoders import LARGEST, Cells, Encoder, Table, find_column, is_missing, mapped
 from possibal.data.features import FeatureMatrix, FeatureRecipe, ImageFiles, pool_column
 from possibal.data.frames import from_frame
@@ -173,7 +173,7 @@ class NewRows:
 # ---------------------------------------------------------------- the face
 def ingest_file(wanted: SourceSpec, progress: StageProgress) -> IngestedRows:
     """Everything that a campaign needs, or one sentence on what is wrong with the source."""
-    with collector_paused():
+    with collector_paused(), archives.unpacking(wanted.source):
         intake = _ingested(read_file_rows(wanted, progress), wanted, progress)
     progress("done", 1.0)
     return intake
@@ -217,8 +217,17 @@ def read_frame_rows(frame: object, wanted: SourceSpec, ids: Ids = None) -> Sourc
     return replace(rows, name="pool", digest=hashlib.sha256(said).hexdigest())
 
 
-def ingest_new_rows(recipe: FeatureRecipe, wanted: SourceSpec, progress: StageProgress) -> NewRows:
-    """Features of new rows of a file or folder, by a fitted recipe; labels are not looked at."""
+def ingest_new_rows(
+    recipe: FeatureRecipe, wanted: SourceSpec, progress: StageProgress, first: int = 0
+) -> NewRows:
+    """Features of new rows of a file or folder, by a fitted recipe; labels are not looked at.
+
+    Args:
+        recipe: of the pool.
+        wanted: the source, and the column of its names.
+        progress: told the stage and the share of all that is done.
+        first: the number of the first row, where rows have no names.
+    """
     folder = is_pictures(wanted.source)
     _check_source(recipe, wanted, folder=folder)
     if folder:
@@ -227,7 +236,7 @@ def ingest_new_rows(recipe: FeatureRecipe, wanted: SourceSpec, progress: StagePr
     else:
         table, notes = _read(wanted, progress, least=1)
         place = _new_id(recipe, wanted, table)
-        rows, ids = _rows(recipe, wanted.source, table), schema.row_ids(table, place)
+        rows, ids = _rows(recipe, wanted.source, table), schema.row_ids(table, place, first)
         others = [i for i in range(len(table.names)) if i != place]
         table = Table(
             tuple(table.names[i] for i in others), tuple(table.columns[i] for i in others)
@@ -448,6 +457,7 @@ def _features(
 ) -> FeatureMatrix:
     """The features of texts, pictures and other columns, a block for each."""
     if wanted.features is not None:
+        _check_not_used(wanted)
         return features.given_features(wanted.features, len(rows.ids))
     table, roles, parts = rows.table, rows.roles, list[FeatureMatrix]()
     if rows.pictures is not None:
@@ -509,6 +519,15 @@ def _column(name: str, encoders: Mapping[str, Encoder], wanted: SourceSpec) -> C
     encoder = encoders[name]
     note = encoder.note.removeprefix(f"column {name} ").removesuffix("and was left out.")
     return Column(name, ENCODED[encoder.kind], note.rstrip(" ,."))
+
+
+def _check_not_used(wanted: SourceSpec) -> None:
+    """Refuse columns to learn from beside the user's own numbers, which are learnt from instead."""
+    if wanted.use:
+        raise ValueError(
+            "use must be left out where features are given, which are learnt from instead; "
+            f"got {_first(wanted.use)!r}. Leave one of them out."
+        )
 
 
 # ---------------------------------------------------------------- what is shown

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 
-from possibal.arguments import as_python, is_hashable
+from possibal.arguments import as_python, check_listed, is_hashable
 from possibal.data.encoders import find_column, is_missing
 from possibal.data.frames import as_frame, frame_index, from_frame
 
@@ -30,6 +30,14 @@ def row_ids(source: object, ids: Ids, count: int) -> tuple[Hashable, ...]:
         return checked_ids(ids, count)
     index = frame_index(source)
     return tuple(range(count)) if index is None else checked_ids(index, count, "index")
+
+
+def listed_ids(ids: Ids) -> tuple[Hashable, ...] | str | None:
+    """Names of rows, to be read more than once; the name of their column, or none, as it is."""
+    if ids is None or isinstance(ids, str):
+        return ids
+    check_listed("ids", ids)
+    return tuple(ids)
 
 
 def checked_ids(ids: Iterable[Hashable], count: int, argument: str = "ids") -> tuple[Hashable, ...]:

@@ -1,5 +1,6 @@
 """Schema inference: what columns are, and which of them hold labels, names, texts or pictures."""
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -31,6 +32,7 @@ Labels: TypeAlias = tuple[str | None, ...]
 
 LEAST_CLASSES, MOST_CLASSES = 2, 50
 LONGEST_LABEL = 200
+CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 WORDY = 5
 """Words that half the cells of a column of prose have at least."""
 FEW_TEXTS = 10
@@ -182,7 +184,7 @@ def listed(argument: str, given: Sequence[str], table: Table) -> tuple[int, ...]
     places = dict[int, None]()
     for name in given:
         parts = [name] if name in table.names else [part.strip() for part in name.split(",")]
-        for part in filter(None, parts):
+        for part in [one for one in parts if one] or [name]:
             places[find_column(argument, part, table.names)] = None
     return tuple(places)
 
@@ -312,13 +314,13 @@ def _check_words(table: Table, texts: Sequence[int]) -> None:
 
 
 # ---------------------------------------------------------------- names of rows
-def row_ids(table: Table, place: int | None) -> tuple[Hashable, ...]:
-    """A unique name for each row: those of a column, else its place, the first row's being 0.
+def row_ids(table: Table, place: int | None, start: int = 0) -> tuple[Hashable, ...]:
+    """A unique name for each row: those of a column, else its place, the first row's being start.
 
     Whole numbers are numbers, all else is text.
     """
     if place is None:
-        return tuple(range(len(table.columns[0])))
+        return tuple(range(start, start + len(table.columns[0])))
     first, name = dict[str, int](), table.names[place]
     for row, text in enumerate(text_cells(table.columns[place]), start=1):
         if text is None:
@@ -366,11 +368,17 @@ def check_classes(classes: Sequence[str]) -> None:
                 f"classes must differ by more than case and blanks; got {alike!r} and {label!r}. "
                 "Take one out."
             )
-        if (clean(label).strip() or None) != label or len(label) > LONGEST_LABEL:
+        if not is_class_name(label):
             raise ValueError(
                 f"classes must be of 1 to {LONGEST_LABEL} characters, with no blanks around them; "
                 f"got {label[:LONGEST_LABEL]!r}. Shorten or mend it."
             )
+
+
+def is_class_name(name: str) -> bool:
+    """Whether people can read a name as one line, and find it again."""
+    is_clean = name != "" and clean(name).strip() == name and not CONTROLS.search(name)
+    return is_clean and len(name) <= LONGEST_LABEL
 
 
 def same_class(one: str, other: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
-from possibal.data.schema import LONGEST_LABEL, MOST_CLASSES, clean
+from possibal.data.schema import CONTROLS, LONGEST_LABEL, MOST_CLASSES, clean, is_class_name
 from possibal.errors import RefusedError
 from possibal.labelling.storage.journal import (
     COLOUR,
@@ -28,7 +28,6 @@ LONGEST_DESCRIPTION = 300
 """Characters of the sentence that is shown beside a class."""
 COLOURS = re.compile(r"#[0-9a-f]{6}", re.ASCII | re.IGNORECASE)
 """A colour as browsers write it."""
-CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 # ---------------------------------------------------------------- events
@@ -40,6 +39,27 @@ def change_event(kind: Kind, name: str | None, who: str, detail: Mapping[str, st
 def added(name: str, who: str) -> Event:
     """A new class."""
     return change_event(Kind.CLASS, name, who, None)
+
+
+def added_all(
+    state: JournalState, named: Sequence[str], names: Sequence[str], who: str
+) -> list[Event]:
+    """Those of some classes that are new, as events; or one sentence if any of them cannot be.
+
+    Args:
+        state: before; it has the classes afterwards.
+        named: the classes that the campaign was begun with.
+        names: of classes, new or not.
+        who: the person.
+    """
+    events = list[Event]()
+    for name in names:
+        if name not in state.classes(named):
+            event = stamped(state, added(name, who))
+            check_change(state, named, event)
+            state.apply(event)
+            events.append(event)
+    return events
 
 
 def renamed(old: str, new: str, who: str) -> Event:
@@ -138,7 +158,7 @@ def _check_renamed(
 
 def _check_name(state: JournalState, others: Sequence[str], new: str, old: str = "") -> None:
     """Refuse a name that is none, that is taken, or that people would take for another."""
-    if (clean(new).strip() or None) != new or len(new) > LONGEST_LABEL or CONTROLS.search(new):
+    if not is_class_name(new):
         raise RefusedError(
             f"class must be of 1 to {LONGEST_LABEL} characters, with no blanks around them; "
             f"got {new[:LONGEST_LABEL]!r}. Shorten or mend it."

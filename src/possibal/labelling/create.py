@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from possibal.arguments import DEFAULT_STRATEGY, at_least, choice
+from possibal.arguments import DEFAULT_STRATEGY, choice, whole
 from possibal.data.name_types import name_type, written
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.store import Contents, Item, Setup, Store, clock
@@ -45,9 +45,9 @@ class Options:
             from possibal.acquisition.registry import STRATEGIES
 
             choice("strategy", self.strategy, STRATEGIES)
-        at_least("seed", self.seed, 0)
-        at_least("people", self.people, 1)
-        at_least("check", self.check, 0)
+        whole("seed", self.seed, 0)
+        whole("people", self.people, 1)
+        whole("check", self.check, 0)
 
 
 def create_campaign(db: str, intake: "IngestedRows", options: Options) -> Store:

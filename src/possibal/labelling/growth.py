@@ -6,13 +6,14 @@ Rows are compared by their ids. New ones join at the end, changed ones are read 
 are missing are not asked about any more; labels stay.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from possibal.data.name_types import NameType, written
+from possibal.data.schema import ColumnKind
 from possibal.data.source import SourceSpec
 from possibal.labelling.create import FILE, feature_recipe, imported_event, items_and_labels
 from possibal.labelling.storage.journal import Event, Kind, replay
@@ -67,8 +68,8 @@ class PoolChanges:
 # ---------------------------------------------------------------- reading
 def pool_spec(setup: Setup, wanted: SourceSpec) -> SourceSpec:
     """How a source is to be read so that its columns are those that the campaign began with."""
-    if not setup.columns:  # begun before columns were kept
-        return wanted
+    if not setup.columns:
+        return _old_spec(setup, wanted)
     by_kind = {kind: [n for n, k, _ in setup.columns if k == kind] for _, kind, _ in setup.columns}
     one = {kind: (by_kind.get(kind) or [None])[0] for kind in ("label", "id", "picture")}
     texts = tuple(by_kind.get("text", ()))
@@ -77,6 +78,17 @@ def pool_spec(setup: Setup, wanted: SourceSpec) -> SourceSpec:
         encoding=wanted.encoding,
         features=wanted.features,
     )
+
+
+def _old_spec(setup: Setup, wanted: SourceSpec) -> SourceSpec:
+    """The same for a campaign that was begun before columns were kept, but for that of texts.
+
+    What was shown then was neither a name nor a label, whatever would be made of it today.
+    """
+    texts = wanted.text or (() if setup.text is None else (setup.text,))
+    shown = [name for name in setup.fields if name not in texts]
+    kinds = dict.fromkeys(shown, str(ColumnKind.LEFT_OUT))
+    return replace(wanted, text=texts, use=(), leave_out=(), kinds=kinds)
 
 
 # ---------------------------------------------------------------- comparing
@@ -105,12 +117,15 @@ def compare(store: Store, rows: "SourceRows") -> PoolChanges:
 def _names(setup: Setup, places: dict[str, int], rows: "SourceRows") -> list[str]:
     """What rows of a source are called in a campaign."""
     counts = rows.roles.id is None and rows.ids == tuple(range(len(rows.ids)))
-    from_one = setup.id_type == NameType.TEXT and all(
-        name == str(row + 1) for name, row in places.items()
-    )
-    if counts and from_one:  # begun when places were counted from 1
+    if counts and counts_from_one(setup, places):
         return [str(place + 1) for place in range(len(rows.ids))]
     return [written(name) for name in rows.ids]
+
+
+def counts_from_one(setup: Setup, places: Mapping[str, int]) -> bool:
+    """Whether rows are called by their places from 1 on, as before they were counted from 0."""
+    is_text = setup.id_type == NameType.TEXT
+    return is_text and all(name == str(row + 1) for name, row in places.items())
 
 
 def _changed(
@@ -160,7 +175,8 @@ def _other(rows: "SourceRows", got: str) -> ValueError:
     """The sentence on a source that is another one."""
     return ValueError(
         "pool must be the one that the campaign was begun with, or have its rows and more; "
-        f"got {got} in {rows.name!r}. Choose another place for its answers."
+        f"got {got} in {rows.name!r}. Name its columns as then, or choose another place for "
+        "its answers."
     )
 
 

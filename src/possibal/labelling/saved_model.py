@@ -34,11 +34,14 @@ from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.files import folder, part_of, write
 from possibal.labelling import label_files
 from possibal.labelling.create import PART, feature_recipe
+from possibal.labelling.growth import counts_from_one
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.storage.store import Store, clock
 from possibal.numerics.distances import usual_distance
 
 FORMAT, VERSION = "possibal model", 3
+COUNTS_FROM_ZERO = 3
+"""The first version whose rows without names are counted from 0, unless it says otherwise."""
 DOCUMENT, ARRAYS = "model.json", "arrays.npz"
 """The files of a folder that is a model."""
 BLOCK = 2000
@@ -80,6 +83,7 @@ class SavedModel:
         settings: of the classifier.
         notes: where it comes from.
         label_type: of the labels, which are kept as text.
+        first: the number of the first row of a file whose rows have no names.
     """
 
     recipe: FeatureRecipe
@@ -89,6 +93,7 @@ class SavedModel:
     settings: Mapping[str, str | float]
     notes: Mapping[str, Any]
     label_type: NameType = NameType.TEXT
+    first: int = 0
 
     @classmethod
     def of(cls, store: Store, *, with_check: bool = False) -> "SavedModel":
@@ -129,6 +134,7 @@ class SavedModel:
                 },
             },
             label_type=NameType(setup.label_type),
+            first=int(counts_from_one(setup, store.places())),
         )
 
     # ------------------------------------------------------------ what follows
@@ -189,6 +195,7 @@ class SavedModel:
             "settings": dict(self.settings),
             "notes": dict(self.notes),
             "label_type": self.label_type,
+            "first": self.first,
         }
         kept = {f"{PART}{name}": array for name, array in self.recipe.arrays().items()}
         return document, {"X": self.X, **kept}
@@ -228,7 +235,8 @@ class SavedModel:
         if "usual_distance" in given:  # the first version took that of the labelled rows
             settings["usual_distance"] = float(given["usual_distance"])
         label_type = NameType(document.get("label_type", NameType.TEXT))
-        return cls(known, X, said, classes, settings, document["notes"], label_type)
+        first = int(document.get("first", document["version"] < COUNTS_FROM_ZERO))
+        return cls(known, X, said, classes, settings, document["notes"], label_type, first)
 
 
 # ---------------------------------------------------------------- for frames

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from typing import Any, Self, cast
 from uuid import uuid4
 
-from possibal.arguments import DEFAULT_STRATEGY, as_python, is_hashable, whole
+from possibal.arguments import DEFAULT_STRATEGY, as_python, check_listed, is_hashable, whole
 from possibal.arrays import Places
 from possibal.campaign.answer import Answer, check_label
 from possibal.campaign.encoding import ColumnChoice, RowEncoding
@@ -21,10 +21,11 @@ from possibal.campaign.pool import Pool
 from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import Advice
 from possibal.data.name_types import NameType, name_type, written
-from possibal.data.row_ids import Ids
+from possibal.data.row_ids import Ids, listed_ids
 from possibal.errors import AlreadyAnsweredError, RefusedError
 from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
+from possibal.labelling.class_changes import added_all
 from possibal.labelling.create import Options, create_campaign, feature_recipe
 from possibal.labelling.overview import Overview
 from possibal.labelling.pool_intake import PoolSpec, SessionPool, ingest_pool, resumed_pool
@@ -32,7 +33,7 @@ from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
-from possibal.labelling.storage.journal import Event, Kind
+from possibal.labelling.storage.journal import Event, Kind, check_who, replay
 from possibal.labelling.storage.store import Setup, Store, clock
 
 PYTHON = "python"
@@ -113,12 +114,12 @@ class StoredCampaign(CampaignInterface):
 
     def add_class(self, name: Hashable) -> Self:
         """Let there be one more label to choose from."""
-        self._service.add_class(self._written(name), self._who)
+        self._service.add_class(self._new_class(name), self._who)
         return self
 
     def rename_class(self, old: Hashable, new: Hashable) -> Self:
         """Give a class another name, also where rows have it as their label."""
-        self._service.rename_class(self._written(old), self._written(new), self._who)
+        self._service.rename_class(self._written(old), self._new_class(new), self._who)
         return self
 
     def remove_class(self, name: Hashable) -> Self:
@@ -151,7 +152,9 @@ class StoredCampaign(CampaignInterface):
             count: how many more.
             up_to: or how many there are to be, if there are fewer.
         """
-        more = max(count, up_to - len(self._read_model.check_rows))
+        more = max(
+            whole("count", count, 0), whole("up_to", up_to, 0) - len(self._read_model.check_rows)
+        )
         places = self._service.add_check_rows(more, self._who) if more > 0 else ()
         return [self._ids[place] for place in places]
 
@@ -317,6 +320,11 @@ class StoredCampaign(CampaignInterface):
         known = dict(zip(self.classes, self._read_model.classes, strict=True))
         return known.get(value, written(value)) if is_hashable(value) else written(value)
 
+    def _new_class(self, name: Hashable) -> str:
+        """A class as it is to be kept, if it can be."""
+        name_type("name", [name])
+        return self._written(name)
+
     def _class_of(self, label: Hashable) -> str:
         """The class that a label names; a new one is added where classes are learnt."""
         self._read_model.catch_up()
@@ -391,7 +399,9 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
         accept_changes: whether rows of the pool that changed, or are missing, since the campaign
             was begun are taken in; labels stay.
     """
-    db, names = os.fspath(url), id if ids is None else ids
+    db, names = os.fspath(url), listed_ids(id if ids is None else ids)
+    check_who(who)
+    check_listed("classes", classes)
     model = None if classifier is None else as_possibilistic(classifier)
     roles = ColumnChoice(names if isinstance(names, str) else None, label, text, columns)
     given = PoolSpec(names, roles, tuple(classes) or _classes_of(model), accept_changes)
@@ -437,6 +447,8 @@ def _resumed(
             "pool must be given again with a pipeline, whose transformers are fitted to it; "
             "got None. Pass the rows that the campaign was begun with."
         )
+    state, names = replay(store.events()), [written(name) for name in given.classes]
+    added_all(state, store.setup().classes, names, who)  # before rows join, in case one cannot be
     session = None if pool is None else resumed_pool(store, pool, given, model)
     campaign = StoredCampaign(store, who, _final(model), session)
     for name in given.classes:

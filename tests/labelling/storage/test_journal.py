@@ -723,3 +723,10 @@ def test_a_long_journal_with_a_rename_replays_in_one_pass_more():
 
     plain = min(seconds(words) for _ in range(3))
     assert min(seconds([*words, *names]) for _ in range(3)) < 5 * plain
+
+
+@pytest.mark.parametrize("who", ["", " ann", "a\nb", "x" * 61, 3, None])
+def test_who_is_no_person_is_refused(who):
+    journal.check_who("Ann van der Berg")
+    with pytest.raises(ValueError, match=r"^who must be a name of 1 to 60 characters.*; got .*\. "):
+        journal.check_who(who)

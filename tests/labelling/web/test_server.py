@@ -148,3 +148,8 @@ def test_the_browser_is_opened_at_the_address(service, tmp_path, monkeypatch):
         return note.read_text()
 
     assert run(server, service, wait, browser=True) == server.url
+
+
+def test_a_host_without_a_name_is_refused_for_it_would_be_every_address():
+    with pytest.raises(ValueError, match=r"^host must be a name or an address .*; got ''\. Leave"):
+        Server(Address(""))

@@ -14,12 +14,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from reprlib import repr as brief
 from typing import Any, TypeAlias, cast
 
 from possibal.campaign.answer import Answer
 
 REST = 20
 """A row that was skipped comes back after this many answers of the same person."""
+LONGEST_WHO = 60
+"""Characters of a person's name."""
 
 Order: TypeAlias = tuple[int, str]
 """When an event was made, and its key where two were made at once."""
@@ -217,6 +220,16 @@ def catalogue(events: Iterable[Event]) -> ClassCatalogue:
 def _class_detail(said: Mapping[str, str]) -> ClassDetail:
     """What was said of a class."""
     return ClassDetail(said.get(DESCRIPTION, ""), said.get(COLOUR, ""))
+
+
+def check_who(who: object) -> None:
+    """Refuse what is no name of a person, as the page does."""
+    is_name = isinstance(who, str) and who.strip() == (who or None) and who.isprintable()
+    if not is_name or len(str(who)) > LONGEST_WHO:
+        raise ValueError(
+            f"who must be a name of 1 to {LONGEST_WHO} characters, with no blanks around them; "
+            f"got {brief(who)}. Write, say, 'ann'."
+        )
 
 
 def check_detail(rows: Iterable[int]) -> dict[str, str]:

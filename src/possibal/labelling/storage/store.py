@@ -24,6 +24,7 @@ from sqlalchemy.exc import DBAPIError
 from possibal.arguments import DEFAULT_STRATEGY
 from possibal.data.name_types import NameType
 from possibal.errors import UnsavedError
+from possibal.files import is_there
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import TABLES, address, held, leases, refusals
 from possibal.labelling.storage.journal import Event, Kind
@@ -151,7 +152,7 @@ class Store:
         """Whether there is a campaign at that address."""
         url = address(db)
         path = database.file_of(url)
-        if path is not None and not path.exists():
+        if path is not None and not is_there(path):
             return False
         store = cls(url, writes=False)
         with store, refusals(url), store._read.connect() as connection:

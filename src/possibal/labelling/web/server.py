@@ -70,6 +70,11 @@ class Server:
 
 def _bound(address: Address) -> socket.socket:
     """A socket at the address, or one sentence."""
+    if not address.host:  # to the system, that is every address of this machine
+        raise ValueError(
+            f"host must be a name or an address of this machine; got {address.host!r}. "
+            "Leave it out to be heard here alone, or use 0.0.0.0 to be heard by all."
+        )
     wanted = (
         [address.port]
         if address.port is not None
