@@ -2,7 +2,7 @@ import datetime as dt
 import functools
 import pickle
 import warnings
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -633,3 +633,54 @@ def test_a_row_is_put_off_once_and_in_order():
         campaign.skip(9)
     with pytest.raises(AlreadyAnsweredError):
         campaign.tell(3, 1).skip(3)
+
+
+# ---------------------------------------------------------------- blocks of columns
+def in_blocks(answers, blocks=(2, 6), **options):
+    """A campaign over two blocks, whose labels follow the first; so many answers in."""
+    rng = np.random.default_rng(5)
+    X = np.hstack([rng.normal(size=(120, 2)), rng.normal(size=(120, 6))])
+    model = PossibilisticGPClassifier(blocks=blocks, **options)
+    snapshot = Snapshot.start(X, classes=[0, 1], classifier=model)
+    for _ in range(answers):
+        (row,) = snapshot.ask()
+        snapshot = snapshot.tell(row, int(X[row, 0] > 0))
+    return snapshot, X
+
+
+def asked_alone(snapshot, columns, **options):
+    """What a campaign over these columns alone asks after the same answers."""
+    model = PossibilisticGPClassifier(**options)
+    alone = Snapshot.start(snapshot.pool.X[:, columns], classes=[0, 1], classifier=model)
+    return alone.replay(snapshot.answers).ask(3)
+
+
+def test_blocks_take_turns_at_first():
+    first, second = slice(0, 2), slice(2, 8)
+    for answers in range(6):
+        snapshot, _ = in_blocks(answers)
+        assert snapshot.ask(3) == asked_alone(snapshot, (first, second)[answers % 2])
+
+
+def test_the_block_that_counts_asks_once_answers_tell():
+    snapshot, _ = in_blocks(16)
+    assert snapshot.ask(3) == asked_alone(snapshot, slice(0, 2))
+    assert snapshot.ranked(3)[:3] == snapshot.ask(3)
+    assert set(snapshot.ranked(3)) == set(snapshot.left)
+
+
+def test_blocks_go_on_taking_turns_where_a_single_setting_is_kept():
+    for answers, columns in {7: slice(2, 8), 8: slice(0, 2)}.items():
+        snapshot, _ = in_blocks(answers, hyperparameters="fixed")
+        assert snapshot.ask(3) == asked_alone(snapshot, columns, hyperparameters="fixed")
+
+
+def test_one_block_is_a_plain_campaign_and_local_scores_read_all_blocks():
+    snapshot, X = in_blocks(6, blocks=(8,))
+    plain = Snapshot.start(X, classes=[0, 1]).replay(snapshot.answers)
+    assert snapshot.ask(3) == plain.ask(3)
+    local = replace(in_blocks(6)[0], strategy=STRATEGIES["margin"])
+    (best,) = local.ask()
+    places = np.array([local.pool.places[row] for row in local.left])
+    scores = STRATEGIES["margin"](View(None, X[places], known=local.belief.part(places)))
+    assert best == local.left[int(np.argmax(scores))]

@@ -175,3 +175,12 @@ def test_equal_weights_are_a_plain_rbf():
     plain, blocks = (default_kernel(2.0, 0.8, 0.3, blocks=one) for one in ((), (2, 1)))
     np.testing.assert_allclose(blocks(X), plain(X), rtol=1e-14)
     assert "weights=[1, 1]" in repr(blocks)
+
+
+def test_the_weights_of_blocks_are_told_for_each_setting():
+    kernel = default_kernel(2.0, 0.8, 0.3, blocks=(2, 1))
+    thetas = np.log([[2.0, 0.8, 1.0, 1.0], [2.0, 0.5, 1.4, 0.1], [1.0, 3.0, 0.2, 0.8]])
+    found = RBFPrior.of(kernel, thetas).block_weights((2, 1))
+    np.testing.assert_allclose(found, [[1.0, 1.0], [1.0, 0.1 / 1.4], [0.25, 1.0]])
+    plain = RBFPrior.of(default_kernel(2.0, 0.8, 0.3), thetas[:, :2])
+    np.testing.assert_array_equal(plain.block_weights((2, 1)), np.ones((3, 2)))

@@ -3,7 +3,7 @@
 import functools
 import os
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -71,6 +71,18 @@ class Pool:
     def places(self) -> dict[Hashable, int]:
         """Where the row of each id stands."""
         return {row: place for place, row in enumerate(self.ids)}
+
+    def block(self, first: int, last: int) -> "Pool":
+        """The same rows by some of their columns, from the first to before the last."""
+        if (first, last) not in self._of_blocks:
+            X = frozen(np.ascontiguousarray(self.X[:, first:last]))
+            self._of_blocks[first, last] = replace(self, X=X, columns=None)
+        return self._of_blocks[first, last]
+
+    @functools.cached_property
+    def _of_blocks(self) -> "dict[tuple[int, int], Pool]":
+        """Blocks of columns that were asked for, kept with their caches."""
+        return {}
 
     def available(self, excluded: Places) -> Places:
         """Where the rows stand that are not excluded, in order."""

@@ -11,7 +11,7 @@ a journal make the very campaign they were given to.
 import functools
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,10 +36,17 @@ from possibal.pool.cache import BUDGET
 from possibal.pool.candidates import Candidates, choose_candidates
 from possibal.pool.sampling import HashedSampler
 
+if TYPE_CHECKING:
+    from possibal.gp.rbf import RBFPrior
+
 ADVICE_SAMPLE = 10_000
 """Rows of a large pool that advice rests on."""
 BATCH_CANDIDATES = 1000
 """Candidates for a batch of a local strategy in a large pool."""
+TURNS = 3
+"""Questions that each block of columns asks before answers tell which of them counts."""
+LEADS = 0.5
+"""A block that weighs more than this share of another counts beside it."""
 PLACEHOLDER_CLASSES = (0, 1)
 """Classes of the model while fewer than two are known."""
 
@@ -122,16 +129,23 @@ class Snapshot:
         are a random subsample. In a large pool, a local strategy has the thousand rows of largest
         utility for a batch, or thrice as many as asked for. A joint strategy has at most so many
         in any pool: of 5000 rows that are sampled, half at random and half by the largest doubt.
+
+        Where columns come in blocks, a joint strategy asks by one block at a time: in all of them
+        together every row is far from every other, and none stands for others. Blocks take turns
+        at first; then it is the one that explains the answers best by itself.
         """
         left = len(self._left)
         if not left:
             raise ValueError("ask must find rows left; got answers for all of them. Stop here.")
         if whole("n", n, 1) > left:
             raise ValueError(f"n must be at most {left}, the rows left; got {n}. Ask for fewer.")
-        posterior, now = self._fitted_posterior, min(n, len(self._available))
-        candidates = self._candidates(posterior, now, several=now > 1)
-        utilities = candidates.utilities(self._rule)
-        return self._ids([*self._batch(now, candidates, utilities), *self._put_off[: n - now]])
+        now = min(n, len(self._available))
+        return self._ids([*self._asking._asked(now), *self._put_off[: n - now]])  # noqa: SLF001 - our own
+
+    def _asked(self, n: int) -> list[int]:
+        """Where the rows to label next stand."""
+        candidates = self._candidates(self._fitted_posterior, n, several=n > 1)
+        return self._batch(n, candidates, candidates.utilities(self._rule))
 
     def ranked(self, n: int = 1) -> tuple[Hashable, ...]:
         """All rows left, the best first: n as :meth:`ask` gives them, then by their utilities.
@@ -142,14 +156,18 @@ class Snapshot:
         available = self._available
         if not len(available):
             return ()
-        n = min(whole("n", n, 1), len(available))
+        ordered = self._asking._ordered(min(whole("n", n, 1), len(available)))  # noqa: SLF001 - our own
+        return self._ids(dict.fromkeys([*ordered, *self._put_off]))
+
+    def _ordered(self, n: int) -> list[int]:
+        """Where the rows left stand, the best first."""
         candidates = self._candidates(self._fitted_posterior, n, several=True)
         utilities = candidates.utilities(self._rule)
         first = self._batch(n, candidates, utilities)
         others = candidates.places[np.argsort(-utilities, kind="stable")]
-        rest = np.setdiff1d(available, candidates.places)
+        rest = np.setdiff1d(self._available, candidates.places)
         rest = [] if self.pool.is_large else self._rng().permutation(rest)
-        return self._ids(dict.fromkeys([*first, *others, *rest, *self._put_off]))
+        return [*first, *others, *rest]
 
     def tell(self, row: Hashable, label: Hashable) -> "Snapshot":
         """The campaign with one more answer."""
@@ -397,6 +415,32 @@ class Snapshot:
     def _rng(self) -> np.random.Generator:
         """What a question draws from: the same whenever it is asked."""
         return self._sampler.rng()
+
+    # ------------------------------------------------------------ blocks of columns
+
+    @functools.cached_property
+    def _asking(self) -> "Snapshot":
+        """The campaign that asks: itself, or where columns come in blocks that of one of them."""
+        blocks = self.model.blocks
+        if blocks is None or len(blocks) == 1 or is_local(self.strategy):
+            return self
+        ends = np.cumsum([0, *blocks]).tolist()
+        place = self._leading_block(tuple(blocks))
+        pool = self.pool.block(ends[place], ends[place + 1])
+        model = unfitted(self.model)
+        model.set_params(blocks=None, usual_distance=pool.usual_distance)
+        return replace(self, pool=pool, model=model)
+
+    def _leading_block(self, blocks: tuple[int, ...]) -> int:
+        """The block that is most credible to be the only one that counts; by turns at first."""
+        if len(self) >= TURNS * len(blocks) and not self.is_cold:
+            posterior = self._fitted_posterior
+            weights = cast("RBFPrior", posterior.prior).block_weights(blocks)
+            alone = (weights > LEADS).sum(axis=1) == 1
+            if alone.any():
+                lone = np.where(alone, posterior.credibility, 0.0)
+                return int(weights[lone.argmax()].argmax())
+        return len(self) % len(blocks)
 
     # ------------------------------------------------------------ fit, candidates, batch
 

@@ -169,6 +169,17 @@ class RBFPrior(Batched):
         K = sharpness * squares[:, None]
         return np.exp(K, out=K).reshape(len(self), *squares.shape[1:])
 
+    def block_weights(self, blocks: Sequence[int]) -> Matrix:
+        """How much each block of columns weighs in each setting, (S, blocks); the largest is one.
+
+        Paper: none.
+        """
+        firsts = (
+            np.cumsum([0, *blocks[:-1]]) if self.length_scale.shape[1] > 1 else [0] * len(blocks)
+        )
+        weights = 1.0 / self.length_scale[:, firsts]
+        return weights / weights.max(axis=1, keepdims=True)
+
     def cross_covariance(self, X: Matrix, /) -> "RBFCrossCovariance":
         """The cross-covariances with training rows, ready for any other rows.
 
