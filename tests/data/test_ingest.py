@@ -490,6 +490,43 @@ def test_a_frame_becomes_numbers_by_the_recipe_of_the_pool():
     assert np.array_equal(frame_features(pool.recipe, frame[["colour", "size"]][:1]), pool.X[:1])
 
 
+def test_a_file_or_folder_becomes_numbers_by_the_recipe_of_the_pool(tmp_path):
+    path = put(tmp_path, "a.csv", PLAIN)
+    pool = taken(path)
+    assert np.array_equal(frame_features(pool.recipe, path), pool.X)
+    assert np.array_equal(frame_features(pool.recipe, str(path)), pool.X)
+    pictures(tmp_path, "1.png", "2.png")
+    pool = taken(tmp_path)
+    assert np.allclose(frame_features(pool.recipe, tmp_path), pool.X)
+    said = (
+        "rows must be a folder of pictures, as for the pool; got DataFrame. Pass the folder's path."
+    )
+    with pytest.raises(ValueError, match=re.escape(said)):
+        frame_features(pool.recipe, pd.DataFrame({"a": [1]}))
+
+
+def test_pictures_of_a_frame_are_in_the_folder_that_we_are_in(tmp_path, monkeypatch):
+    pictures(tmp_path, "1.png", "2.png")
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"photo": ["1.png", "2.png"]})
+    pool = ingest_frame(frame, SourceSpec(Path(), image="photo"))
+    assert pool.source.pictures.folder == tmp_path.resolve()
+    assert np.allclose(frame_features(pool.recipe, frame), pool.X)
+
+
+def test_days_are_shown_without_the_midnight_that_libraries_add():
+    moments = pd.to_datetime(["2024-01-02", None, "2024-03-04"])
+    frame = pd.DataFrame(
+        {"day": moments, "moment": moments + pd.Timedelta(hours=9), "a": [1, 2, 4]}
+    )
+    shown = [row[:2] for row in ingest_frame(frame, SourceSpec(Path())).source.cells]
+    assert shown == [
+        ("2024-01-02", "2024-01-02 09:00:00"),
+        (None, None),
+        ("2024-03-04", "2024-03-04 09:00:00"),
+    ]
+
+
 # ---------------------------------------------------------------- mixed rows
 def test_a_title_an_abstract_and_numbers_are_all_learnt_from(tmp_path):
     lines = [f"{REVIEWS.splitlines()[i][2:-1]},{i % 3},{i}" for i in (1, 2, 3, 4)]

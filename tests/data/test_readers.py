@@ -526,6 +526,24 @@ def test_without_polars_pandas_is_asked_and_held_to_the_same_rules(tmp_path, mon
     assert "file must be sound Parquet; got what cannot be read (invalid literal" in refusal(path)
 
 
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+@pytest.mark.parametrize(
+    ("index", "column"),
+    [
+        (pd.RangeIndex(3), {}),
+        (pd.RangeIndex(100, 103), {"__index_level_0__": [100, 101, 102]}),
+        (pd.RangeIndex(6, 0, -2, name="nr"), {"nr": [6, 4, 2]}),
+        (["x", "y", "z"], {"__index_level_0__": ["x", "y", "z"]}),
+    ],
+)
+def test_the_index_of_a_pandas_frame_is_a_column(tmp_path, monkeypatch, library, index, column):
+    path = tmp_path / "a.parquet"
+    pd.DataFrame({"a": [1, 2, 3]}, index=index).to_parquet(path)
+    if library == "pandas":
+        monkeypatch.setitem(sys.modules, "polars", None)
+    assert table_of(path) == {"a": [1, 2, 3], **column}
+
+
 # ---------------------------------------------------------------- text as it was written
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_the_separator_is_that_of_the_first_line(tmp_path, separator):

@@ -122,6 +122,22 @@ def test_numbers_come_before_words_and_the_first_of_several_is_the_id():
     assert roles(given, leave_out="nr").id == 2
 
 
+def test_the_index_that_pandas_writes_without_a_name_is_the_id():
+    names = [f"doc-{row}" for row in range(24)]
+    assert roles(Table(("unnamed 1", "a"), (names, [1.5] * 24))).id == 0
+    told = Table(
+        ("unnamed 1", "a"), ([f"the story of the {name} of ours" for name in names], names)
+    )
+    assert roles(told).id is None
+
+
+def test_a_column_is_no_id_if_a_user_says_what_it_is_or_it_is_known_to_be_none():
+    numbered = table(visit_no=list(range(24)), a=[1.5] * 24)
+    assert roles(numbered).id == 0
+    assert roles(numbered, kinds={"visit_no": "number"}).id is None
+    assert roles(numbered, no_ids=("visit_no", "another")).id is None
+
+
 def test_columns_of_prose_are_taken_as_the_text():
     found = roles(table(age=[1, 2, 3], review=PROSE, town=["a", "b", "c"], title=PROSE[::-1]))
     assert (found.texts, found.table) == ((1, 3), (0, 2))

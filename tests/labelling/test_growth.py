@@ -217,6 +217,18 @@ def test_the_version_before_counted_rows_from_one():
     assert not counts_from_one(replace(setup, id_type=NameType.WHOLE), {"1": 0, "2": 1})
 
 
+def test_a_column_that_named_no_row_names_none_when_there_are_enough_rows(tmp_path):
+    frame = pd.DataFrame({"visit": range(1, 25), "size": [1.5, 2.5, 4.0] * 8})
+    path = tmp_path / "a.csv"
+    frame[:18].to_csv(path, index=False)
+    wanted = SourceSpec(path)
+    with create_campaign(str(tmp_path / "a.db"), ingest_file(wanted, silent), Options()) as store:
+        frame.to_csv(path, index=False)
+        found = read_file_rows(pool_spec(store.setup(), wanted), silent)
+        assert found.ids == tuple(range(24))
+        assert compare(store, found).summary == "Rows since last time: 6 new."
+
+
 def test_an_event_that_a_row_is_gone_undoes():
     gone = Event("a" * 32, Kind.GONE, "file", 5, 3)
     state = replay([gone])

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from PIL import Image
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.passengers import labelled, passengers
@@ -339,3 +340,35 @@ def test_ids_and_labels_are_not_shown_to_a_pipeline(db):
         assert campaign.labels == {row: SIDE[row] for row in list(SIDE)[:6]}
         assert campaign.predict(pool).shape == (40,)
         assert "side" not in campaign.to_frame().columns
+
+
+@pytest.mark.parametrize("kind", [FRAME, pl.DataFrame(FRAME.to_dict("list")), "dicts"])
+def test_rows_that_come_in_another_order_keep_their_labels(kind, db):
+    backwards = kind[::-1] if not isinstance(kind, str) else FRAME[::-1].to_dict("records")
+    with open_campaign(db, FRAME, id="doc_id") as campaign:
+        answered(campaign, 8)
+        labels, by_id = campaign.labels, dict(zip(FRAME["doc_id"], FRAME["a"], strict=True))
+    with open_campaign(db, backwards, id="doc_id") as again:
+        table = again.to_frame()
+        ids = list(table["id"])
+        assert ids == list(table["doc_id"]) == list(SIDE)
+        assert [labels.get(row) for row in ids] == again.to_frame("polars")["label"].to_list()
+        assert list(table["a"]) == list(by_id.values())
+        assert list(again.to_frame("polars")["a"]) == list(by_id.values())
+
+
+def test_a_frame_that_lacks_rows_is_shown_as_it_was_kept(db):
+    with open_campaign(db, FRAME, id="doc_id") as campaign:
+        answered(campaign, 4)
+    with open_campaign(db, FRAME[:30], id="doc_id", accept_changes=True) as again:
+        assert list(again.to_frame()["id"]) == list(SIDE)
+
+
+def test_pictures_are_predicted_by_the_path_of_their_folder(tmp_path, db):
+    for number in range(8):
+        shade = 40 + number if number % 2 else 200 + number
+        Image.new("RGB", (16, 16), (shade, shade, number)).save(tmp_path / f"{number}.png")
+    with open_campaign(db, tmp_path) as campaign:
+        for row in campaign.ask(4):
+            campaign.tell(row, "dark" if int(str(row)[0]) % 2 else "light")
+        assert campaign.predict(tmp_path).tolist() == ["light", "dark"] * 4

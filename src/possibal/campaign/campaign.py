@@ -92,7 +92,8 @@ class Campaign(CampaignInterface):
             label: the column of labels that are known already.
             text: the column of texts, or several.
             columns: the columns of a frame that are learnt from and no others, or the kind of some
-                by name: "number", "category", "text", "date", "id", "label" or "left out".
+                by name: "number", "category", "text", "date", "picture", "id", "label" or
+                "left out".
         """
         ids = listed_ids(ids)
         roles = ColumnChoice(ids if isinstance(ids, str) else None, label, text, columns)

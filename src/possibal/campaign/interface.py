@@ -137,7 +137,7 @@ class CampaignInterface(ABC):
         return self._encoding.reaching(self._moment.classifier)
 
     def predict(self, rows: Any) -> NDArray[Any]:  # noqa: ANN401 - what the pool was, or is like
-        """The likeliest label of each row of a frame or array like that of the pool."""
+        """The likeliest label of each row of a frame, an array or a file like that of the pool."""
         classifier = self._moment.classifier
         return classifier.predict(self._encoding.features(rows))
 

@@ -5,6 +5,7 @@
 Nothing is written here, and nothing is guessed without a note that says so.
 """
 
+import datetime as dt
 import functools
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -248,7 +249,19 @@ def ingest_new_rows(
 
 
 def frame_features(recipe: FeatureRecipe, frame: object) -> Matrix:
-    """(rows, features): the rows of a frame, of whatever library, by a fitted recipe."""
+    """(rows, features): rows of a frame of any library, or of a file or folder, by its recipe.
+
+    Args:
+        recipe: fitted.
+        frame: the rows, or the path of what holds them.
+    """
+    if isinstance(frame, str | Path):
+        return ingest_new_rows(recipe, SourceSpec(Path(frame)), lambda _words, _share: None).X
+    if recipe.kind == "image" and not recipe.columns:
+        raise ValueError(
+            "rows must be a folder of pictures, as for the pool; "
+            f"got {type(frame).__name__}. Pass the folder's path."
+        )
     return recipe.apply(_rows(recipe, Path(), from_frame(frame)))
 
 
@@ -427,8 +440,9 @@ def _check_rows(rows: int, least: int) -> None:
 
 
 def _media(source: Path, table: Table, place: int) -> ImageFiles:
-    """The pictures that a column names, all of them in the file's folder."""
-    folder, column = source.resolve().parent, table.names[place]
+    """The pictures that a column names, in the file's folder, or that we are in without a file."""
+    folder = source.resolve() if source == Path() else source.resolve().parent
+    column = table.names[place]
     names = text_cells(table.columns[place])
     for row, name in enumerate(names, start=1):
         where = f"row {row} of column {column!r}"
@@ -543,8 +557,15 @@ def _shown(cells: Cells, *, whole: bool) -> list[str | None]:
         return plain
     if kinds <= {float, type(None)}:  # most columns, and worth being quick
         return [None if cell is None else _digits(cell) for cell in cells]
+    if all(issubclass(kind, dt.datetime) for kind in kinds - {type(None)}) and _are_days(cells):
+        return [None if is_missing(cell) else cell.date().isoformat() for cell in cells]
     longest = None if whole else LONGEST_CELL
     return mapped(cells, lambda cell: _readable(cell, longest))
+
+
+def _are_days(cells: Cells) -> bool:
+    """Whether all moments are midnights, as days are kept by some libraries."""
+    return all(is_missing(cell) or cell.time() == dt.time() for cell in cells)
 
 
 def _readable(cell: object, longest: int | None) -> str | None:

@@ -7,7 +7,7 @@ read_sheet(path) -> Sheet is all text, as it was written: 007 stays 007, and NA 
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO, StringIO
@@ -50,6 +50,8 @@ MOST_COLUMNS = 2000
 LONGEST_CELL = 1_000_000
 """Characters; more are a file in a cell."""
 SEPARATORS = ",;\t"
+INDEX = "__index_level_0__"
+"""What Parquet calls the index of a pandas frame that has no name."""
 TEXT = "text"
 """The only column of lines of text."""
 FIRST = re.compile(r"[^\r\n]*\S[^\r\n]*")
@@ -561,12 +563,25 @@ def _parquet(content: RawFile) -> ParsedFile:
     for column in frame:
         cells.append(column.to_list())
         content.progress(len(cells) / len(names))
+    for name, index in _counted_index(pl.read_parquet_metadata(BytesIO(content.raw))).items():
+        names, cells = (*names, name), [*cells, list(index)]
     return _checked(content, Table(names, tuple(cells)))
+
+
+def _counted_index(metadata: Mapping[str, str]) -> dict[str, range]:
+    """The index of a pandas frame that Parquet keeps as a range, unless it counts from 0."""
+    kept = json.loads(metadata.get("pandas", "{}")).get("index_columns", [])
+    ranges = (one for one in kept if isinstance(one, dict) and one.get("kind") == "range")
+    found = {one["name"] or INDEX: range(one["start"], one["stop"], one["step"]) for one in ranges}
+    return {name: rows for name, rows in found.items() if rows != range(len(rows))}
 
 
 def _parquet_by_pandas(content: RawFile) -> ParsedFile:
     """The same where polars is missing."""
-    from possibal.data.frames import from_frame  # narwhals is slow to load for a label server
+    from possibal.data.frames import (
+        frame_index,
+        from_frame,
+    )  # narwhals is slow to load for a label server
 
     try:
         import pandas as pd
@@ -579,6 +594,8 @@ def _parquet_by_pandas(content: RawFile) -> ParsedFile:
         ) from None
     except (OSError, ValueError, NotImplementedError) as error:
         raise content.refused("be sound Parquet", _beyond(error), "Save it anew.") from None
+    if frame_index(frame) is not None:
+        frame = frame.reset_index(names=[name or INDEX for name in frame.index.names])
     names = _names(content, [str(name) for name in frame.columns])
     return _checked(content, Table(names, from_frame(frame).columns))
 

@@ -13,6 +13,7 @@ from possibal.arguments import choice
 from possibal.data.encoders import (
     NAMING,
     NUMBERS,
+    ROW_NAMES,
     TRUTHS,
     Cells,
     Table,
@@ -135,7 +136,8 @@ def infer_roles(table: Table, wanted: SourceSpec, *, has_index: bool = False) ->
         label, said = _usual_label(table, told.taken)
         notes += said
     if id_ is None and not has_index:
-        id_, said = usual_id(table, told.taken | told.use | {label})
+        known = {i for i, name in enumerate(table.names) if name in {*told.kinds, *wanted.no_ids}}
+        id_, said = usual_id(table, told.taken | told.use | known | {label})
         notes += said
     settled = told.taken | {label, id_}
     free = [i for i in range(len(table.names)) if i not in settled]
@@ -278,9 +280,10 @@ def _numbers_rows(table: Table, place: int) -> bool:
 
 
 def _is_key(table: Table, place: int) -> bool:
-    """Whether a column of words names each row once, and is called so."""
-    is_words = set(map(type, table.columns[place])) == {str}
-    return is_words and is_called(table.names[place], NAMING) and _names_each(table, place)
+    """Whether a column of words names each row once, and is called so or as an index is."""
+    name, is_words = table.names[place], set(map(type, table.columns[place])) == {str}
+    is_index = bool(ROW_NAMES.fullmatch(name.lower())) and not _is_prose(table, place)
+    return is_words and (is_index or is_called(name, NAMING)) and _names_each(table, place)
 
 
 def _is_prose(table: Table, place: int) -> bool:

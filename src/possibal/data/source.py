@@ -28,6 +28,7 @@ class SourceSpec:
         leave_out: columns that are shown but not learnt from. Commas as in text.
         kinds: what a column is, where that is not to be inferred: by its name, a value of
             :class:`~possibal.data.schema.ColumnKind`.
+        no_ids: columns that are known not to name the rows, whatever they look like.
     """
 
     source: Path
@@ -41,6 +42,7 @@ class SourceSpec:
     use: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict[str, str])
+    no_ids: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Take a name for a list of one."""

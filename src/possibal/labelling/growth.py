@@ -77,6 +77,7 @@ def pool_spec(setup: Setup, wanted: SourceSpec) -> SourceSpec:
         SourceSpec(wanted.source, one["label"], one["id"], texts, one["picture"]),
         encoding=wanted.encoding,
         features=wanted.features,
+        no_ids=tuple(name for name, kind, _ in setup.columns if kind != "id"),
     )
 
 

@@ -63,7 +63,7 @@ class SessionPool:
 
     Attributes:
         frame: what the user gave, if it was a frame.
-        ids: names of its rows.
+        ids: names of its rows, in an order that need not be that of the campaign.
         label: the column of labels in it.
         encoding: of new rows, where a pipeline of the user's own does it.
     """
@@ -141,7 +141,8 @@ def _session(pool: object, rows: SourceRows) -> SessionPool:
     """What a session knows of rows."""
     place = rows.roles.label
     label = None if place is None else rows.table.names[place]
-    return SessionPool(pool if is_table(pool) else None, rows.ids, label)
+    is_frame = not isinstance(pool, str | Path) and is_table(pool)
+    return SessionPool(pool if is_frame else None, rows.ids, label)
 
 
 # ---------------------------------------------------------------- pipelines

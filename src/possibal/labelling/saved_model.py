@@ -256,7 +256,7 @@ class LoadedModel:
         self._encoding = RowEncoding(saved.recipe)
 
     def predict(self, rows: Any) -> NDArray[Any]:  # noqa: ANN401 - frames of several libraries
-        """The likeliest label of each row of a frame."""
+        """The likeliest label of each row of a frame, or of the file or folder at a path."""
         return self.classifier.predict(self._encoding.features(rows))
 
     def predict_proba(self, rows: Any) -> Matrix:  # noqa: ANN401 - as above

@@ -12,14 +12,22 @@ from dataclasses import asdict, replace
 from typing import Any, Self, cast
 from uuid import uuid4
 
+<<<<<<< HEAD
 from possibal.arguments import DEFAULT_STRATEGY, as_python, check_listed, is_hashable, whole
+=======
+import numpy as np
+
+from possibal.arguments import DEFAULT_STRATEGY, as_python, is_hashable, whole
+>>>>>>> 2be2fa4 (Every kind of input in Python, at a terminal and in the page, as a table that tests run)
 from possibal.arrays import Places
 from possibal.campaign.answer import Answer, check_label
 from possibal.campaign.encoding import ColumnChoice, RowEncoding
+from possibal.campaign.frame_output import frame_cells
 from possibal.campaign.interface import CampaignInterface
 from possibal.campaign.pool import Pool
 from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import Advice
+from possibal.data.frames import as_frame
 from possibal.data.name_types import NameType, name_type, written
 from possibal.data.row_ids import Ids, listed_ids
 from possibal.errors import AlreadyAnsweredError, RefusedError
@@ -278,8 +286,20 @@ class StoredCampaign(CampaignInterface):
 
     @property
     def _source(self) -> object:
-        """The frame that the pool was given as in this session, if its rows are all rows."""
-        return self._session.frame if self._session.ids == self._ids else None
+        """The frame of this session's pool, in the campaign's order; None if it lacks a row."""
+        frame, order = self._session.frame, self._order
+        if order is None or order.tolist() == list(range(len(self._session.ids))):
+            return None if order is None else frame
+        eager = as_frame(frame)
+        return frame if eager is None else eager.frame[order.tolist()].to_native()
+
+    @property
+    def _order(self) -> Places | None:
+        """Where each row of the campaign stands in the frame of this session, if all do."""
+        at = {written(name): place for place, name in enumerate(self._session.ids)}
+        found = [at.get(written(name), -1) for name in self.rows]
+        is_whole = self._session.frame is not None and -1 not in found
+        return np.array(found, dtype=np.intp) if is_whole else None
 
     @property
     def _superseded(self) -> Sequence[str]:
@@ -287,7 +307,11 @@ class StoredCampaign(CampaignInterface):
         return [] if self._session.label is None else [self._session.label]
 
     def _cells(self, places: Places) -> Mapping[str, Sequence[object]]:
-        """What people see of rows."""
+        """The columns of the frame of this session, else what people see of rows."""
+        order = self._order
+        if order is not None:
+            own = frame_cells(self._session.frame, order[places])
+            return {name: cells for name, cells in own.items() if name not in self._superseded}
         items = self._store.items(places.tolist())
         cells = zip(*(items[place].cells for place in places.tolist()), strict=True)
         return dict(zip(self._read_model.setup.fields, cells, strict=False))
@@ -383,7 +407,8 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
         label: the column of labels that are known already.
         text: the column of texts, or several.
         columns: those that are learnt from and no others, or the kind of some by name: "number",
-            "category", "text", "date", "id", "label" or "left out".
+            "category", "text", "date", "picture" (paths from the file's folder, or of a frame
+            from the folder you are in), "id", "label" or "left out".
         classes: all labels there may be, of one type; where none are named and the label column
             has no two, they are learnt from the answers. Of a campaign that was begun before,
             those that are new are added.
