@@ -1,3 +1,4 @@
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -39,6 +40,8 @@ NOTHING = ColumnChoice()
         ({"a": [1]}, True),
         (np.array([(1, 2)], dtype=[("a", int), ("b", int)]), True),
         (np.ma.array(X), True),
+        (pd.Series([1]), True),
+        (dd.from_pandas(pd.DataFrame({"a": [1, 2]}), npartitions=1), True),
     ],
 )
 def test_a_table_has_columns_with_names(rows, expected):

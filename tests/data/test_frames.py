@@ -107,6 +107,15 @@ def test_a_data_set_of_hugging_face_keeps_the_choice_and_order_of_its_rows():
         from_frame(data.to_iterable_dataset())
 
 
+def test_classes_of_a_data_set_of_hugging_face_are_their_names():
+    datasets = pytest.importorskip("datasets")
+    kinds = datasets.Features(
+        {"a": datasets.Value("int64"), "side": datasets.ClassLabel(names=["left", "right"])}
+    )
+    data = datasets.Dataset.from_dict({"a": [1, 2, 3, 4], "side": [1, 0, -1, None]}, features=kinds)
+    assert from_frame(data).columns == ([1, 2, 3, 4], ["right", "left", None, None])
+
+
 def test_a_query_of_duckdb_gives_plain_cells():
     cells = "[1, 2] a, {'k': 1} b, date '2024-02-29' c, 1.5::decimal(5, 2) d, interval 1 day e"
     table = from_frame(duckdb.sql(f"select {cells}, map {{'k': 1}} f, null g"))

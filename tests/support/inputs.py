@@ -5,6 +5,7 @@ The table of docs/inputs.md is made of these: PYTHONPATH=src:tests python -m sup
 
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
@@ -122,7 +123,7 @@ class InputKind:
     @property
     def _file(self) -> str:
         """How the documentation calls the file."""
-        return self.saving.split('"')[1] if self.saving else self.call
+        return re.findall(r'"(rows[.]\w+)"', self.saving)[0] if self.saving else self.call
 
     @property
     def _shown_id(self) -> str:
@@ -254,6 +255,27 @@ def hugging(_: Path) -> Any:
     return Dataset.from_dict(THINGS)
 
 
+def hugging_classes(_: Path) -> Any:
+    """The same with labels, of which it keeps the numbers; -1 is none."""
+    from datasets import ClassLabel, Dataset, Features, Value
+
+    kinds = {"width": Value("float64"), "colour": Value("string")}
+    features = Features(kinds | {"label": ClassLabel(names=[*CLASSES])})
+    return Dataset.from_dict(THINGS | {"label": [0, 1, *[-1] * (ROWS - 2)]}, features=features)
+
+
+def named_labels(frame: pd.DataFrame) -> "pd.Series[Any]":
+    """Labels by their names, which files of data sets have no place for."""
+    return frame["label"].map(dict(enumerate(CLASSES)))
+
+
+def dask_frame(_: Path) -> Any:
+    """A frame in two parts."""
+    import dask.dataframe as dd
+
+    return dd.from_pandas(things(), npartitions=2)
+
+
 def records() -> list[dict[str, Any]]:
     """Things as dicts."""
     return things().to_dict("records")
@@ -374,6 +396,29 @@ KINDS = [
         THING,
         save=wrote("to_json", "rows.jsonl"),
         saving='dataset.to_json("rows.jsonl")',
+    ),
+    InputKind(
+        "Hugging Face data set with classes, some rows without",
+        hugging_classes,
+        "dataset",
+        Reading((0, 1, 2), THING_KINDS | {"label": "label"}),
+        THING,
+        save=lambda dataset, folder: saved(
+            dataset.to_pandas().assign(label=named_labels).to_parquet, folder / "rows.parquet"
+        ),
+        saving='dataset.to_pandas().assign(label=names).to_parquet("rows.parquet")',
+        known=2,
+    ),
+    InputKind(
+        "Dask frame",
+        dask_frame,
+        "frame",
+        COUNTED,
+        THING,
+        save=lambda frame, folder: saved(
+            lambda path: frame.compute().to_parquet(path), folder / "rows.parquet"
+        ),
+        saving='frame.compute().to_parquet("rows.parquet")',
     ),
     InputKind(
         "narwhals frame",

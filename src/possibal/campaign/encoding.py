@@ -160,7 +160,10 @@ def is_table(rows: Any) -> bool:  # noqa: ANN401 - anything
         return False
     if isinstance(rows, np.ma.MaskedArray):
         return True
-    return as_frame(rows) is not None or not hasattr(rows, "__array__")
+    if as_frame(rows) is not None or not hasattr(rows, "__array__"):
+        return True
+    known = nw.from_native(rows, pass_through=True, allow_series=True)
+    return isinstance(known, nw.LazyFrame | nw.Series)
 
 
 def without_columns(rows: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - as above

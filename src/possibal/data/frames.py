@@ -124,11 +124,24 @@ def _arrow_reader() -> Callable[[Any], Any]:
 
 
 def _formatted(source: Any) -> NamedFrame | None:  # noqa: ANN401 - a data set
-    """A data set whose rows are chosen and ordered by an index, in Arrow's format."""
+    """A data set whose rows are chosen and ordered by an index, its classes by their names."""
     try:
-        return as_frame(source.with_format("arrow")[:])
+        found = as_frame(source.with_format("arrow")[:])
+        features = source.features.items()
     except Exception as error:  # noqa: BLE001 - a stream has no end, for one
         raise _refused(type(source).__name__, error) from None
+    classes = {name: one.names for name, one in features if hasattr(one, "names")}
+    return found and NamedFrame(found.names, _with_words(found.frame, classes))
+
+
+def _with_words(frame: Frame, classes: Mapping[str, Sequence[str]]) -> Frame:
+    """A frame whose numbers of classes became their names; -1 is none."""
+    for name, names in classes.items():
+        words = dict(enumerate(names))
+        cells = [words.get(number) for number in frame[name].to_list()]
+        column = nw.new_series(name, cells, nw.String(), backend=frame.implementation)
+        frame = frame.with_columns(column)
+    return frame
 
 
 def _cells(series: Series) -> Cells:
