@@ -116,10 +116,8 @@ def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> Store:
         intake = _ingested(wanted)
         store = create_campaign(db, intake, asked.options)
         say.print(columns_table(intake.columns))
-        told = [one.note for one in intake.columns if one.note]
-        for note in intake.notes:
-            if not any(words in note for words in told):
-                say.print(note, soft_wrap=True)
+        for note in store.setup().other_notes:
+            say.print(note, soft_wrap=True)
         if None not in intake.source.labels:
             say.print("Every row has a label already, so that nothing is left to ask.")
         return store

@@ -532,6 +532,7 @@ def _column(name: str, encoders: Mapping[str, Encoder], wanted: SourceSpec) -> C
         return Column(name, ColumnKind.LEFT_OUT, asked)
     encoder = encoders[name]
     note = encoder.note.removeprefix(f"column {name} ").removesuffix("and was left out.")
+    note = note.replace(f" of column {name}", "")
     return Column(name, ENCODED[encoder.kind], note.rstrip(" ,."))
 
 

@@ -84,6 +84,16 @@ class Setup:
     hidden_folders: bool = False
 
     @property
+    def other_notes(self) -> tuple[str, ...]:
+        """What was done that the columns' own notes do not say."""
+        said = [(name, note) for name, _, note in self.columns if note]
+        return tuple(
+            sentence
+            for sentence in self.notes
+            if not any(note in sentence.replace(f" of column {name}", "") for name, note in said)
+        )
+
+    @property
     def blocks(self) -> tuple[int, ...] | None:
         """How many columns each block of the rows' numbers has; None where there is one."""
         return tuple(len(part["features"]) for part in self.recipe.get("parts", ())) or None

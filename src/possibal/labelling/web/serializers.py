@@ -98,7 +98,7 @@ class Serializer:
             answers_per_row=setup.people,
             check=len(self._service.read_model.check_rows),
             rows=setup.rows,
-            notes=list(setup.notes),
+            notes=list(setup.other_notes),
             columns=[schemas.ColumnOut(name=n, kind=k, note=w) for n, k, w in setup.columns],
             people=list(self._service.read_model.state.people),
         )
