@@ -1,9 +1,11 @@
 import gzip
 import hashlib
 import json
+import re
 import socket
 import sys
 import time
+from pathlib import Path
 from urllib.request import install_opener
 
 import numpy as np
@@ -18,6 +20,7 @@ from possibal.data.encoders import Table
 from possibal.data.readers import READERS
 from possibal.errors import MissingPackageError
 from possibal.experiments import user_data
+from possibal.experiments.strategies import resolve_pipeline
 from possibal.experiments.user_data import LoadedTable, loaded, read
 
 TABLES = [ending for ending in READERS if not ending.startswith(".txt")]
@@ -185,9 +188,10 @@ def test_parquet_keeps_its_types(tmp_path):
     )
     got = read(put(tmp_path, "a.parquet", parquet(frame)))
     assert got.dataset.labels == ("1", "2", "3")
-    assert got.dataset.features == ("whole", "truth", "word = 7", "word = 8", "word = missing")
+    words = ("word = 7", "word = 8", "word = missing")
+    assert got.dataset.features == ("whole", "truth", *words, "day (time)")
     assert got.dataset.X[0].tolist() == [5, 1, 1, 0, 0]
-    assert "column day holds dates and was left out." in got.notes
+    assert "column day holds dates and became time; 1 of 12 was missing." in got.notes
     assert "column list holds neither numbers nor words and was left out." in got.notes
 
 
@@ -295,8 +299,8 @@ def test_a_single_column_is_no_data(tmp_path):
 
 
 def test_columns_that_all_say_nothing_are_refused_with_the_reason(tmp_path):
-    text = "a,day,y\n" + "".join(f"1,2024-01-{i + 10},{'pq'[i % 2]}\n" for i in range(12))
-    assert "got none, for column a was constant and was left out. column day holds" in complaint(
+    text = "a,day,y\n" + "".join(f"1,2024-01-10,{'pq'[i % 2]}\n" for i in range(12))
+    assert "got none, for column a was constant and was left out. column day was" in complaint(
         put(tmp_path, "a.csv", text)
     )
 
@@ -445,3 +449,47 @@ def test_a_table_without_columns_is_no_data():
     found = LoadedTable("none", Table((), ()), user_data.Citation("nobody", "unknown", None, None))
     with pytest.raises(ValueError, match=r"^source must have a column of labels .* got 0 in all"):
         loaded(found, None)
+
+
+# ---------------------------------------------------------------- pipelines
+PIPELINE = """
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from possibal import PossibilisticGPClassifier
+
+steps = make_column_transformer((StandardScaler(), ["size"]), (OneHotEncoder(), ["town"]))
+pipeline = make_pipeline(steps, PossibilisticGPClassifier())
+alone = StandardScaler()
+
+def made():
+    return pipeline
+"""
+
+
+@pytest.mark.parametrize("name", ["pipeline", "made"])
+def test_a_pipeline_of_ones_own_makes_the_numbers(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    Path("own_steps.py").write_text(PIPELINE)
+    lines = [f"{i},{'ab'[i % 2]},{'xyz'[i % 3]},{'no' if i < 6 else 'yes'}" for i in range(12)]
+    Path("a.csv").write_text("\n".join(["size,town,unused,label", *lines]))
+    found = user_data.read("a.csv", pipeline=f"own_steps:{name}")
+    assert found.dataset.X.shape == (12, 3)
+    assert found.dataset.X[:, 0].std() == pytest.approx(1.0)
+    assert f"the steps of own_steps:{name} made 3 columns" in found.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("pipeline", "pipeline must be module:name; got 'pipeline'."),
+        ("own_steps:none", "pipeline must name a scikit-learn pipeline of its module"),
+        ("own_steps:alone", "pipeline must name a scikit-learn pipeline of its module"),
+        ("no_such_module:x", "pipeline must name a module that can be imported"),
+    ],
+)
+def test_what_is_no_pipeline_is_refused(tmp_path, monkeypatch, name, said):
+    monkeypatch.chdir(tmp_path)
+    Path("own_steps.py").write_text(PIPELINE)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        resolve_pipeline(name)

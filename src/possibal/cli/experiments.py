@@ -118,6 +118,14 @@ def compare(  # noqa: PLR0913 - one argument per option
             f"told apart from a better model. {_described(REFEREES)}",
         ),
     ] = None,
+    pipeline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:NAME",
+            help="A scikit-learn pipeline of yours that ends in PossibilisticGPClassifier; its "
+            "other steps make numbers of the rows.",
+        ),
+    ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     dask: Dask = None,
@@ -128,6 +136,6 @@ def compare(  # noqa: PLR0913 - one argument per option
 
     own, referees = tuple(strategy or ()), tuple(dict.fromkeys(referee or ()))
     asked = experiments_session.CompareRequest(
-        data, label, own, runs, questions, hyperparameters, seed, encoding, referees
+        data, label, own, runs, questions, hyperparameters, seed, encoding, referees, pipeline
     )
     experiments_session.compare(asked, experiments_session.RunOptions(out, jobs, dask))

@@ -96,6 +96,7 @@ class CompareRequest:
         seed: where every draw comes from.
         encoding: of the file, if it is not UTF-8.
         referees: models that learn from the same labels, by name.
+        pipeline: module:name of a pipeline whose transformers make numbers of the rows.
     """
 
     data: str
@@ -107,6 +108,7 @@ class CompareRequest:
     seed: int
     encoding: str | None = None
     referees: tuple[str, ...] = ()
+    pipeline: str | None = None
 
 
 def compare(asked: CompareRequest, workplace: RunOptions) -> None:
@@ -140,14 +142,15 @@ def compare(asked: CompareRequest, workplace: RunOptions) -> None:
 def _read(asked: CompareRequest) -> tuple[Dataset, tuple[str, ...]]:
     """The set to compare on, and what was done to it."""
     if asked.data not in DATASETS:
-        loaded = user_data.read(asked.data, asked.label, asked.encoding)
+        loaded = user_data.read(asked.data, asked.label, asked.encoding, asked.pipeline)
         data, notes = comparison.few_enough(loaded.dataset, asked.seed)
         return data, (*loaded.notes, *notes)
-    if asked.label is not None:
-        raise ValueError(
-            f"label must be left out for {asked.data}, whose labels are known; "
-            f"got {asked.label!r}. Leave it out."
-        )
+    for name in ("label", "pipeline"):
+        if getattr(asked, name) is not None:
+            raise ValueError(
+                f"{name} must be left out for {asked.data}, whose labels are known; "
+                f"got {getattr(asked, name)!r}. Leave it out."
+            )
     return load(asked.data, asked.seed), ()
 
 

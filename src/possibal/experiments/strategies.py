@@ -1,4 +1,4 @@
-"""Strategies by name: ours, or a user's own as module:function."""
+"""Strategies by name, ours or a user's own as module:function, and a user's own pipelines."""
 
 import sys
 from importlib import import_module
@@ -9,6 +9,7 @@ from typing import Any, cast
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import Strategy
 from possibal.arguments import choice
+from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
 
 
 def resolve_strategy(name: str) -> Strategy:
@@ -19,23 +20,48 @@ def resolve_strategy(name: str) -> Strategy:
     """
     if ":" not in name:
         return choice("strategy", name, STRATEGIES)
-    module, _, function = name.partition(":")
+    found = own_code("strategy", name)
+    if not callable(found):
+        raise _no_such("strategy", name, "a function")
+    return cast("Strategy", found)
+
+
+def resolve_pipeline(name: str) -> PossibilisticPipeline:
+    """The scikit-learn pipeline that module:name names, or that the function of that name makes."""
+    if ":" not in name:
+        raise ValueError(
+            f"pipeline must be module:name; got {name!r}. Write for example mine:pipeline."
+        )
+    found = own_code("pipeline", name)
+    made = found() if callable(found) and not hasattr(found, "fit") else found
+    if not hasattr(made, "steps"):
+        raise _no_such("pipeline", name, "a scikit-learn pipeline")
+    model = as_possibilistic(made)
+    return cast("PossibilisticPipeline", model)
+
+
+def own_code(argument: str, name: str) -> object:
+    """What module:name names in a module of the user's; modules of the folder we are in count."""
+    module, _, attribute = name.partition(":")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        found = getattr(import_module(module), function, None)
+        return getattr(import_module(module), attribute, None)
     except Exception as error:  # whatever the user's module does when it is imported
         raise ValueError(
-            f"strategy must name a module that can be imported; got {name!r} "
+            f"{argument} must name a module that can be imported; got {name!r} "
             f"({type(error).__name__}: {error}). Check its spelling and its folder."
         ) from error
-    if not callable(found):
-        raise ValueError(  # noqa: TRY004 - the name is wrong, not its type
-            f"strategy must name a function of its module; got {name!r}. "
-            f"Define {function or 'one'} in {module}."
-        )
-    return cast("Strategy", found)
+
+
+def _no_such(argument: str, name: str, what: str) -> ValueError:
+    """The sentence on a name that is none of its module's."""
+    module, _, attribute = name.partition(":")
+    return ValueError(
+        f"{argument} must name {what} of its module; got {name!r}. "
+        f"Define {attribute or 'one'} in {module}."
+    )
 
 
 def strategy_source(function: Strategy) -> str:

@@ -12,11 +12,15 @@ from typing import Any
 import numpy as np
 
 from possibal.arrays import Matrix
+from possibal.campaign.frame_output import build_frame
 from possibal.data import encoders, readers
 from possibal.data.encoders import Table, is_missing, unique_names
 from possibal.data.frames import from_frame
 from possibal.errors import MissingPackageError, summary
+from possibal.estimators import validation
+from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.experiments.datasets import Citation, Dataset
+from possibal.experiments.strategies import resolve_pipeline
 
 LEAST_ROWS = 10
 """Labelled rows there must be: fewer make no pool and no test."""
@@ -61,7 +65,12 @@ class LoadedTable:
 
 
 # ---------------------------------------------------------------- the face
-def read(source: str, label: str | None = None, encoding: str | None = None) -> UserData:
+def read(
+    source: str,
+    label: str | None = None,
+    encoding: str | None = None,
+    pipeline: str | None = None,
+) -> UserData:
     """The labelled data of a file or of OpenML, with notes on what was done to them.
 
     Args:
@@ -69,13 +78,15 @@ def read(source: str, label: str | None = None, encoding: str | None = None) -> 
         label: the column to predict; if left out, OpenML's default, else a column called label,
             class, target or y, else the last.
         encoding: of a file's text; if left out, what its byte order mark says, else UTF-8.
+        pipeline: module:name of a scikit-learn pipeline whose transformers make numbers of the
+            rows, in place of ours.
     """
     if source.lower().startswith(OPENML):
-        return loaded(_from_openml(source, label), label)
-    return loaded(_from_file(source, encoding), label)
+        return loaded(_from_openml(source, label), label, pipeline)
+    return loaded(_from_file(source, encoding), label, pipeline)
 
 
-def loaded(found: LoadedTable, label: str | None) -> UserData:
+def loaded(found: LoadedTable, label: str | None, pipeline: str | None = None) -> UserData:
     """The table as a data set; rows without a label and columns that say nothing are left out."""
     names, cells = found.table.names, found.table.columns
     if len(names) < 2:  # noqa: PLR2004 - the label and something to tell it from
@@ -95,7 +106,7 @@ def loaded(found: LoadedTable, label: str | None) -> UserData:
     inputs = [i for i, other in enumerate(names) if other != name]
     labelled = cells if len(kept) == len(given) else [[one[row] for row in kept] for one in cells]
     table = Table(tuple(names[i] for i in inputs), tuple(labelled[i] for i in inputs))
-    X, features, done = _inputs(table)
+    X, features, done = _inputs(table) if pipeline is None else _piped(table, pipeline)
     notes = (*found.notes, why, _unlabelled(len(given) - len(kept)), *done)
     dataset = Dataset(found.name, X, y, labels, features, found.source)
     return UserData(dataset, tuple(note for note in notes if note))
@@ -113,6 +124,19 @@ def _inputs(table: Table) -> tuple[Matrix, tuple[str, ...], list[str]]:
             f"{' '.join(notes[:3]).removesuffix('.')}. Add columns of numbers."
         )
     return np.hstack([column.X for column in encoded]), features, notes
+
+
+def _piped(table: Table, pipeline: str) -> tuple[Matrix, tuple[str, ...], list[str]]:
+    """What a user's transformers make of all rows, without labels, and a note that says so."""
+    model = resolve_pipeline(pipeline)
+    frame = build_frame(dict(zip(table.names, table.columns, strict=True)))
+    X = validation.rows(PossibilisticGPClassifier(), model.fitted_to_pool(frame)[1], reset=True)
+    features = tuple(f"feature {place + 1}" for place in range(X.shape[1]))
+    note = (
+        f"the steps of {pipeline} made {len(features)} columns; the classifier that learns from "
+        "them is that of the comparison."
+    )
+    return X, features, [note]
 
 
 def _unlabelled(count: int) -> str:
