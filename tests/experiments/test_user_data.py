@@ -190,7 +190,7 @@ def test_parquet_keeps_its_types(tmp_path):
     assert got.dataset.labels == ("1", "2", "3")
     words = ("word = 7", "word = 8", "word = missing")
     assert got.dataset.features == ("whole", "truth", *words, "day (time)")
-    assert got.dataset.X[0].tolist() == [5, 1, 1, 0, 0]
+    assert got.dataset.X[0].tolist() == [5, 1, 1, 0, 0, 19728]
     assert "column day holds dates and became time; 1 of 12 was missing." in got.notes
     assert "column list holds neither numbers nor words and was left out." in got.notes
 

@@ -47,6 +47,8 @@ TURNS = 3
 """Questions that each block of columns asks before answers tell which of them counts."""
 LEADS = 0.5
 """A block that weighs more than this share of another counts beside it."""
+CLEARLY = 2.0
+"""How many times as credible as any other a block must be to ask alone."""
 PLACEHOLDER_CLASSES = (0, 1)
 """Classes of the model while fewer than two are known."""
 
@@ -132,7 +134,7 @@ class Snapshot:
 
         Where columns come in blocks, a joint strategy asks by one block at a time: in all of them
         together every row is far from every other, and none stands for others. Blocks take turns
-        at first; then it is the one that explains the answers best by itself.
+        until one explains the answers by itself far better than others do.
         """
         left = len(self._left)
         if not left:
@@ -432,14 +434,19 @@ class Snapshot:
         return replace(self, pool=pool, model=model)
 
     def _leading_block(self, blocks: tuple[int, ...]) -> int:
-        """The block that is most credible to be the only one that counts; by turns at first."""
+        """The block that is by far the most credible to be the only one that counts; else by turns.
+
+        Args:
+            blocks: how many columns each has.
+        """
         if len(self) >= TURNS * len(blocks) and not self.is_cold:
             posterior = self._fitted_posterior
             weights = cast("RBFPrior", posterior.prior).block_weights(blocks)
-            alone = (weights > LEADS).sum(axis=1) == 1
-            if alone.any():
-                lone = np.where(alone, posterior.credibility, 0.0)
-                return int(weights[lone.argmax()].argmax())
+            alone = (weights > LEADS).sum(axis=1, keepdims=True) == 1
+            lone = np.where(alone & (weights > LEADS), posterior.credibility[:, None], 0.0)
+            second, best = np.sort(lone.max(axis=0))[-2:]
+            if best > CLEARLY * second:
+                return int(lone.max(axis=0).argmax())
         return len(self) % len(blocks)
 
     # ------------------------------------------------------------ fit, candidates, batch

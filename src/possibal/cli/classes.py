@@ -8,10 +8,8 @@ from typing import Annotated
 import typer
 
 from possibal.cli.campaign import Database
-from possibal.cli.console import console, grid, mistakes
+from possibal.cli.console import COMMAND_LINE, console, grid, mistakes
 
-COMMAND_LINE = "command line"
-"""Who changes a campaign from here if nobody says otherwise."""
 Who = Annotated[str, typer.Option(metavar="NAME", help="The name under which the change is kept.")]
 
 

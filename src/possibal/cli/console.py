@@ -9,6 +9,9 @@ from rich.table import Table
 
 from possibal.errors import MistakeError
 
+COMMAND_LINE = "command line"
+"""Who changes a campaign from here if nobody says otherwise."""
+
 
 def console() -> Console:
     """Standard output as it is now; brackets and numbers are printed as they stand."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.table import Table
 
-from possibal.cli.console import console, grid, mistakes, shares
+from possibal.cli.console import COMMAND_LINE, console, grid, mistakes, shares
 from possibal.data import digits
 from possibal.data.source import SourceSpec, digest
 from possibal.labelling import class_changes
@@ -39,8 +39,6 @@ ROLES = {
     "leave_out": "left out",
 }
 """What users say of columns, and the kind that a column then has."""
-TERMINAL = "terminal"
-"""Who adds classes and check rows from the command line."""
 ENDING = ".possibal.db"
 """Of the file that keeps a campaign, beside the file that it is about."""
 
@@ -126,7 +124,7 @@ def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> Store:
         setup = store.setup()
         sentences = [*_kept(setup, asked.options, wanted)]
         state = replay(store.events())
-        new = class_changes.added_all(state, setup.classes, wanted.classes, TERMINAL)
+        new = class_changes.added_all(state, setup.classes, wanted.classes, COMMAND_LINE)
         _grow(store, wanted, accept=asked.accept_changes)
         sentences += _added(store, new, asked.options.check)
     except BaseException:
@@ -206,7 +204,7 @@ def _added(store: Store, new: Sequence[Event], check: int) -> Iterator[str]:
     more = check - len(read_model.check_rows)
     if more > 0:
         detail = check_detail(read_model.draw_check_rows(more))
-        drawn = [class_changes.change_event(Kind.CHECK, None, TERMINAL, detail)]
+        drawn = [class_changes.change_event(Kind.CHECK, None, COMMAND_LINE, detail)]
     if new or drawn:
         store.append([*new, *drawn])
     if new:
