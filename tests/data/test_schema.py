@@ -161,13 +161,20 @@ def test_columns_of_prose_are_taken_as_the_text():
     ],
 )
 def test_other_columns_are_no_prose(cells):
-    assert roles(table(review=cells)).texts == ()
+    assert roles(table(words=cells)).texts == ()
 
 
 def test_prose_with_gaps_is_still_prose():
     assert roles(table(review=[*PROSE, None])).texts == (0,)
     many = [f"{PROSE[0]} {i}" for i in range(11)]
     assert roles(table(review=[*many, *[None] * 50])).texts == (0,)
+
+
+def test_a_column_that_is_called_a_text_may_have_short_ones():
+    short = ["too salty", "a soft bed", "come again"]
+    assert roles(table(**{"Review Title": short, "town": short})).texts == (0,)
+    assert roles(table(title=["salty", "soft", "again"])).texts == ()
+    assert roles(table(title=["too salty"] * 3)).texts == ()
 
 
 def test_prose_that_has_another_role_is_no_text():

@@ -113,7 +113,8 @@ def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> Store:
         _check_folder(db)
         intake = _ingested(wanted)
         store = create_campaign(db, intake, asked.options)
-        say.print(columns_table(intake.columns))
+        if intake.columns:
+            say.print(columns_table(intake.columns))
         for note in store.setup().other_notes:
             say.print(note, soft_wrap=True)
         if None not in intake.source.labels:
@@ -136,10 +137,8 @@ def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> Store:
     return store
 
 
-def columns_table(columns: Sequence["Column"]) -> Table | str:
+def columns_table(columns: Sequence["Column"]) -> Table:
     """How columns were understood, as a table to print; of very many the first."""
-    if not columns:
-        return ""
     rows = [[one.name, str(one.kind), one.note] for one in columns[:MANY_COLUMNS]]
     if len(columns) > MANY_COLUMNS:
         counts = Counter(str(one.kind) for one in columns[MANY_COLUMNS:])

@@ -292,8 +292,9 @@ def _said(words: Sequence[str], column: str, letters: str) -> tuple[str, ...]:
     """The notes on texts."""
     empty = sum(not word for word in words)
     held = "row has" if empty == 1 else "rows have"
-    lost = f"{empty} {held} no text in column {column}."
-    few = f"the texts of column {column} share few words and were compared by their letters."
+    where = f"column{'s' if ' and ' in column else ''} {column}"
+    lost = f"{empty} {held} no text in {where}."
+    few = f"the texts of {where} share few words and were compared by their letters."
     return ((lost,) if empty else ()) + ((few,) if letters != "word" else ())
 
 

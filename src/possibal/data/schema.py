@@ -36,6 +36,30 @@ LONGEST_LABEL = 200
 CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 WORDY = 5
 """Words that half the cells of a column of prose have at least."""
+FEW_WORDS = 2
+"""The same of a column that is called a text."""
+TEXT_NAMES = frozenset(
+    [
+        "title",
+        "headline",
+        "subject",
+        "summary",
+        "heading",
+        "caption",
+        "text",
+        "review",
+        "message",
+        "comment",
+        "comments",
+        "description",
+        "abstract",
+        "body",
+        "question",
+        "tweet",
+        "post",
+    ]
+)
+"""Words in the name of a column of texts, which may be short."""
 FEW_TEXTS = 10
 """More different texts than these make a column of prose, even where most rows have none."""
 
@@ -294,7 +318,8 @@ def _is_prose(table: Table, place: int) -> bool:
     present = [text for text in cells if text is not None]
     if len(set(present)) <= max(len(present) / 2, min(len(cells) / 2, FEW_TEXTS)):
         return False
-    return median(len(text.split()) for text in present) >= WORDY
+    least = FEW_WORDS if is_called(table.names[place], TEXT_NAMES) else WORDY
+    return median(len(text.split()) for text in present) >= least
 
 
 def _said_texts(table: Table, texts: Sequence[int]) -> list[str]:
