@@ -235,3 +235,20 @@ def test_an_event_that_a_row_is_gone_undoes():
     assert state.verdict(3).is_gone
     state.apply(Event("b" * 32, Kind.UNDO, "file", 6, target=gone.key))
     assert not state.verdict(3).is_gone
+
+
+def test_other_labels_in_the_source_are_told_and_not_taken(store):
+    other = FRAME[:10].assign(label=["large", "large", "small", None, *FRAME["label"][4:10]])
+    changes = grown(store, other)
+    assert changes.relabelled == 2  # another one, and one that was not there
+    assert changes.labels_not_taken.startswith("2 rows have another label in the source than in")
+    assert replay(store.events()).labels[0] == "small"
+    assert 2 not in replay(store.events()).labels
+    assert compare(store, rows(store, FRAME[:10])).labels_not_taken == ""
+
+
+def test_a_grown_campaign_is_still_told_from_others_by_its_first_content(store):
+    before = store.setup().digest
+    grown(store, FRAME)
+    assert store.setup().digest == before  # pages know the campaign by it
+    assert store.setup().known_digest == rows(store, FRAME).digest != before

@@ -252,6 +252,17 @@ def test_changed_and_missing_rows_are_taken_in_if_the_user_agrees(db):
         assert "d36" in campaign.left  # it is back
 
 
+def test_labels_that_changed_in_the_pool_are_not_taken_without_a_word(db):
+    with open_campaign(db, FRAME.assign(size=["left", "right"] * 20), label="size"):
+        pass
+    other = FRAME.assign(size=["left", "left", *["left", "right"] * 19])
+    with (
+        pytest.warns(UserWarning, match="1 row has another label in the source"),
+        open_campaign(db, other) as campaign,
+    ):
+        assert campaign.labels[1] == "right"
+
+
 def test_options_that_cannot_change_are_refused_and_check_rows_are_added(db):
     with open_campaign(db, FRAME, check=2):
         pass

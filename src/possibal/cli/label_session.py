@@ -168,7 +168,7 @@ def _kept(setup: Setup, options: Options, wanted: SourceSpec) -> Iterator[str]:
 
 def _grow(store: Store, wanted: SourceSpec, *, accept: bool) -> None:
     """Take in what the file has that the campaign has not, if the user agrees to changes."""
-    if digest(wanted.source) == store.setup().digest:
+    if digest(wanted.source) == store.setup().known_digest:
         return
     from possibal.data.ingest import read_file_rows
     from possibal.labelling import growth
@@ -179,7 +179,7 @@ def _grow(store: Store, wanted: SourceSpec, *, accept: bool) -> None:
     say = console()
     for sentence in changes.sentences:
         say.print(sentence, soft_wrap=True)
-    say.print(changes.summary, soft_wrap=True)
+    say.print(f"{changes.summary} {changes.labels_not_taken}".rstrip(), soft_wrap=True)
     if changes.needs_consent and not accept and not _agreed():
         raise ValueError(
             "file must have the rows that the campaign was begun with; got changes, as listed. "

@@ -214,7 +214,7 @@ def read_frame_rows(frame: object, wanted: SourceSpec, ids: Ids = None) -> Sourc
     named = [name for name, kind in wanted.kinds.items() if kind == ColumnKind.ID]
     column = next(iter([wanted.id, *named] if wanted.id else named), None)
     rows = _from_table(table, wanted, row_ids(frame, column if ids is None else ids, count))
-    said = repr((rows.ids, rows.fields, rows.cells)).encode(errors="surrogatepass")
+    said = repr((rows.ids, rows.fields, rows.cells, rows.labels)).encode(errors="surrogatepass")
     return replace(rows, name="pool", digest=hashlib.sha256(said).hexdigest())
 
 

@@ -11,7 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
-from possibal.data.schema import CONTROLS, LONGEST_LABEL, MOST_CLASSES, clean, is_class_name
+from possibal.data.schema import (
+    CONTROLS,
+    LONGEST_LABEL,
+    MOST_CLASSES,
+    clean,
+    is_class_name,
+    same_class,
+)
 from possibal.errors import RefusedError
 from possibal.labelling.storage.journal import (
     COLOUR,
@@ -179,13 +186,7 @@ def _check_name(state: JournalState, others: Sequence[str], new: str, old: str =
 
 def alike_name(name: str, others: Sequence[str]) -> str | None:
     """Which of the others differs from a name by case and blanks alone, if one does."""
-    key = _key(name)
-    return next((one for one in others if one != name and _key(one) == key), None)
-
-
-def _key(name: str) -> str:
-    """A name without case and blanks."""
-    return "".join(name.split()).casefold()
+    return next((one for one in others if one != name and same_class(one, name)), None)
 
 
 def _check_unused(state: JournalState, name: str) -> None:

@@ -7,7 +7,7 @@ are missing are not asked about any more; labels stay.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,13 +39,16 @@ class PoolChanges:
         missing: places in the campaign of rows that the source has no more.
         returned: places in the campaign of rows that were missing, and are there again.
         sentences: what changed or is missing, a line for each of the first rows.
+        relabelled: how many rows the campaign knows have another label in the source, or only
+            there; these labels are not taken.
     """
 
     new: tuple[int, ...] = ()
-    changed: dict[int, int] | None = None
+    changed: dict[int, int] = field(default_factory=dict[int, int])
     missing: tuple[int, ...] = ()
     returned: tuple[int, ...] = ()
     sentences: tuple[str, ...] = ()
+    relabelled: int = 0
 
     @property
     def needs_consent(self) -> bool:
@@ -57,12 +60,23 @@ class PoolChanges:
         """How many rows are new, changed, missing and back."""
         counts = {
             "new": len(self.new),
-            "changed": len(self.changed or ()),
+            "changed": len(self.changed),
             "missing": len(self.missing),
             "back": len(self.returned),
         }
         said = [f"{count} {what}" for what, count in counts.items() if count]
         return f"Rows since last time: {', '.join(said) or 'the same'}."
+
+    @property
+    def labels_not_taken(self) -> str:
+        """What is to be said of labels that the source has and the campaign has not; else empty."""
+        if not self.relabelled:
+            return ""
+        rows = "1 row has" if self.relabelled == 1 else f"{self.relabelled} rows have"
+        return (
+            f"{rows} another label in the source than in the campaign, whose labels stay. "
+            "Bring them in with possibal import."
+        )
 
 
 # ---------------------------------------------------------------- reading
@@ -103,7 +117,14 @@ def compare(store: Store, rows: "SourceRows") -> PoolChanges:
     known = {places[name]: place for place, name in enumerate(names) if name in places}
     if not known:
         raise _other(rows, "no row of it")
-    gone = {row for row, verdict in replay(store.events()).verdicts.items() if verdict.is_gone}
+    state = replay(store.events())
+    gone = {row for row, verdict in state.verdicts.items() if verdict.is_gone}
+    said = {row: rows.labels[place] for row, place in known.items()}
+    other = [
+        row
+        for row, label in said.items()
+        if label is not None and state.name_of(label) != state.labels.get(row)
+    ]
     changed = _changed(store, items, rows, known)
     missing = [row for row in items if row not in known and row not in gone]
     return PoolChanges(
@@ -112,6 +133,7 @@ def compare(store: Store, rows: "SourceRows") -> PoolChanges:
         tuple(missing),
         tuple(sorted(gone & known.keys())),
         (*_told_changes(setup, items, rows, changed, known), *_told_missing(items, missing)),
+        len(other),
     )
 
 
@@ -196,7 +218,7 @@ def grow(store: Store, rows: "SourceRows", changes: PoolChanges) -> None:
     items, labels = items_and_labels(joining, first=len(X))
     names = _names(setup, store.places(), rows)
     items = [replace(item, id=names[place]) for item, place in zip(items, changes.new, strict=True)]
-    changed = dict(changes.changed or {})
+    changed = changes.changed
     renewed = [
         replace(item, row=row, id=names[place])
         for (row, place), item in zip(
@@ -211,7 +233,7 @@ def grow(store: Store, rows: "SourceRows", changes: PoolChanges) -> None:
         setup,
         rows=len(grown),
         begun=setup.begun or setup.rows,
-        digest=rows.digest,
+        latest_digest=rows.digest,
         folder=str(rows.pictures.folder) if rows.pictures else setup.folder,
     )
     events = [*labels, *_absences(store, changes)]

@@ -4,6 +4,7 @@ ingest_pool(frame, PoolSpec(ids="doc_id"), model) -> IngestedRows, SessionPool
 resumed_pool(store, frame, PoolSpec(), model) -> SessionPool
 """
 
+import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -117,7 +118,7 @@ def resumed_pool(
         rows = read_file_rows(spec, _silent)
     else:
         rows = read_frame_rows(pool, spec, given.ids)
-    if rows.digest != store.setup().digest:
+    if rows.digest != store.setup().known_digest:
         _take_in(store, rows, given)
     session = _session(pool, rows)
     return (
@@ -135,6 +136,8 @@ def _take_in(store: Store, rows: SourceRows, given: PoolSpec) -> None:
             "them in, or begin another campaign in a new file."
         )
     growth.grow(store, rows, changes)
+    if changes.labels_not_taken:
+        warnings.warn(changes.labels_not_taken, stacklevel=5)
 
 
 def _session(pool: object, rows: SourceRows) -> SessionPool:

@@ -54,12 +54,13 @@ class Setup:
         people: how many are to answer each row.
         check: how many rows, drawn at random at the start, only measure the model.
         recipe: how rows became numbers.
-        digest: of the source's content.
+        digest: of the source's content at the start; it tells the campaign from others.
         notes: what was done to read it.
         columns: how each column of the source was understood: its name, its kind, and a note.
         id_type: of the rows' ids, a value of :class:`~possibal.data.name_types.NameType`.
         label_type: of the labels, another.
         begun: how many rows there were at the start; zero where there are no others.
+        latest_digest: of the source's content when rows last joined; empty if none did.
         hidden_folders: whether the ids begin with folders that give the labels away.
     """
 
@@ -81,7 +82,13 @@ class Setup:
     id_type: str = NameType.TEXT
     label_type: str = NameType.TEXT
     begun: int = 0
+    latest_digest: str = ""
     hidden_folders: bool = False
+
+    @property
+    def known_digest(self) -> str:
+        """Of the source's content as the campaign knows it."""
+        return self.latest_digest or self.digest
 
     @property
     def other_notes(self) -> tuple[str, ...]:
