@@ -10,9 +10,12 @@ from typing import Annotated
 import typer
 
 from possibal.cli.console import mistakes
+from possibal.experiments.recipes import OURS, RECIPES, TESTED
 from possibal.experiments.spec import (
     ENVELOPE,
     HYPERPARAMETERS,
+    LAPLACE,
+    MODELS,
     PAPER,
     PROTOCOLS,
     QUESTIONS,
@@ -69,6 +72,17 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     ] = "",
     protocol: Annotated[str, typer.Option(help=_described(PROTOCOLS))] = PAPER,
     hyperparameters: Hyperparameters = PAPER,
+    recipe: Annotated[
+        str,
+        typer.Option(
+            help="What the paper leaves open. "
+            + _described({name: one.about for name, one in RECIPES.items()})
+        ),
+    ] = OURS.name,
+    model: Annotated[str, typer.Option(help=_described(MODELS))] = LAPLACE,
+    tested: Annotated[
+        str | None, typer.Option(help=f"{_described(TESTED)} As the recipe has it if left out.")
+    ] = None,
     strategy: Own = None,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -82,7 +96,17 @@ def reproduce(  # noqa: PLR0913 - one argument per option
         names = tuple(name.strip() for name in datasets.split(",") if name.strip())
         own = tuple(strategy or ())
         settings = experiments_session.ReproduceRequest(
-            what, names, protocol, hyperparameters, runs, quick, own, seed
+            what,
+            names,
+            protocol,
+            hyperparameters,
+            runs,
+            quick,
+            own,
+            seed,
+            recipe,
+            model,
+            tested,
         )
     experiments_session.reproduce(settings, experiments_session.RunOptions(out, jobs, dask))
 

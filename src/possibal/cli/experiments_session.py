@@ -26,6 +26,7 @@ from possibal.experiments.reporting.paper_tables import TextTable
 from possibal.experiments.reporting.timing import measured as measure_cost
 from possibal.experiments.reproduce import ReproduceRequest, Reproduction
 from possibal.experiments.results import Results
+from possibal.experiments.spec import VARIATIONAL
 from possibal.files import alone, folder, write
 
 
@@ -243,8 +244,10 @@ def _total(jobs: Sequence[ExperimentJob], times: int) -> float:
 
 def _effort(job: ExperimentJob) -> float:
     """What a run takes, roughly, against others."""
-    each = 1.0 if job.leaks else 6.0
-    return job.experiment.sizes.queries * (each if is_binary(job.data) else 30.0)
+    each = 1.0 if job.leaks else 6.0 if is_binary(job.data) else 30.0
+    return (
+        job.experiment.sizes.queries * (5.0 if job.experiment.model == VARIATIONAL else 1.0) * each
+    )
 
 
 def _print(table: TextTable) -> None:

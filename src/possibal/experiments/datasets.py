@@ -316,6 +316,28 @@ DATASETS: dict[str, Loader] = {
 }
 
 
+PUBLISHED_LABELS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "sonar": ("Rock", "Mine"),
+        "wine": ("N", "P"),
+        "breast": ("benign", "malignant"),
+        "ionosphere": ("b", "g"),
+        "fri": ("N", "P"),
+        "vehicle": ("N", "P"),
+    }
+)
+"""What OpenML calls the two labels, in the order of ours."""
+
+
+def coded_one(data: Dataset) -> int:
+    """The place among our labels of the one that an encoder by the alphabet would code as 1.
+
+    It reads the labels as they are published, where that is known.
+    """
+    names = PUBLISHED_LABELS.get(data.name, data.labels)
+    return names.index(sorted(names)[1])
+
+
 def load(name: str, seed: int = 0) -> Dataset:
     """The data set of that name.
 

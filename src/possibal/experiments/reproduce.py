@@ -1,13 +1,15 @@
 """Reproduction of the paper's Section 6 and Appendix E: which experiments, and what is written."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from possibal.arguments import at_least, choice
 from possibal.experiments.datasets import load
+from possibal.experiments.engine.drawn_scores import drawn_scores
 from possibal.experiments.engine.results_file import versions
 from possibal.experiments.engine.runner import ExperimentJob
+from possibal.experiments.recipes import OURS, RECIPES, Recipe
 from possibal.experiments.reporting.figures import (
     METADATA,
     Drawing,
@@ -22,11 +24,16 @@ from possibal.experiments.reporting.timing import Cost
 from possibal.experiments.results import Results
 from possibal.experiments.spec import (
     BINARY,
+    ENVELOPE,
     HYPERPARAMETERS,
+    LAPLACE,
+    MODELS,
     MULTICLASS,
     PAPER,
     PROTOCOLS,
     TABLE_3,
+    TESTED,
+    VARIATIONAL,
     WHAT,
     experiment,
     strategies,
@@ -54,6 +61,9 @@ class ReproduceRequest:
         quick: whether a few runs of each set will do.
         own: strategies besides the paper's, by name or as module:function.
         seed: where every draw comes from.
+        recipe: one of `RECIPES`.
+        model: one of `MODELS`.
+        tested: one of `TESTED`; None means as the recipe has it.
     """
 
     what: str = "all"
@@ -64,23 +74,62 @@ class ReproduceRequest:
     quick: bool = False
     own: tuple[str, ...] = ()
     seed: int = 0
+    recipe: str = OURS.name
+    model: str = LAPLACE
+    tested: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run before anything is."""
         choice("what", self.what, WHAT)
         choice("protocol", self.protocol, PROTOCOLS)
         choice("hyperparameters", self.hyperparameters, HYPERPARAMETERS)
-        known = dict.fromkeys(BINARY) if self.what == "table2" else TABLE_3
+        choice("recipe", self.recipe, RECIPES)
+        choice("model", self.model, MODELS)
+        if self.tested is not None:
+            choice("tested", self.tested, TESTED)
+        self._check_together()
         for name in self.datasets:
-            choice("datasets", name, known)
+            choice("datasets", name, dict.fromkeys(self._known))
         if self.runs is not None:
             at_least("runs", self.runs, 1)
         at_least("seed", self.seed, 0)
 
+    def _check_together(self) -> None:
+        """Refuse settings that exclude each other."""
+        if self.recipe != OURS.name and self.hyperparameters != PAPER:
+            raise ValueError(
+                f"hyperparameters must be left out with recipe {self.recipe}, which fixes them; "
+                f"got {self.hyperparameters!r}. Leave it out."
+            )
+        if self.model == VARIATIONAL:
+            refused = {
+                "what": self.what if self.what == "table2" else "",
+                "hyperparameters": ENVELOPE if self.hyperparameters == ENVELOPE else "",
+                "strategy": ", ".join(self.own),
+            }
+            for name, got in refused.items():
+                if got:
+                    raise ValueError(
+                        f"{name} must be another with model variational, which is for three labels "
+                        f"and scores of single rows; got {got!r}. Use model laplace."
+                    )
+
+    @property
+    def _known(self) -> tuple[str, ...]:
+        """The sets that may be named."""
+        if self.model == VARIATIONAL:
+            return MULTICLASS
+        return BINARY if self.what == "table2" else tuple(TABLE_3)
+
+    @property
+    def chosen_recipe(self) -> Recipe:
+        """The recipe of that name."""
+        return RECIPES[self.recipe]
+
     @property
     def sets(self) -> tuple[str, ...]:
         """The sets to run, each once, in the order of the paper."""
-        usual = {"table2": BINARY, "table3": (), "cost": ()}.get(self.what, SETS)
+        usual = () if self.what in {"table3", "cost"} else self._known
         chosen = self.datasets or usual
         return tuple(name for name in SETS if name in chosen and usual)
 
@@ -93,13 +142,20 @@ class ReproduceRequest:
 def reproduction_jobs(settings: ReproduceRequest) -> list[ExperimentJob]:
     """The experiments that the settings ask for."""
     own = {name: resolve_strategy(name) for name in dict.fromkeys(settings.own)}
+    recipe = settings.chosen_recipe
     experiments = list[ExperimentJob]()
     for name in settings.sets:
-        one = experiment(name, settings.protocol, settings.hyperparameters, settings.seed)
+        one = replace(
+            experiment(name, settings.protocol, settings.hyperparameters, settings.seed),
+            recipe=recipe,
+            model=settings.model,
+            tested=settings.tested or recipe.tested,
+        )
         few = QUICK_MULTICLASS if name in MULTICLASS else QUICK
         runs = settings.runs or (few if settings.quick else one.sizes.runs)
         one, data = one.with_runs(runs), load(name, settings.seed)
         usual = {ours: resolve_strategy(ours) for ours in strategies(name)}
+        usual |= drawn_scores(recipe, len(data.labels))
         experiments.append(ExperimentJob(one, data, usual))
         for mine, function in own.items():
             if mine not in usual:
@@ -187,6 +243,9 @@ class Reproduction:
         return {
             "Protocol": f"{protocol}: {PROTOCOLS[protocol]}.",
             "Hyperparameters": f"{settings}: {HYPERPARAMETERS[settings]}.",
+            "Recipe": f"{first.recipe.name}: {first.recipe.about}.",
+            "Model": f"{first.model}: {MODELS[first.model]}.",
+            "Tested": f"{first.tested}: {TESTED[first.tested]}.",
             "Runs": runs,
             "Time per step": steps or "all rows were there already",
             "Seed": str(first.seed),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from possibal.arrays import Matrix, Places, Vector
+from possibal.experiments.recipes import BEFORE
 from possibal.experiments.spec import Experiment
 
 
@@ -42,19 +43,25 @@ class Results:
 
     @classmethod
     def of(cls, experiment: Experiment, start: int, runs: Iterable[Run]) -> "Results":
-        """The learning curves of runs, those of a strategy in the order of their runs."""
+        """The learning curves of runs, those of a strategy in the order of their runs.
+
+        Where the model that asked last is tested, the curves end one answer earlier.
+
+        Paper: App. E.2, Algorithm 1, lines 6 and 14.
+        """
+        end = -1 if experiment.tested == BEFORE else None
         lines = dict[str, list[Run]]()
         for run in runs:
             lines.setdefault(run.strategy, []).append(run)
         accuracy = {
-            strategy: np.array([run.accuracy for run in sorted(some, key=lambda run: run.run)])
+            strategy: np.array([run.accuracy[:end] for run in sorted(some, key=_number)])
             for strategy, some in lines.items()
         }
         return cls(experiment, start, accuracy)
 
     @property
     def final(self) -> dict[str, Vector]:
-        """Accuracy after the last answer, one per run."""
+        """Accuracy after the last answer, or before it as the experiment says, one per run."""
         return {strategy: lines[:, -1] for strategy, lines in self.accuracy.items()}
 
     @property
@@ -67,3 +74,7 @@ class Results:
             strategy: 0.5 * (lines[:, 1:] + lines[:, :-1]).mean(axis=1)
             for strategy, lines in self.accuracy.items()
         }
+
+
+def _number(run: Run) -> int:
+    return run.run

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from possibal.arguments import at_least, choice
+from possibal.experiments.recipes import AFTER, OURS, TESTED, Recipe
 
 PAPER, HELD_OUT, EVIDENCE, ENVELOPE = "paper", "held-out", "evidence", "envelope"
+LAPLACE, VARIATIONAL = "laplace", "variational"
 
 PROTOCOLS: Mapping[str, str] = MappingProxyType(
     {
@@ -19,6 +21,12 @@ HYPERPARAMETERS: Mapping[str, str] = MappingProxyType(
         PAPER: "two labels: fitted in advance to all labels; more: refitted after every answer",
         EVIDENCE: "refitted after every answer to the labels known by then",
         ENVELOPE: "every credible setting given the labels known by then",
+    }
+)
+MODELS: Mapping[str, str] = MappingProxyType(
+    {
+        LAPLACE: "Laplace's method, the paper's theory",
+        VARIATIONAL: "variational inference, the paper's experiments with three labels",
     }
 )
 REFEREES: Mapping[str, str] = MappingProxyType(
@@ -128,6 +136,9 @@ class Experiment:
         hyperparameters: one of `HYPERPARAMETERS`.
         sizes: runs, questions, pool and test.
         seed: where every draw comes from; the strategies share all of them.
+        recipe: what the paper leaves open.
+        model: one of `MODELS`.
+        tested: one of `TESTED`; it decides which of its rows are told about, not what they are.
     """
 
     dataset: str
@@ -135,11 +146,16 @@ class Experiment:
     hyperparameters: str
     sizes: Sizes
     seed: int = 0
+    recipe: Recipe = OURS
+    model: str = LAPLACE
+    tested: str = AFTER
 
     def __post_init__(self) -> None:
         """Refuse names that are not known and counts that make no experiment."""
         choice("protocol", self.protocol, PROTOCOLS)
         choice("hyperparameters", self.hyperparameters, HYPERPARAMETERS)
+        choice("model", self.model, MODELS)
+        choice("tested", self.tested, TESTED)
         for name in ("runs", "queries", "test"):
             at_least(name, getattr(self.sizes, name), 1)
         at_least("pool", self.sizes.pool, self.sizes.queries)
@@ -148,7 +164,9 @@ class Experiment:
     @property
     def name(self) -> str:
         """What its files are called."""
-        return f"{self.dataset}-{self.protocol}-{self.hyperparameters}"
+        usual = (OURS.name, LAPLACE)
+        other = [name for name in (self.recipe.name, self.model) if name not in usual]
+        return "-".join([self.dataset, self.protocol, self.hyperparameters, *other])
 
     def with_runs(self, runs: int) -> "Experiment":
         """The same with another number of runs."""

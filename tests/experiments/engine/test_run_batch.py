@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from possibal.experiments.datasets import load
-from possibal.experiments.engine.run_batch import PoolGeometry, RunBatch
+from possibal.experiments.engine.run_batch import Method, PoolGeometry, RunBatch
 from possibal.experiments.spec import Experiment, Sizes
 from possibal.experiments.splits import split
 from possibal.gp.hyperparameters import LEAST_CREDIBLE, DefaultKernel, problem
@@ -46,7 +46,7 @@ def under(thetas, log_prior):
         R = len(batch)
         return batch.under(np.tile(thetas, (R, 1)), np.tile(log_prior, R))
 
-    return infer
+    return Method(infer)
 
 
 def fit_of(runs, thetas=SETTINGS, log_prior=None):

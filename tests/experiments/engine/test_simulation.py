@@ -21,7 +21,7 @@ from possibal.experiments.engine.simulation import (
     labelled,
     simulate,
 )
-from possibal.experiments.spec import HYPERPARAMETERS, Experiment, Sizes
+from possibal.experiments.spec import HYPERPARAMETERS, MODELS, Experiment, Sizes
 from possibal.experiments.splits import random_stream, scaled, split
 from possibal.experiments.strategies import resolve_strategy as found
 from possibal.gp import batch
@@ -457,6 +457,9 @@ def test_an_object_that_fails_is_named_with_its_line_too(mine):
 
 
 def test_every_choice_of_hyperparameters_has_its_inference():
-    assert set(simulation.INFERENCES) == set(HYPERPARAMETERS)
-    assert simulation.INFERENCES["paper"] is simulation.INFERENCES["evidence"] is batch.evidence
-    assert simulation.INFERENCES["envelope"] is batch.envelope
+    known = {name for model, name in simulation.METHODS if model == "laplace"}
+    assert known == set(HYPERPARAMETERS)
+    fitted = {name: simulation.METHODS["laplace", name].fitted for name in HYPERPARAMETERS}
+    assert fitted["paper"] is fitted["evidence"] is batch.evidence
+    assert fitted["envelope"] is batch.envelope
+    assert {model for model, _ in simulation.METHODS} == set(MODELS)

@@ -57,6 +57,8 @@ def header(provenance: Provenance, theta: tuple[float, float] | None) -> dict[st
         "dataset": experiment.dataset,
         "protocol": experiment.protocol,
         "hyperparameters": experiment.hyperparameters,
+        "recipe": asdict(experiment.recipe),
+        "model": experiment.model,
         "seed": experiment.seed,
         **sizes,
         "data": _digest(table),

@@ -6,7 +6,7 @@ PoolGeometry (distances of a run) -> RunBatch (what R runs know) -> fit -> RunFi
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -14,15 +14,32 @@ from scipy.spatial.distance import cdist
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.experiments.datasets import Codes, Dataset
+from possibal.experiments.engine.drawn_scores import label_probabilities, latent_draws
+from possibal.experiments.engine.variational_softmax import VariationalPosterior
 from possibal.experiments.splits import Split
 from possibal.gp.batch import BatchPosterior, ProblemBatch, conditioned
 from possibal.gp.likelihoods import PROBIT, SOFTMAX, Softmax
+from possibal.gp.means import ZERO, ConstantMean
 from possibal.gp.posterior import AnyLink, Posterior, TrainingData
 from possibal.gp.rbf import RBFPrior
 from possibal.numerics.distances import usual_distance
 
-Inference: TypeAlias = Callable[[ProblemBatch, BatchPosterior | None], BatchPosterior]
+RunPosterior: TypeAlias = BatchPosterior | VariationalPosterior
+Inference: TypeAlias = Callable[[ProblemBatch, Any], RunPosterior]
 """How hyperparameters are dealt with, given what was learnt one label before."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """How the posterior of runs is had.
+
+    Attributes:
+        fitted: where hyperparameters are to be dealt with.
+        fixed: where covariances are given; as :func:`possibal.gp.batch.conditioned`.
+    """
+
+    fitted: Inference
+    fixed: Callable[..., RunPosterior] = conditioned
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +87,7 @@ class RunBatch:
         lines: (R, room, pool + test), lines of the geometry at the places known; n are filled.
         theta: (2,), the setting under which the lines are covariances; None if distances.
         common: what all rows have in common, as a share of the amplitude.
+        mean: prior mean of every row, one number for all latents or one for each.
     """
 
     geometries: Sequence[PoolGeometry]
@@ -79,15 +97,18 @@ class RunBatch:
     lines: Array
     theta: Vector | None = None
     common: float = 0.0
+    mean: ConstantMean = ZERO
 
     @classmethod
-    def at_start(
+    def at_start(  # noqa: PLR0913 - what runs start from
         cls,
         geometries: Sequence[PoolGeometry],
         labels: int,
         queries: int,
         theta: Vector | None = None,
         common: float = 0.0,
+        *,
+        mean: ConstantMean = ZERO,
     ) -> "RunBatch":
         """Runs that know one row of each label."""
         splits = [geometry.split for geometry in geometries]
@@ -98,7 +119,7 @@ class RunBatch:
         lines = np.empty((len(geometries), room, geometries[0].lines.shape[1]))
         for r, geometry in enumerate(geometries):
             lines[r, : known.shape[1]] = geometry.lines[known[r]]
-        return cls(geometries, labels, known, left, lines, theta, common)
+        return cls(geometries, labels, known, left, lines, theta, common, mean)
 
     def __len__(self) -> int:
         """The number of runs."""
@@ -147,23 +168,24 @@ class RunBatch:
         known = np.append(self.known, asked, axis=1)
         return replace(self, known=known, left=left)
 
-    def fit(self, infer: Inference, last: "RunFit | None" = None) -> "RunFit":
+    def fit(self, method: Method, last: "RunFit | None" = None) -> "RunFit":
         """What the runs have learnt, started from what they knew one label before.
 
         Paper: App. E.2, Algorithm 1, line 6.
 
         Args:
-            infer: how hyperparameters are dealt with; not asked where they are fixed.
+            method: how the posterior is had.
             last: one label before.
         """
         before, among = None if last is None else last.posterior, self.lines_to(self.known)
         if self.theta is not None:
             variance = np.full(len(self), np.exp(self.theta[0]))
             start = None if before is None else before.start(self.n)
-            return RunFit(self, conditioned(among, self.y, self.link, variance, start))
+            fit = method.fixed(among, self.y, self.link, variance, start, mean=self.mean)
+            return RunFit(self, fit)
         distance = np.array([geometry.usual_distance for geometry in self.geometries])
-        batch = ProblemBatch(among, self.y, distance, self.link, self.common)
-        return RunFit(self, infer(batch, before))
+        batch = ProblemBatch(among, self.y, distance, self.link, self.common, self.mean)
+        return RunFit(self, method.fitted(batch, before))
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,17 +198,41 @@ class RunFit:
     """
 
     runs: RunBatch
-    posterior: BatchPosterior
+    posterior: RunPosterior
 
     def accuracy(self) -> Vector:
         """The share of test rows whose label is predicted, (R,)."""
-        pool = self.runs.geometries[0].lines.shape[0]
-        average = self.posterior.probability(self.runs.lines_to(slice(pool, None)))
+        average = self.posterior.probability(self._test_lines)
         binary = average.shape[1] == 1
-        guess = (average[:, 0] > 0.5).astype(int) if binary else average.argmax(axis=1)  # noqa: PLR2004 - one half
-        return (guess == np.array([geometry.test for geometry in self.runs.geometries])).mean(
-            axis=1
+        return self._right((average[:, 0] > 0.5) if binary else average.argmax(axis=1))  # noqa: PLR2004 - one half
+
+    def drawn_accuracy(self, draws: int, rngs: Sequence[np.random.Generator]) -> Vector:
+        """The same by the average probabilities of draws of the latents under one setting, (R,).
+
+        Args:
+            draws: how many.
+            rngs: where each run draws from.
+        """
+        mean, variance = self.posterior.moments(self._test_lines)
+        guess = np.array(
+            [
+                label_probabilities(latent_draws(m[0], v[0], draws, rng))
+                .mean(axis=0)
+                .argmax(axis=1)
+                for m, v, rng in zip(mean, variance, rngs, strict=True)
+            ]
         )
+        return self._right(guess)
+
+    @property
+    def _test_lines(self) -> Array:
+        """Lines of the test rows."""
+        return self.runs.lines_to(slice(self.runs.geometries[0].lines.shape[0], None))
+
+    def _right(self, guess: Any) -> Vector:  # noqa: ANN401 - codes or truth values
+        """The share of guesses that are right, (R,)."""
+        truth = np.array([geometry.test for geometry in self.runs.geometries])
+        return (guess == truth).mean(axis=1)
 
     def moments(self) -> tuple[Array, Array]:
         """Latent means and variances of the rows left, (R, H, P, m) each."""
@@ -203,6 +249,11 @@ class RunFit:
     def posterior_of(self, r: int) -> Posterior:
         """What one run has learnt, as a posterior of its own that may be asked about any rows."""
         batch, runs, X = self.posterior, self.runs, self.runs.X(r)
+        if isinstance(batch, VariationalPosterior):
+            raise TypeError(
+                "model must be laplace for a strategy that reads joint covariances; got "
+                "variational. Ask by a score of each row alone."
+            )
         kept = np.flatnonzero(batch.credibility[r])
         members = r * batch.credibility.shape[1] + kept
         prior = batch.prior.part(members) if batch.prior is not None else self._fixed_prior
@@ -214,4 +265,4 @@ class RunFit:
     @property
     def _fixed_prior(self) -> RBFPrior:
         """The one setting of all runs."""
-        return RBFPrior.usual(np.asarray(self.runs.theta)[None], self.runs.common)
+        return RBFPrior.usual(np.asarray(self.runs.theta)[None], self.runs.common, self.runs.mean)

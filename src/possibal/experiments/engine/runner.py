@@ -26,6 +26,7 @@ from possibal.experiments.engine.simulation import (
     is_binary,
     simulate,
 )
+from possibal.experiments.recipes import FixedKernel
 from possibal.experiments.results import Results, Run
 from possibal.experiments.spec import PAPER, Experiment
 from possibal.experiments.splits import check
@@ -80,9 +81,15 @@ class ExperimentJob:
         return len(self.strategies) * self.experiment.sizes.runs
 
     @property
+    def kernel(self) -> FixedKernel | None:
+        """The kernel of its recipe, if that fixes it."""
+        return self.experiment.recipe.kernel(len(self.data.labels))
+
+    @property
     def leaks(self) -> bool:
-        """Whether hyperparameters are fitted in advance, to all labels."""
-        return self.experiment.hyperparameters == PAPER and is_binary(self.data)
+        """Whether hyperparameters are known in advance, fitted to all labels or fixed."""
+        fitted = self.experiment.hyperparameters == PAPER and is_binary(self.data)
+        return fitted or self.kernel is not None
 
 
 @dataclass(frozen=True)
@@ -182,7 +189,9 @@ def _fitted_in_advance(
 ) -> dict[str, tuple[float, float]]:
     """Hyperparameters of experiments that have no results file yet and need them in advance."""
     new = {j.experiment.name: j for j in jobs if j.leaks and peek(folder / j.file) is None}
-    found = execute(fit_in_advance, ((one.data, one.experiment.seed) for one in new.values()))
+    found = execute(
+        fit_in_advance, ((one.data, one.experiment.seed, one.kernel) for one in new.values())
+    )
     return dict(zip(new, found, strict=True))
 
 

@@ -8,6 +8,7 @@ number of labels, so that their fits are one batch, however hyperparameters are 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import unwrap
 from pathlib import Path
 from traceback import extract_tb
@@ -19,17 +20,25 @@ import numpy as np
 from possibal.acquisition.registry import STRATEGIES, pick, random
 from possibal.acquisition.scoring import Score, is_local
 from possibal.acquisition.strategy import Strategy, View
-from possibal.arrays import Matrix, Places
+from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.errors import StrategyError
 from possibal.experiments.datasets import Codes, Dataset
-from possibal.experiments.engine.run_batch import Inference, PoolGeometry, RunBatch, RunFit
+from possibal.experiments.engine.drawn_scores import DrawnScore
+from possibal.experiments.engine.fixed_prior import fixed_prior
+from possibal.experiments.engine.run_batch import Method, PoolGeometry, RunBatch, RunFit
+from possibal.experiments.engine.variational_softmax import (
+    variational_conditioned,
+    variational_evidence,
+)
+from possibal.experiments.recipes import FixedKernel
 from possibal.experiments.results import Run
-from possibal.experiments.spec import ENVELOPE, EVIDENCE, PAPER, Experiment
+from possibal.experiments.spec import ENVELOPE, EVIDENCE, LAPLACE, PAPER, VARIATIONAL, Experiment
 from possibal.experiments.splits import random_stream, scaled, split
 from possibal.gp import batch
 from possibal.gp.hyperparameters import COMMON, evidence, problem
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
+from possibal.gp.means import ZERO, ConstantMean
 from possibal.gp.posterior import TrainingData
 from possibal.numerics.linalg import one_thread
 
@@ -38,9 +47,17 @@ _MOST_ROWS = 1000
 
 Names: TypeAlias = Sequence[tuple[str, int]]
 """Strategy and number of each run."""
-INFERENCES: Mapping[str, Inference] = MappingProxyType(
-    {PAPER: batch.evidence, EVIDENCE: batch.evidence, ENVELOPE: batch.envelope}
+_VARIATIONAL = Method(variational_evidence, variational_conditioned)
+METHODS: Mapping[tuple[str, str], Method] = MappingProxyType(
+    {
+        (LAPLACE, PAPER): Method(batch.evidence),
+        (LAPLACE, EVIDENCE): Method(batch.evidence),
+        (LAPLACE, ENVELOPE): Method(batch.envelope),
+        (VARIATIONAL, PAPER): _VARIATIONAL,
+        (VARIATIONAL, EVIDENCE): _VARIATIONAL,
+    }
 )
+"""By model and hyperparameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +81,27 @@ class SimulationTask:
         """Labels known before the first question: one of each."""
         return len(np.unique(self.data.y))
 
+    @cached_property
+    def mean(self) -> ConstantMean:
+        """Prior mean of every row: zero unless the recipe has another."""
+        kernel = self.experiment.recipe.kernel(len(self.data.labels))
+        return ZERO if kernel is None else fixed_prior(kernel, self.data).mean
 
-def fit_in_advance(data: Dataset, seed: int) -> tuple[float, float]:
+
+def fit_in_advance(
+    data: Dataset, seed: int, kernel: FixedKernel | None = None
+) -> tuple[float, float]:
     """The setting of largest evidence given all labels of a set, or those of a thousand rows.
 
     Paper: App. E.3, "calculated in advance": from labels that nobody has asked for yet.
+
+    Args:
+        data: the set.
+        seed: which rows are taken of more than a thousand.
+        kernel: of the recipe, if that fixes it; then nothing is searched for.
     """
+    if kernel is not None:
+        return fixed_prior(kernel, data).theta
     rows = np.arange(len(data.y))
     if len(rows) > _MOST_ROWS:
         rows = np.sort(random_stream(seed, 0, "in advance").permutation(rows)[:_MOST_ROWS])
@@ -124,17 +156,27 @@ def _simulate_batch(
     theta = None if task.theta is None else np.array(task.theta)
     queries = task.experiment.sizes.queries
     common = 0.0 if task.experiment.hyperparameters == PAPER else COMMON  # the paper has none
-    runs = RunBatch.at_start(geometries, len(task.data.labels), queries, theta, common)
-    infer, fit = INFERENCES[task.experiment.hyperparameters], None
+    labels = len(task.data.labels)
+    runs = RunBatch.at_start(geometries, labels, queries, theta, common, mean=task.mean)
+    method, fit = METHODS[task.experiment.model, task.experiment.hyperparameters], None
     accuracy = np.empty((len(names), queries + 1))
     for step in range(queries + 1):
-        fit = runs.fit(infer, fit)  # line 6
-        accuracy[:, step] = fit.accuracy()  # line 14, after every answer
+        fit = runs.fit(method, fit)  # line 6
+        accuracy[:, step] = _accuracy(task, names, fit)  # line 14, after every answer
         if step < queries:
             runs = runs.with_labels(_choices(task, names, fit))  # lines 7 to 11
     asked = [g.split.pool[k[-queries:]] for g, k in zip(geometries, runs.known, strict=True)]
     lines = zip(names, asked, accuracy, strict=True)
     return [Run(strategy, run, rows, line) for (strategy, run), rows, line in lines]
+
+
+def _accuracy(task: SimulationTask, names: Names, fit: RunFit) -> Vector:
+    """Accuracy of each run on its test rows, as the recipe predicts them."""
+    draws = task.experiment.recipe.label_draws
+    if not draws or is_binary(task.data):
+        return fit.accuracy()
+    rngs = [random_stream(task.experiment.seed, run, f"test {fit.runs.n}") for _, run in names]
+    return fit.drawn_accuracy(draws, rngs)
 
 
 def _choices(task: SimulationTask, names: Names, fit: RunFit) -> Places:
@@ -153,6 +195,9 @@ def _choices(task: SimulationTask, names: Names, fit: RunFit) -> Places:
         for s in members.tolist():
             if _is_ours(strategy):
                 places[s] = strategy(fit.belief(s, mean[s], variance[s])).argmax()
+            elif isinstance(strategy, DrawnScore):
+                rng = _generator(task, names[s][1], fit.runs.n)
+                places[s] = strategy.place(mean[s, 0], variance[s, 0], rng)
             elif strategy is STRATEGIES["random"]:  # needs no posterior, which takes time to make
                 rng = _generator(task, names[s][1], fit.runs.n)
                 places[s] = random(mean[s, 0, 0], variance[s, 0, 0], rng=rng).argmax()
