@@ -23,21 +23,26 @@ from possibal.gp.rbf import RBFPrior
 from possibal.numerics.batched import Batched
 from possibal.numerics.batched_bfgs import maximize
 
-DRAWS = 64
+DRAWS = 128
 """Quasi-random draws of the latents of a row; half of them mirror the others."""
-STEP = 0.6
-"""Share of the way to the next fixed-point estimate: the whole way may swing about two labels."""
-CLOSE, MOST_STEPS = 1e-4, 200
-"""A change of latents, relative to the largest, that ends the iteration; steps that end it, too."""
+STEP, PATIENCE = 0.6, 40
+"""Share of the way to the next fixed-point estimate, which the whole way might swing about; and
+after how many steps it is lessened."""
+CLOSE, LEVEL, MOST_STEPS = 1e-4, 1e-3, 300
+"""The change of latents, relative to the largest, and the slope that end the iteration; and steps
+that end it anyway."""
 _FLOOR = 1e-13
 """A variance below this share of the prior's is rounding."""
 
 
 @functools.cache
 def standard_draws(latents: int) -> Array:
-    """Standard normal draws of the latents of a row, (D, latents, 1): Sobol' points, mirrored."""
-    points = qmc.Sobol(latents, rng=np.random.default_rng(0)).random(DRAWS // 2)
-    half = ndtri(points)
+    """Standard normal draws of the latents of a row, (D, 1, latents, 1).
+
+    Sobol' points, mirrored, and turned so that their covariance is the identity.
+    """
+    half = ndtri(qmc.Sobol(latents, rng=np.random.default_rng(0)).random(DRAWS // 2))
+    half = np.linalg.solve(np.linalg.cholesky(half.T @ half / len(half)), half.T).T
     return np.concatenate([half, -half])[:, None, :, None]
 
 
@@ -121,15 +126,18 @@ def fixed_point(K: Array, y: Array, level: Array, sites: Sites) -> tuple[Sites, 
     b, w = sites.b.copy(), sites.w.copy()
     here = np.arange(len(y))
     last = Marginals.of(K, sites)
-    for _ in range(MOST_STEPS):
+    for step in range(MOST_STEPS):
+        share = STEP / (1 + step // PATIENCE)
         p = softmax(last.latents(level), axis=2)
         now = p.mean(axis=0)
         w_next, gradient = now - (p * p).mean(axis=0), y[here] - now
-        b[here] += STEP * (w_next * last.mean + gradient - b[here])
-        w[here] += STEP * (w_next - w[here])
+        centred = last.mean - last.mean.mean(axis=1, keepdims=True)
+        b[here] += share * (w_next * centred + gradient - b[here])
+        w[here] += share * (w_next - w[here])
         found = Marginals.of(K[here], Sites(b[here], w[here]))
         moved = np.abs(found.mean - last.mean).max(axis=(1, 2))
-        far = moved > CLOSE * (1.0 + np.abs(found.mean).max(axis=(1, 2)))
+        residual = np.abs(last.a - gradient).max(axis=(1, 2))
+        far = (moved > CLOSE * (1.0 + np.abs(found.mean).max(axis=(1, 2)))) | (residual > LEVEL)
         here, last = here[far], found.part(np.flatnonzero(far))
         if not len(here):
             break
