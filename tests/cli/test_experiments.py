@@ -8,7 +8,15 @@ import pytest
 import possibal
 from possibal.cli import main
 from possibal.experiments.datasets import DATASETS
-from possibal.experiments.spec import HYPERPARAMETERS, PROTOCOLS, REFEREES, TABLE_3, WHAT
+from possibal.experiments.recipes import RECIPES, TESTED
+from possibal.experiments.spec import (
+    HYPERPARAMETERS,
+    MODELS,
+    PROTOCOLS,
+    REFEREES,
+    TABLE_3,
+    WHAT,
+)
 
 SMALL = ("--datasets", "wine", "--runs", "1", "--jobs", "1")
 HERE = {**os.environ, "PYTHONPATH": str(Path(possibal.__file__).parents[1])}
@@ -66,7 +74,8 @@ def test_help_says_what_every_word_means(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")
     assert main.main(["reproduce", "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    for known in (WHAT, PROTOCOLS, HYPERPARAMETERS):
+    recipes = {name: one.about for name, one in RECIPES.items()}
+    for known in (WHAT, PROTOCOLS, HYPERPARAMETERS, MODELS, TESTED, recipes):
         for word, meaning in known.items():
             assert f"{word}: {meaning}" in shown
     for name in TABLE_3:
@@ -90,6 +99,33 @@ def test_a_table_is_reproduced_from_the_command_line(capsys):
     assert not told
     assert "Written to a/b: table1.csv, table1.md" in shown
     assert names("a/b") == ["rows", "table1.csv", "table1.md"]
+
+
+def test_a_recipe_is_recorded_with_its_rows_and_another_has_rows_of_its_own(capsys):
+    line = ["reproduce", "table1", *SMALL, "--out", "a"]
+    assert main.main([*line, "--recipe", "published"]) == 0
+    (rows,) = Path("a/rows").glob("*.csv")
+    assert rows.name == "wine-paper-paper-published.csv"
+    assert '"recipe": {"name": "published"' in rows.read_text().splitlines()[0]
+    assert main.main(line) == 0
+    assert len([*Path("a/rows").glob("*.csv")]) == 2
+    capsys.readouterr()
+
+
+def test_tested_before_the_last_answer_needs_no_new_rows(capsys):
+    line = ["reproduce", "table1", *SMALL, "--out", "a"]
+    assert main.main(line) == 0
+    before = {name: Path("a/rows", name).read_bytes() for name in names("a/rows")}
+    assert main.main([*line, "--tested", "before-last-answer"]) == 0
+    assert {name: Path("a/rows", name).read_bytes() for name in names("a/rows")} == before
+    assert "Time: a step" in capsys.readouterr().out
+
+
+def test_the_variational_model_runs_from_the_command_line(capsys):
+    line = ["reproduce", "table1", "--datasets", "iris", "--runs", "1", "--jobs", "1"]
+    assert main.main([*line, "--model", "variational", "--out", "a"]) == 0
+    assert "iris-paper-paper-variational.csv" in names("a/rows")
+    capsys.readouterr()
 
 
 def test_quick_runs_a_few_and_writes_where_nobody_said(capsys):
@@ -173,6 +209,9 @@ def test_a_strategy_that_fails_is_told_in_one_line(capsys):
         ("reproduce table1 --strategy no_such:f", "strategy must name a module that can be"),
         ("reproduce table1 --protocol heldout", "got 'heldout'. Did you mean 'held-out'?"),
         ("reproduce table1 --hyperparameters evidenc", "Did you mean 'evidence'?"),
+        ("reproduce table1 --recipe theirs", "recipe must be one of 'ours', 'published'; got"),
+        ("reproduce table1 --model exact", "model must be one of 'laplace', 'variational'; got"),
+        ("reproduce table1 --tested never", "tested must be one of 'after-last-answer', "),
         ("reproduce table1 --runs 0", "runs must be at least 1; got 0."),
         ("reproduce table1 --runs few", "'--runs'"),
         ("reproduce table1 --seed -1", "seed must be at least 0; got -1."),

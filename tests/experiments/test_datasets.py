@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from possibal.experiments import datasets
-from possibal.experiments.datasets import DATASETS, SOURCES, Dataset, load
+from possibal.experiments.datasets import (
+    DATASETS,
+    PUBLISHED_LABELS,
+    SOURCES,
+    Dataset,
+    coded_one,
+    load,
+)
 
 # Rows, columns and rows per label, as UCI and OpenML give them.
 FACTS = {
@@ -201,3 +208,25 @@ def test_an_unknown_name_is_refused_and_the_nearest_offered(name, remedy):
 def test_a_negative_seed_is_refused():
     with pytest.raises(ValueError, match=r"^seed must be at least 0; got -1\. Use 0 or"):
         load("fri", -1)
+
+
+# ---------------------------------------------------------------- codes
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("sonar", "Rock"),
+        ("wine", "class 2"),
+        ("breast", "malignant"),
+        ("ionosphere", "good"),
+        ("fri", "P"),
+        ("vehicle", "bus"),
+        ("block-center", "right"),
+    ],
+)
+def test_an_encoder_by_the_alphabet_codes_this_label_as_one(name, label):
+    data = load(name)
+    assert data.labels[coded_one(data)] == label
+
+
+def test_published_labels_are_of_sets_with_two():
+    assert {len(load(name).labels) for name in PUBLISHED_LABELS} == {2}

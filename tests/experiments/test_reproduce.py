@@ -1,10 +1,13 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from possibal.acquisition.registry import STRATEGIES
 from possibal.experiments import reproduce
+from possibal.experiments.engine.drawn_scores import DrawnScore
+from possibal.experiments.recipes import AFTER, BEFORE, PUBLISHED
 from possibal.experiments.reporting.timing import SCORES, Cost
 from possibal.experiments.reproduce import (
     SETS,
@@ -223,3 +226,71 @@ def test_only_what_is_asked_is_worked_out_and_only_once(monkeypatch):
     one = found("table1")
     assert [*one.tables] == [*one.tables] == ["table1"]
     assert made == ["table1"]
+
+
+# ---------------------------------------------------------------- recipes and models
+def test_the_published_recipe_asks_by_its_own_scores_and_tests_before_the_last_answer():
+    wine, iris = reproduction_jobs(ReproduceRequest("table1", ("wine", "iris"), recipe="published"))
+    assert wine.experiment.recipe is iris.experiment.recipe is PUBLISHED
+    assert wine.experiment.tested == BEFORE
+    assert wine.file == "wine-paper-paper-published.csv"
+    drawn = {
+        n for job in (wine, iris) for n, s in job.strategies.items() if isinstance(s, DrawnScore)
+    }
+    assert drawn == {"bald", "least_confidence", "margin", "entropy"}
+    assert wine.strategies["necessity"] is STRATEGIES["necessity"]
+
+
+def test_when_a_model_is_tested_can_be_told_for_any_recipe():
+    (one,) = reproduction_jobs(ReproduceRequest("table1", ("wine",), tested=BEFORE))
+    assert one.experiment == replace(experiment("wine"), tested=BEFORE)
+    (one,) = reproduction_jobs(
+        ReproduceRequest("table1", ("wine",), recipe="published", tested=AFTER)
+    )
+    assert one.experiment.tested == AFTER
+
+
+def test_the_variational_model_is_for_the_sets_with_three_labels():
+    asked = ReproduceRequest("table1", model="variational")
+    assert asked.sets == ("thyroid", "iris", "seismic")
+    assert {job.experiment.model for job in reproduction_jobs(asked)} == {"variational"}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"recipe": "publised"}, r"recipe must be one of .*Did you mean 'published'\?$"),
+        ({"model": "laplac"}, r"model must be one of .*Did you mean 'laplace'\?$"),
+        ({"tested": "later"}, "tested must be one of 'after-last-answer', "),
+        (
+            {"recipe": "published", "hyperparameters": "envelope"},
+            "hyperparameters must be left out with recipe published, which fixes them; got",
+        ),
+        (
+            {"model": "variational", "datasets": ("wine",)},
+            "datasets must be one of 'thyroid', 'iris', 'seismic'; got 'wine'",
+        ),
+        (
+            {"model": "variational", "what": "table2"},
+            "what must be another with model variational, .*; got 'table2'",
+        ),
+        (
+            {"model": "variational", "hyperparameters": "envelope"},
+            "hyperparameters must be another with model variational, .*; got 'envelope'",
+        ),
+        (
+            {"model": "variational", "own": ("herding",)},
+            "strategy must be another with model variational, .*; got 'herding'",
+        ),
+    ],
+)
+def test_settings_that_exclude_each_other_are_refused(given, words):
+    with pytest.raises(ValueError, match=f"^{words}"):
+        ReproduceRequest(**given)
+
+
+def test_the_report_says_which_recipe_and_model_were_run():
+    about = found("all").about()
+    assert about["Recipe"].startswith("ours: hyperparameters of largest evidence")
+    assert about["Model"].startswith("laplace: ")
+    assert about["Tested"].startswith("after-last-answer: ")

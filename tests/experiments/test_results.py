@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.integrate import trapezoid
 
+from possibal.experiments.recipes import BEFORE
 from possibal.experiments.results import Results, Run
 from possibal.experiments.spec import Experiment, Sizes
 
@@ -64,3 +67,11 @@ def test_the_area_of_a_constant_accuracy_is_that_accuracy(level):
 def test_no_runs_make_no_lines():
     assert results(()).accuracy == {}
     assert results(()).final == results(()).area == {}
+
+
+def test_tested_before_the_last_answer_the_curves_end_one_answer_earlier():
+    before = replace(EXPERIMENT, tested=BEFORE)
+    found = Results.of(before, 2, (run_of(key) for key in LINES))
+    assert found.final["necessity"].tolist() == [0.6, 0.8]
+    np.testing.assert_allclose(found.area["random"], [0.5, 0.3], rtol=1e-14)
+    assert found.start == 2

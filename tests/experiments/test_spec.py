@@ -4,12 +4,14 @@ import pytest
 
 from possibal.acquisition.registry import STRATEGIES
 from possibal.experiments.datasets import DATASETS, load
+from possibal.experiments.recipes import BEFORE, PUBLISHED
 from possibal.experiments.spec import (
     BINARY,
     HYPERPARAMETERS,
     MULTICLASS,
     PROTOCOLS,
     TABLE_3,
+    VARIATIONAL,
     WHAT,
     Experiment,
     Sizes,
@@ -111,6 +113,25 @@ def test_what_an_experiment_is_called_tells_its_files_apart():
     names = {experiment("iris", p, h).name for p in PROTOCOLS for h in HYPERPARAMETERS}
     assert len(names) == len(PROTOCOLS) * len(HYPERPARAMETERS) == 6
     assert experiment("iris", "held-out", "envelope").name == "iris-held-out-envelope"
+
+
+def test_recipe_and_model_have_files_of_their_own_but_not_when_a_model_is_tested():
+    one = experiment("iris")
+    assert replace(one, recipe=PUBLISHED).name == "iris-paper-paper-published"
+    assert replace(one, model=VARIATIONAL).name == "iris-paper-paper-variational"
+    assert replace(one, tested=BEFORE).name == one.name  # its rows are the same
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("model", "laplas", "model must be one of 'laplace', 'variational'; got 'laplas'."),
+        ("tested", "before", "tested must be one of 'after-last-answer', 'before-last-answer'; "),
+    ],
+)
+def test_an_unknown_model_or_time_is_refused(name, value, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}"):
+        replace(experiment("iris"), **{name: value})
 
 
 def test_another_number_of_runs_changes_nothing_else():

@@ -68,3 +68,9 @@ def test_the_columns_of_a_set_may_have_any_unit():
     data = load("wine")
     other = replace(data, X=data.X * 1000.0)
     assert fixed_prior(PLAIN, other).theta == pytest.approx(fixed_prior(PLAIN, data).theta)
+
+
+def test_rows_of_a_block_do_not_shrink_the_length_scale():
+    data = load("block-corner")
+    every = replace(data, block=np.empty(0, dtype=np.intp))
+    assert fixed_prior(PLAIN, data).theta[1] > 1.0 + fixed_prior(PLAIN, every).theta[1]

@@ -22,8 +22,9 @@ from possibal.experiments.engine.results_file import (
     opened,
     peek,
 )
+from possibal.experiments.recipes import PUBLISHED
 from possibal.experiments.results import Run
-from possibal.experiments.spec import ENVELOPE, HELD_OUT, PAPER, Experiment, Sizes
+from possibal.experiments.spec import ENVELOPE, HELD_OUT, PAPER, VARIATIONAL, Experiment, Sizes
 
 DATA = load("wine")
 QUERIES = 2
@@ -304,6 +305,8 @@ def changed(**what):
         (changed(seed=8), "seed 7, now 8"),
         (changed(protocol=HELD_OUT), "protocol paper, now held-out"),
         (changed(hyperparameters=ENVELOPE), "hyperparameters paper, now envelope"),
+        (changed(recipe=PUBLISHED), "recipe {'name': 'ours', "),
+        (changed(model=VARIATIONAL), "model laplace, now variational"),
         (changed(sizes=Sizes(2, 3, 10, 5)), "queries 2, now 3"),
         (changed(sizes=Sizes(2, 2, 11, 5)), "pool 10, now 11"),
         (changed(sizes=Sizes(2, 2, 10, 6)), "test 5, now 6"),

@@ -1,4 +1,5 @@
 import sys
+from dataclasses import replace
 from textwrap import dedent
 
 import numpy as np
@@ -13,6 +14,8 @@ from possibal.errors import StrategyError
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.experiments.datasets import SOURCES, Dataset, load
 from possibal.experiments.engine import simulation
+from possibal.experiments.engine.drawn_scores import drawn_scores
+from possibal.experiments.engine.fixed_prior import fixed_prior
 from possibal.experiments.engine.simulation import (
     SimulationTask,
     campaign_seed,
@@ -21,7 +24,8 @@ from possibal.experiments.engine.simulation import (
     labelled,
     simulate,
 )
-from possibal.experiments.spec import HYPERPARAMETERS, MODELS, Experiment, Sizes
+from possibal.experiments.recipes import PUBLISHED, FixedKernel
+from possibal.experiments.spec import HYPERPARAMETERS, MODELS, Experiment, Sizes, strategies
 from possibal.experiments.splits import random_stream, scaled, split
 from possibal.experiments.strategies import resolve_strategy as found
 from possibal.gp import batch
@@ -463,3 +467,70 @@ def test_every_choice_of_hyperparameters_has_its_inference():
     assert fitted["paper"] is fitted["evidence"] is batch.evidence
     assert fitted["envelope"] is batch.envelope
     assert {model for model, _ in simulation.METHODS} == set(MODELS)
+
+
+# ---------------------------------------------------------------- recipes and models
+def published_task(name, sizes=SIZES):
+    data = load(name)
+    experiment = Experiment(name, "paper", "paper", sizes, seed=3, recipe=PUBLISHED)
+    usual = {one: STRATEGIES[one] for one in strategies(name)}
+    chosen = usual | drawn_scores(PUBLISHED, len(data.labels))
+    theta = fit_in_advance(data, 3, PUBLISHED.kernel(len(data.labels)))
+    return SimulationTask(experiment, data, chosen, theta)
+
+
+@each_set
+def test_runs_of_a_recipe_are_the_same_alone_and_in_company(name):
+    task = published_task(name)
+    names = [(one, run) for run in RUNS for one in task.strategies]
+    for one in simulate(task, names):
+        assert_same(one, trail(task, one.strategy, one.run))
+        assert len(set(one.rows.tolist())) == SIZES.queries
+
+
+def test_the_hyperparameters_of_a_recipe_are_its_own():
+    data = load("wine")
+    prior = fixed_prior(PUBLISHED.binary, data)
+    assert fit_in_advance(data, 0, PUBLISHED.binary) == prior.theta
+    assert published_task("wine").mean == prior.mean
+    assert published_task("iris").mean.is_zero
+    assert task_of("wine", "fixed").mean.is_zero
+
+
+def test_far_from_all_labels_the_mean_predicts_the_label_coded_one():
+    narrow = replace(PUBLISHED, binary=FixedKernel(15.0, 1e-3, 0.3))
+    task = published_task("wine")
+    data = task.data
+    experiment = replace(task.experiment, recipe=narrow)
+    theta = fit_in_advance(data, 3, narrow.binary)
+    one = trail(SimulationTask(experiment, data, task.strategies, theta), "random")
+    test = split(experiment, data, 0).test
+    assert one.accuracy[0] == pytest.approx(np.mean(data.y[test] == 1), abs=0.1)
+
+
+def test_predictions_of_three_labels_are_by_draws():
+    task = published_task("iris")
+    exact = replace(task.experiment, recipe=replace(PUBLISHED, label_draws=0))
+    other = SimulationTask(exact, task.data, task.strategies, task.theta)
+    one, two = trail(task, "necessity"), trail(other, "necessity")
+    np.testing.assert_array_equal(one.rows, two.rows)
+    assert not np.array_equal(one.accuracy, two.accuracy)
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_the_variational_model_asks_and_learns(fixed):
+    experiment = Experiment("iris", "paper", "paper", SIZES, seed=3, model="variational")
+    chosen = {one: STRATEGIES[one] for one in strategies("iris")}
+    task = SimulationTask(experiment, load("iris"), chosen, THETA if fixed else None)
+    runs = simulate(task, [(one, 0) for one in chosen])
+    for one in runs:
+        assert len(set(one.rows.tolist())) == SIZES.queries
+        assert np.all((one.accuracy >= 0) & (one.accuracy <= 1))
+    assert_same(runs[0], trail(task, runs[0].strategy))
+
+
+def test_the_variational_model_has_no_joint_covariances():
+    experiment = Experiment("iris", "paper", "paper", SIZES, seed=3, model="variational")
+    task = SimulationTask(experiment, load("iris"), {"herding": STRATEGIES["herding"]})
+    with pytest.raises(TypeError, match=r"^model must be laplace for a strategy .*; got"):
+        trail(task, "herding")

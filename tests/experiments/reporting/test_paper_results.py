@@ -1,3 +1,5 @@
+import hashlib
+
 import numpy as np
 import pytest
 from scipy.stats import rankdata
@@ -70,6 +72,46 @@ def test_nobody_can_write_into_a_table():
     for table in (TABLE_1, TABLE_1["sonar"], TABLE_2, TABLE_2["area"]):
         with pytest.raises(TypeError):
             table["random"] = 1
+
+
+def printed():
+    """Every number of Table 1 as the paper prints it, in its order of sets and strategies."""
+    return "\n".join(
+        f"{dataset} {strategy} {q.median:.3f} {q.low:.3f} {q.high:.3f}"
+        for dataset, table in TABLE_1.items()
+        for strategy, q in table.items()
+    )
+
+
+def test_no_digit_of_table_1_has_changed():
+    assert len(printed().split()) == 64 * 5
+    digest = hashlib.sha256(printed().encode()).hexdigest()
+    assert digest == "65b7f07e11b33e1a6808c86936fdaeae36ddc0d91e3b4bcaf5465ed7e9bbe596"
+
+
+@pytest.mark.parametrize(
+    ("dataset", "strategy", "quartiles"),
+    [
+        ("sonar", "uncertainty", (0.825, 0.800, 0.850)),
+        ("wine", "necessity", (0.988, 0.981, 0.988)),
+        ("breast", "latent_entropy", (0.950, 0.943, 0.953)),
+        ("ionosphere", "bald", (0.810, 0.790, 0.820)),
+        ("fri", "least_confidence", (0.873, 0.859, 0.888)),
+        ("vehicle", "random", (0.890, 0.866, 0.905)),
+        ("block-center", "bald", (0.925, 0.910, 0.940)),
+        ("block-corner", "random", (0.758, 0.611, 0.824)),
+        ("thyroid", "margin", (0.920, 0.890, 0.930)),
+        ("iris", "entropy", (0.930, 0.920, 0.950)),
+        ("seismic", "uncertainty", (0.925, 0.904, 0.934)),
+    ],
+)
+def test_cells_are_those_of_the_paper(dataset, strategy, quartiles):
+    assert TABLE_1[dataset][strategy] == Quartiles(*quartiles)
+
+
+def test_no_digit_of_table_2_has_changed():
+    assert list(TABLE_2["final"].values()) == [5.12, 2.12, 4.50, 3.75, 2.00, 1.37]
+    assert list(TABLE_2["area"].values()) == [5.25, 2.25, 3.50, 5.04, 2.29, 1.95]
 
 
 # ---------------------------------------------------------------- quartiles
