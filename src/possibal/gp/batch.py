@@ -16,6 +16,7 @@ from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp.curvature import Observations, SoftmaxCurvature
 from possibal.gp.hyperparameters import (
     FAR,
+    FEWEST_SCREENED,
     LEAST_CREDIBLE,
     NEAR,
     Hyperprior,
@@ -297,13 +298,15 @@ def _best_rungs(batch: ProblemBatch, tempering: float) -> Rungs:
     Labels are first read as numbers; see :func:`possibal.gp.hyperparameters.promising`.
     """
     belief, R, near, F = batch.hyperprior, len(batch), len(NEAR), len(FAR)
+    found = Rungs(belief.centre.copy(), np.full(R, -np.inf), np.zeros_like(batch.y))
+    if batch.n < FEWEST_SCREENED:
+        return found
     ladder = belief.ladder(np.append(NEAR, FAR))
     K = RBFPrior.usual(ladder, batch.common).covariances(batch.squares)[:, None]
     y = np.repeat(batch.y, near + F, axis=0)
     heights = label_regression_evidence(K, y, np.ones((1, batch.n)))
     score = (tempering * heights + belief.log(ladder)).reshape(R, near + F)
     is_promising = score[:, near:] > score[:, :near].max(axis=1, keepdims=True)
-    found = Rungs(belief.centre.copy(), np.full(R, -np.inf), np.zeros_like(batch.y))
     some = np.flatnonzero(is_promising.any(axis=1))
     if len(some):
         part = batch.part(some)

@@ -41,8 +41,8 @@ STAR_RADIUS = 1.25
 """How many standard deviations the settings of an envelope lie off the centre."""
 NEAR, FAR = np.array([0.4, 0.7, 1.25]), np.array([0.05, 0.08, 0.125, 0.2, 2.0])
 """Ladder of length-scales, as shares of the usual distance: within the star, and beyond it."""
-MOST_SCREENED = 1000
-"""Labels that the ladder is climbed with at most."""
+FEWEST_SCREENED, MOST_SCREENED = 10, 400
+"""Labels that the ladder is climbed with: fewer say too little of a length-scale."""
 LEAST_CREDIBLE = 1e-3
 """Settings less credible than this are left out of an envelope: they raise no doubt above it."""
 MOST_NUMBERS = 5_000_000
@@ -413,7 +413,7 @@ def promising(problem: InferenceProblem) -> Matrix:
     settings = belief.ladder(np.append(NEAR, FAR))
     if belief.is_beyond(given[None])[0]:
         settings = np.vstack([settings, given])
-    if not n or (settings == settings[0]).all():
+    if n < FEWEST_SCREENED or (settings == settings[0]).all():
         return settings[:0]
     data = problem.data
     if n > MOST_SCREENED:
