@@ -8,17 +8,20 @@ degree c, the squared radius is 2 (log c - log(1 - level)), and below zero the s
 from numbers import Real
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, logsumexp, ndtri, softmax, wrightomega
 
-from possibal.arrays import Array, Matrix, Vector
+from possibal.arrays import Array, Matrix, Places, Vector
 
 _CHUNK = 200_000
 """Numbers worked on at once."""
 _HALVINGS = 80
 """Steps by which any bracket shrinks to rounding, and half of them one of known size."""
+_SMALLEST = 1e-200
+"""A squared radius below this is none."""
 _GOLDEN = (5.0**0.5 - 1.0) / 2.0
 _SECTIONS = 40
-"""Golden sections: an optimum is flat, so that half the digits of its place give all of its value."""
+"""Golden sections: an optimum is flat, so half the digits of its place give all of its value."""
 _CLIMBS, _SETTLED = 1000, 1e-14
 """Steps of the climb to the least probability at most, and the gain at which it ends."""
 
@@ -49,32 +52,35 @@ def checked_level(level: object) -> float:
 # ---------------------------------------------------------------- labels
 
 
-def softmax_range(mean: Matrix, variance: Matrix, radius2: float) -> tuple[Matrix, Matrix]:
-    """Least and largest probability of each label over a credible set of independent latents.
+def softmax_range(
+    mean: Matrix, variance: Matrix, radius2: ArrayLike, label: Places
+) -> tuple[Vector, Vector]:
+    """Least and largest probability of one label over credible sets of independent latents.
 
     Paper: Sec. 4.2, the latents of a softmax; the range is ours.
 
     Args:
         mean: (m, C).
         variance: (m, C), positive.
-        radius2: squared radius of the set, not negative.
+        radius2: squared radius of each set, not negative; a number or (m,).
+        label: (m,), the place of the label.
 
     Returns:
-        (m, C) each.
+        (m,) each.
     """
     m, C = mean.shape
-    low, high = np.empty((m, C)), np.empty((m, C))
+    low, high, radius = np.empty(m), np.empty(m), np.broadcast_to(radius2, (m,))
     rows = max(1, _CHUNK // (C * C))
     for start in range(0, m, rows):
         part = slice(start, start + rows)
-        for label in range(C):
-            mu, sigma2 = (np.roll(x[part], -label, axis=1) for x in (mean, variance))
-            high[part, label] = _largest(mu, sigma2, radius2)
-            low[part, label] = _least(mu, sigma2, radius2)
+        turned = (label[part, None] + np.arange(C)) % C  # the label first
+        mu, sigma2 = (np.take_along_axis(x[part], turned, axis=1) for x in (mean, variance))
+        high[part] = _largest(mu, sigma2, radius[part, None])
+        low[part] = _least(mu, sigma2, radius[part, None])
     return low, high
 
 
-def _largest(mu: Matrix, sigma2: Matrix, radius2: float) -> Vector:
+def _largest(mu: Matrix, sigma2: Matrix, radius2: Matrix) -> Vector:
     """Largest probability of the first label over the ellipsoid, (m,).
 
     It is largest where the log of the sum of the rivals' odds is least, which is convex. There the
@@ -83,63 +89,67 @@ def _largest(mu: Matrix, sigma2: Matrix, radius2: float) -> Vector:
     on the ellipsoid is the one unknown; the distance grows with it.
     """
     lead, rivals, spread, s2 = mu[:, :1], mu[:, 1:], sigma2[:, :1], sigma2[:, 1:]
-    top = rivals.max(axis=1, keepdims=True)
-    log_scale, r = np.log(s2) + rivals - top, np.sqrt(radius2)
-    if not r:
-        return _first_probability(mu)
-
-    def lowered(log_a: Matrix) -> Matrix:
-        return np.asarray(wrightomega(log_scale + log_a), dtype=float)
-
-    def distance(log_a: Matrix) -> tuple[Matrix, Matrix]:
-        """Logarithm of the distance as a share of the radius, and its slope."""
-        w = lowered(log_a)
-        steep = w / (1.0 + w)
-        t, dt = (w / s2).sum(axis=1, keepdims=True), (steep / s2).sum(axis=1, keepdims=True)
-        square = spread * t * t + (w * w / s2).sum(axis=1, keepdims=True)
-        slope = spread * t * dt + (w * steep / s2).sum(axis=1, keepdims=True)
-        return 0.5 * np.log(square / radius2), slope / square
-
-    flat = np.exp(rivals - top)  # W(x) <= x and w_k <= r sd_k give a bracket
-    slope2 = spread * flat.sum(axis=1, keepdims=True) ** 2
-    slope2 = slope2 + (s2 * flat * flat).sum(axis=1, keepdims=True)
+    flat = np.exp(rivals - rivals.max(axis=1, keepdims=True))
+    log_scale = np.log(s2) + rivals - rivals.max(axis=1, keepdims=True)
+    r = np.sqrt(np.maximum(radius2, _SMALLEST))
+    slope2 = spread * _sums(flat) ** 2 + _sums(s2 * flat * flat)
+    reach = r * np.sqrt(s2)  # W(x) <= x and w_k <= r sd_k give a bracket of log a
     low = np.log(r) - 0.5 * np.log(slope2)
-    reach = r * np.sqrt(s2)
     high = (np.log(reach) + reach - log_scale).min(axis=1, keepdims=True)
     log_a = 0.5 * (low + high)
     for _ in range(_HALVINGS):
-        off, slope = distance(log_a)
+        log_length, slope = _length(_omega(log_scale + log_a), spread, s2)
+        off = log_length - np.log(r)
         if (np.abs(off) <= _SETTLED).all():
             break
         low, high = np.where(off < 0, log_a, low), np.where(off < 0, high, log_a)
         step = log_a - off / slope  # Newton's, unless it leaves the bracket
         log_a = np.where((low < step) & (step < high), step, 0.5 * (low + high))
-    w = lowered(log_a)
-    raised = lead + spread * (w / s2).sum(axis=1, keepdims=True)
-    return _first_probability(np.concatenate([raised, rivals - w], axis=1))
+    w = _omega(log_scale + log_a)
+    raised = lead + spread * _sums(w / s2)
+    return np.exp(-np.logaddexp(0.0, logsumexp(rivals - w, axis=1) - raised[:, 0]))
 
 
-def _least(mu: Matrix, sigma2: Matrix, radius2: float) -> Vector:
+def _omega(log_x: Matrix) -> Matrix:
+    """Lambert's W of the exponential of log_x."""
+    return np.asarray(wrightomega(log_x), dtype=np.float64)
+
+
+def _sums(x: Matrix) -> Matrix:
+    """Sum of each line, (m, 1)."""
+    return x.sum(axis=1, keepdims=True)
+
+
+def _length(w: Matrix, spread: Matrix, s2: Matrix) -> tuple[Matrix, Matrix]:
+    """Log distance of the latents that w makes from the centre, and its slope by log a."""
+    steep = w / (1.0 + w)
+    t, dt = _sums(w / s2), _sums(steep / s2)
+    square = spread * t * t + _sums(w * w / s2)
+    return 0.5 * np.log(square), (spread * t * dt + _sums(w * steep / s2)) / square
+
+
+def _least(mu: Matrix, sigma2: Matrix, radius2: Matrix) -> Vector:
     """Least probability of the first label over the ellipsoid, (m,).
 
     The log of the sum of the rivals' odds is convex, so each step to where its tangent is largest
     raises it. It may have several peaks, each with at most one rival that is raised beyond all
     proportion: the climb begins at every rival and at all of them together, and the best counts.
     """
-    C = mu.shape[1]
-    starts = [np.eye(C)[k] for k in range(1, C)]
-    odds = np.concatenate([np.zeros((len(mu), 1)), softmax(mu[:, 1:], axis=1)], axis=1)
-    peaks = [_climbed(mu, sigma2, radius2, start + 0.0 * odds) for start in [*starts, odds]]
-    return np.exp(-np.logaddexp(0.0, np.max(peaks, axis=0)))
+    m, C = mu.shape
+    together = np.concatenate([np.zeros((m, 1)), softmax(mu[:, 1:], axis=1)], axis=1)
+    starts = np.concatenate([np.repeat(np.eye(C)[1:], m, axis=0), together])
+    each = [np.tile(x, (C, 1)) for x in (mu, sigma2, np.sqrt(radius2))]
+    peaks = _climbed(each[0], each[1], each[2], starts)
+    return np.exp(-np.logaddexp(0.0, peaks.reshape(C, m).max(axis=0)))
 
 
-def _climbed(mu: Matrix, sigma2: Matrix, radius2: float, weight: Matrix) -> Vector:
-    """Log odds against the first label where a climb ends that begins at weights of rivals, (m,)."""
+def _climbed(mu: Matrix, sigma2: Matrix, radius: Matrix, weight: Matrix) -> Vector:
+    """Log odds against the first label where a climb from weights of rivals ends, (m,)."""
     height, going = np.full(len(mu), -np.inf), np.arange(len(mu))
     for _ in range(_CLIMBS):
         slope = np.concatenate([np.full((len(going), 1), -1.0), weight[:, 1:]], axis=1)
         length = np.sqrt((sigma2 * slope * slope).sum(axis=1, keepdims=True))
-        theta = mu + np.sqrt(radius2) * sigma2 * slope / length
+        theta = mu + radius * sigma2 * slope / length
         top = theta[:, 1:].max(axis=1, keepdims=True)
         odds = np.exp(theta[:, 1:] - top)
         total = odds.sum(axis=1, keepdims=True)
@@ -148,14 +158,10 @@ def _climbed(mu: Matrix, sigma2: Matrix, radius2: float, weight: Matrix) -> Vect
         rising = gain > _SETTLED * np.maximum(1.0, np.abs(reached))
         if not rising.any():
             break
-        going, mu, sigma2 = going[rising], mu[rising], sigma2[rising]
+        going = going[rising]
+        mu, sigma2, radius = mu[rising], sigma2[rising], radius[rising]
         weight = np.concatenate([total, odds / total], axis=1)[rising]
     return height
-
-
-def _first_probability(theta: Matrix) -> Vector:
-    """Probability of the first label under a softmax."""
-    return np.exp(-np.logaddexp(0.0, logsumexp(theta[:, 1:], axis=1) - theta[:, 0]))
 
 
 # ---------------------------------------------------------------- numbers
