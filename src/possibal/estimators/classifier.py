@@ -20,6 +20,7 @@ from possibal.errors import FlatScoresWarning
 from possibal.estimators import validation
 from possibal.estimators.gp_estimator import GPEstimator
 from possibal.estimators.subset import MAX_LABELS, subset_of_data
+from possibal.estimators.uncertainty_split import LabelSplit, probability_range, split_labels
 from possibal.gp.hyperparameters import (
     COMMON,
     INFERENCES,
@@ -32,6 +33,7 @@ from possibal.gp.likelihoods import LINKS, SOFTMAX, Link, Softmax
 from possibal.gp.means import ZERO, MeanCallable
 from possibal.gp.posterior import Posterior, TrainingData
 from possibal.gp.rbf import with_level
+from possibal.theory.credible_set import checked_level
 
 _BLOCK = 1000
 """Rows whose latents are drawn together."""
@@ -196,6 +198,26 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         Paper: Sec. 4.3.
         """
         return possibility(self._distinct_belief(X))
+
+    def credible_probability(self, X: ArrayLike, level: float = 0.95) -> Array:
+        """Least and largest probability of each label over what is credible, (m, C, 2).
+
+        The latents of a row whose possibility is at least one minus the level, under any credible
+        setting, are pushed through the link: the range has the level as its necessity. Narrow
+        around one half it tells of a label that is random, wide of one that is not known yet.
+
+        Paper: Sec. 4.3, N(E) = 1 - P(E^c), of the latents of Props. 7 and 8.
+        """
+        posterior, rows = self._ready(X)
+        return probability_range(posterior, rows, checked_level(level))
+
+    def split(self, X: ArrayLike, level: float = 0.95) -> LabelSplit:
+        """What is not known and what is random about the label of each row.
+
+        Paper: Sec. 4.3 for what is not known; App. B.3 for what is random.
+        """
+        posterior, rows = self._ready(X)
+        return split_labels(posterior, rows, self.classes_, checked_level(level))
 
     def sample_proba(
         self,
