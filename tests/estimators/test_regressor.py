@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, DotProduct, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
 from sklearn.model_selection import cross_val_score
 from support.estimators import KERNEL, each_way, measured, regressor, rows
 
@@ -189,7 +189,8 @@ def test_before_any_outcome_there_is_the_prior(way):
     np.testing.assert_allclose(sd, 2.0)
     reach = 2 * np.sqrt(-2 * np.log(0.05))
     np.testing.assert_allclose(model.credible_interval(rows(1)), [[-reach, reach]] * len(rows(1)))
-    assert (model.centre_, model.unit_, model.noise_variance_) == (0.0, 1.0, 1.0)
+    assert (model.unit_, model.noise_variance_) == (1.0, 1.0)
+    assert model.mean_function_.is_zero
     np.testing.assert_allclose(model.kernels_[0][0][0].theta, np.log([4.0, 0.5]))
     wide = model.credible_interval(rows(1), of="outcome")
     np.testing.assert_allclose(wide[:, 1] - wide[:, 0], wide[0, 1] - wide[0, 0])
@@ -339,7 +340,7 @@ def test_the_centre_and_spread_of_outcomes_are_weighted():
     X, y, weight = np.arange(4.0)[:, None], np.array([0.0, 1.0, 5.0, 9.0]), [1, 1, 1, 7]
     model = PossibilisticGPRegressor(hyperparameters="fixed").fit(X, y, weight)
     repeated = np.repeat(y, weight)
-    assert model.centre_ == pytest.approx(repeated.mean())
+    assert model.mean_function_.levels == pytest.approx((repeated.mean(),))
     assert model.unit_ == pytest.approx(repeated.std())
 
 
@@ -357,3 +358,58 @@ def test_the_log_evidence_of_outcomes_given_twice_is_that_of_scikit_learn():
     ours = PossibilisticGPRegressor(1.0 * RBF(1.0), **choices).fit(X, y)
     peer = GaussianProcessRegressor(1.0 * RBF(1.0), alpha=0.1, optimizer=None).fit(X, y)
     assert ours.log_evidence_ == pytest.approx(peer.log_marginal_likelihood_value_, rel=1e-9)
+
+
+# ---------------------------------------------------------------- the prior mean
+
+
+@pytest.mark.parametrize("mean", [40.0, 0, lambda X: 2.0 * X[:, 0]], ids=["40", "0", "slope"])
+@pytest.mark.parametrize("normalize_y", [True, False])
+def test_far_from_every_row_the_mean_is_predicted(mean, normalize_y):
+    X, y = measured()
+    kernel = ConstantKernel(2.0) * RBF(0.8)
+    model = PossibilisticGPRegressor(
+        kernel, mean=mean, hyperparameters="fixed", normalize_y=normalize_y
+    ).fit(X, y)
+    far = np.array([[1e4, 0.0], [-1e4, 1.0]])
+    expected = mean(far) if callable(mean) else np.full(2, float(mean))
+    np.testing.assert_allclose(model.predict(far), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(model.predict(far, return_cov=True)[0], expected, atol=1e-9)
+    draws = model.sample_y(far, 2000).mean(axis=1)
+    np.testing.assert_allclose(draws, expected, atol=0.3 * np.std(y) * 5)
+
+
+def test_a_slope_that_is_given_is_not_learnt_again():
+    X, y = measured()
+    slope = PossibilisticGPRegressor(mean=lambda rows: 7.0 * rows[:, 0]).fit(X, y + 7.0 * X[:, 0])
+    plain = PossibilisticGPRegressor(mean=0).fit(X, y)
+    T = rows(3)
+    np.testing.assert_allclose(
+        slope.predict(T) - 7.0 * T[:, 0], plain.predict(T), rtol=1e-2, atol=0.2
+    )
+
+
+@pytest.mark.parametrize("kernel", [None, ConstantKernel(2.0) * RBF(0.8)], ids=["default", "own"])
+def test_a_mean_that_is_learned_has_a_level(kernel):
+    X, y = measured()
+    model = PossibilisticGPRegressor(kernel, mean="learned").fit(X, y)
+    assert "0.548**2" in str(model.kernels_[0][0][0])  # the root of 0.3, as scikit-learn has it
+    plain = PossibilisticGPRegressor(kernel).fit(X, y)
+    assert "0.548**2" not in str(plain.kernels_[0][0][0])
+
+
+@pytest.mark.parametrize("mean", ["learnt", [1.0, 2.0], np.inf, {}], ids=str)
+def test_a_mean_that_is_none_is_refused(mean):
+    with pytest.raises(ValueError, match=r"^mean must be a number, a function of rows, or 'lear"):
+        PossibilisticGPRegressor(mean=mean).fit(*measured())
+
+
+def test_before_any_row_the_mean_is_all_that_is_known():
+    kernel = ConstantKernel(4.0) * RBF(0.8)
+    model = PossibilisticGPRegressor(kernel, mean=lambda X: X[:, 0] + 1.0, noise_variance=0.1)
+    model.fit(np.empty((0, 2)), np.empty(0))
+    T = rows(1)
+    np.testing.assert_allclose(model.predict(T), T[:, 0] + 1.0)
+    band = model.credible_interval(T, 0.95)
+    np.testing.assert_allclose(band.mean(axis=1), T[:, 0] + 1.0)
+    np.testing.assert_allclose(np.ptp(band, axis=1), 2 * 2 * np.sqrt(-2 * np.log(0.05)))

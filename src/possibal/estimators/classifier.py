@@ -144,7 +144,7 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         kernels = validation.kernels(self.kernel, processes, columns)
         blocks = validation.blocks(self.blocks, self.kernel, columns)
         mean = validation.prior_mean(self.mean, processes)
-        if kernels is not None and self.mean is not None and mean is None:
+        if kernels is not None and validation.is_learned(self.mean):
             kernels = tuple(with_level(one, COMMON, columns) for one in kernels)
         own = DefaultKernel(common=COMMON if mean is None else 0.0, blocks=blocks)
         return problem(kernels, data, distance=distance, own=own, mean=mean or ZERO)

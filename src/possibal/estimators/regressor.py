@@ -9,15 +9,24 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
 from possibal.arguments import choice, whole
-from possibal.arrays import Matrix, Vector
+from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
 from possibal.estimators import validation
 from possibal.estimators.gp_estimator import GPEstimator
 from possibal.estimators.uncertainty_split import OutcomeSplit
-from possibal.gp.hyperparameters import INFERENCES, DefaultKernel, fixed, problem
+from possibal.gp.hyperparameters import (
+    COMMON,
+    INFERENCES,
+    DefaultKernel,
+    InferenceProblem,
+    fixed,
+    problem,
+)
 from possibal.gp.kernels import Kernel
 from possibal.gp.likelihoods import IDENTITY
+from possibal.gp.means import ConstantMean, MeanCallable
 from possibal.gp.posterior import TrainingData
+from possibal.gp.rbf import with_level
 from possibal.theory.credible_set import checked_level, outcome_half_width, squared_radius
 from possibal.theory.families import GaussianNoise
 from possibal.theory.gaussian import GaussianPossibility
@@ -39,6 +48,10 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
             it is found with the other hyperparameters, from a tenth of the variance of y.
         hyperparameters: "evidence", "envelope" or "fixed", as for the classifier.
         normalize_y: whether the prior is that of y less its mean, in units of its spread.
+        mean: prior mean of y, which is what is predicted far from every row: a number, or a
+            function of rows (m, d) -> (m,). "learned" is a constant that is not known, with a
+            possibility function of its own around the average of y. None means the average, or
+            zero where y is not normalised.
 
     Attributes:
         posterior_: see :mod:`possibal.gp`; in units of y as normalised.
@@ -48,7 +61,7 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
         jitter_: the largest share of a diagonal that had to be added to a matrix; mostly zero.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the kernel are named
         self,
         kernel: Kernel | None = None,
         *,
@@ -56,6 +69,7 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
         noise_variance: float | None = None,
         hyperparameters: str = "evidence",
         normalize_y: bool = True,
+        mean: float | MeanCallable | str | None = None,
     ) -> None:
         """Keep the choices; fit checks them."""
         self.kernel = kernel
@@ -63,6 +77,7 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
         self.noise_variance = noise_variance
         self.hyperparameters = hyperparameters
         self.normalize_y = normalize_y
+        self.mean = mean
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Condition on rows whose outcome was seen.
@@ -80,14 +95,13 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
         outcomes = validation.numbers(y)
         validation.same_length(rows, outcomes)
         rows, outcomes, weight = validation.merged(rows, outcomes, weight)
-        self.centre_, self.unit_ = self._centre_and_unit(outcomes, weight)
-        seen = (outcomes - self.centre_) / self.unit_
+        average, self.unit_ = self._average_and_unit(outcomes, weight)
+        self.mean_function_ = validation.prior_mean(self.mean, 1) or ConstantMean((average,))
+        seen = (outcomes - self.mean_function_.at(rows)[0]) / self.unit_
         amplitude = float(np.average(seen * seen, weights=weight)) if len(seen) else 1.0
         given, noise = self._noise(amplitude or 1.0)
         data = TrainingData(rows, seen[None], weight[None] / (noise if given else 1.0), IDENTITY)
-        kernels = validation.kernels(self.kernel, 1, rows.shape[1])
-        own = DefaultKernel(amplitude or 1.0)
-        fit = problem(kernels, data, noise=None if given else noise, own=own)
+        fit = self._problem(data, amplitude or 1.0, None if given else noise)
         posterior = way(fit) if len(seen) else fixed(fit)
         if given:
             posterior = replace(posterior, data=replace(posterior.data, count=weight))
@@ -129,7 +143,7 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
             posterior, rows = self._ready(X)
             leading = posterior.leading
             half = 0.5 * self.unit_**2 * leading.cross(rows, rows)[0, 0]
-            return self.centre_ + self.unit_ * leading.moments(rows)[0][0, 0], half + half.T
+            return self._in_units(rows, leading.moments(rows)[0][0, 0]), half + half.T
         belief = self.belief(X)
         mean, variance = belief.mean[belief.leading], belief.variance[belief.leading]
         return (mean, np.sqrt(variance)) if return_std else mean
@@ -155,7 +169,7 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
         weight = posterior.credibility / posterior.credibility.sum()
         draws = posterior.draw(rows, rng.choice(len(weight), size=count, p=weight), rng)
-        return self.centre_ + self.unit_ * draws[:, 0].T
+        return self._in_units(rows, draws[:, 0]).T
 
     def belief(self, X: ArrayLike) -> Belief:
         """The latent moments of each row under every credible setting, in units of y.
@@ -165,7 +179,7 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
         posterior, rows = self._ready(X)
         mean, variance = posterior.moments(rows)
         return Belief(
-            self.centre_ + self.unit_ * mean[:, 0],
+            self._in_units(rows, mean[:, 0]),
             self.unit_ * self.unit_ * variance[:, 0],
             posterior.credibility,
         )
@@ -233,14 +247,29 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
         error = GaussianNoise(self.noise_variance_)
         return [OuterMeasure(GaussianPossibility(mu, s2), error) for mu, s2 in moments]
 
-    def _centre_and_unit(self, y: Vector, weight: Vector) -> tuple[float, float]:
-        """What outcomes are measured from and in; zero and one before any was seen."""
+    def _problem(
+        self, data: TrainingData, amplitude: float, noise: float | None
+    ) -> InferenceProblem:
+        """Kernel and data, as the inference of hyperparameters reads them."""
+        columns, is_learned = data.X.shape[1], validation.is_learned(self.mean)
+        kernels = validation.kernels(self.kernel, 1, columns)
+        if kernels is not None and is_learned:
+            kernels = (with_level(kernels[0], COMMON, columns),)
+        own = DefaultKernel(amplitude, COMMON if is_learned else 0.0)
+        return problem(kernels, data, noise=noise, own=own)
+
+    def _in_units(self, rows: Matrix, latent: Array) -> Array:
+        """Latents of rows, (..., m), in units of y."""
+        return self.mean_function_.at(rows)[0] + self.unit_ * latent
+
+    def _average_and_unit(self, y: Vector, weight: Vector) -> tuple[float, float]:
+        """The average of outcomes and their spread; zero and one before any was seen."""
         if not self.normalize_y or not len(y):
             return 0.0, 1.0
-        centre = float(np.average(y, weights=weight))
-        spread = float(np.sqrt(np.average((y - centre) ** 2, weights=weight)))
+        average = float(np.average(y, weights=weight))
+        spread = float(np.sqrt(np.average((y - average) ** 2, weights=weight)))
         rounding = max(1e-12 * float(np.abs(y).max()), 1e-150)
-        return centre, spread if spread > rounding else 1.0
+        return average, spread if spread > rounding else 1.0
 
     def _noise(self, amplitude: float) -> tuple[bool, float]:
         """Whether the noise variance is given, and it or where a search for it starts.

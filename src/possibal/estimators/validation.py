@@ -357,8 +357,9 @@ def kernels(kernel: object, processes: int, columns: int) -> tuple[Kernel, ...] 
     return cast("tuple[Kernel, ...]", several)
 
 
-LEARNED = "learned"
-"""The word for a constant mean that is not known."""
+def is_learned(mean: object) -> bool:
+    """Whether the prior mean is to be a constant that is not known."""
+    return isinstance(mean, str) and mean == "learned"
 
 
 def prior_mean(given: object, processes: int) -> MeanFunction | None:
@@ -368,7 +369,7 @@ def prior_mean(given: object, processes: int) -> MeanFunction | None:
         given: a number, one for each class, a callable, "learned" or None.
         processes: latent functions.
     """
-    if given is None or (isinstance(given, str) and given == LEARNED):
+    if given is None or is_learned(given):
         return None
     if callable(given):
         return CallableMean(cast("MeanCallable", given), processes)
