@@ -235,6 +235,18 @@ def test_random_and_systematic_errors_leave_one_process_and_say_two_things():
     np.testing.assert_allclose(other.covariance, wider)
 
 
+@pytest.mark.parametrize("error", [GaussianNoise(0.3), SystematicError(0.3)], ids=str)
+def test_a_band_of_measurements_is_that_of_the_regressor(error):
+    X, y = seen(3)
+    noise = "random" if isinstance(error, GaussianNoise) else "systematic"
+    model = PossibilisticGPRegressor(
+        KERNEL, noise=noise, noise_variance=0.3, hyperparameters="fixed", normalize_y=False
+    ).fit(X, y)
+    band = PossibilisticGP(0.0, KERNEL).given(X, y, error).band(X_T, 0.9, error=error)
+    expected = model.credible_interval(X_T, 0.9, of="outcome")
+    np.testing.assert_allclose(band, expected, rtol=1e-6)
+
+
 # ---------------------------------------------------------------- a value
 
 

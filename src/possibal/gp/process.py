@@ -19,7 +19,7 @@ from possibal.gp.means import CallableMean, ConstantMean, MeanCallable, MeanFunc
 from possibal.gp.posterior import Posterior, TrainingData, condition
 from possibal.gp.prior import Prior, prior
 from possibal.numerics.linalg import factor
-from possibal.theory.credible_set import squared_radius
+from possibal.theory.credible_set import outcome_half_width, squared_radius
 from possibal.theory.families import GaussianNoise
 from possibal.theory.gaussian import GaussianPossibility
 from possibal.theory.outer_measure import OuterMeasure
@@ -129,16 +129,29 @@ class PossibilisticGP:
         lift = added * float(np.diagonal(covariance).mean())
         return GaussianPossibility(mean, covariance + lift * np.eye(len(mean)))
 
-    def band(self, X: ArrayLike, level: float = 0.95) -> Matrix:
-        """The smallest interval of each value whose necessity is the level, (m, 2).
+    def band(
+        self, X: ArrayLike, level: float = 0.95, *, error: NumberError | None = None
+    ) -> Matrix:
+        """The smallest interval whose necessity is the level, row by row, (m, 2).
 
-        Row by row: a whole curve within the band need not be credible, see :meth:`possibility`.
+        A whole curve within the band need not be credible, see :meth:`possibility`.
 
-        Paper: Sec. 4.3, N(E) = 1 - P(E^c), of the marginals of Sec. 5.2.
+        Paper: Sec. 4.3, N(E) = 1 - P(E^c), of the marginals of Sec. 5.2; Prop. 6 (i) and (ii) and
+        Eq. (1) for measurements.
+
+        Args:
+            X: (m, d), or (m,) for one column.
+            level: between 0 and 1.
+            error: of a measurement that the band is about; None means the function itself.
         """
         rows = _rows(X)
         mean, variance = (part[0, 0] for part in self._posterior(rows).moments(rows))
-        half = np.sqrt(squared_radius(level, np.ones(1)) * variance)
+        radius2 = squared_radius(level, np.ones(1))
+        if isinstance(error, GaussianNoise):
+            sds = np.sqrt(variance), np.full(len(mean), error.variance**0.5)
+            half = outcome_half_width(*sds, np.exp(-0.5 * radius2))
+        else:
+            half = np.sqrt(radius2 * (variance + (0.0 if error is None else error.variance)))
         return np.column_stack([mean - half, mean + half])
 
     def possibility(self, X: ArrayLike, g: ArrayLike) -> Array:
