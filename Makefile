@@ -123,8 +123,9 @@ tables: .venv/.run  ## build the data tables again from their sources
 axioms: .venv/.run  ## search the axioms of epistemic uncertainty again, for docs/axioms.md
 	$(BIN)/python tools/axiom_table.py
 
-picture: .venv/.run  ## draw the README's picture again
+picture: .venv/.run  ## draw the pictures of the README and of docs/possibilistic-gp.md again
 	$(BIN)/possibal demo --picture docs/demo.png
+	$(BIN)/python tools/process_picture.py
 
 clean:  ## remove what the tasks made
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist
