@@ -65,7 +65,6 @@ HANDLES |= {"largest", "problems", "thetas", "n"}
 PLUMBING = {
     "gp.hyperparameters.problem",
     "gp.hyperparameters.InferenceProblem.part",
-    "acquisition.expectations.Rule.nodes",
 }
 PLUMBING |= {
     "gp.kernels.Kernel.theta",

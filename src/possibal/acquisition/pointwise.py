@@ -243,16 +243,19 @@ def _binary_entropy(q: Vector) -> Vector:
 
 def _average_probability(belief: Belief) -> Matrix:
     """Probabilities averaged over the latents and the hypotheses, (m, C)."""
-    p, _ = _softmax_information(belief)
+    flat = (-1, belief.labels)
+    p = expectations.softmax_probabilities(
+        belief.mean.reshape(flat), belief.variance.reshape(flat)
+    ).reshape(belief.mean.shape)
     return np.tensordot(belief.weight, p, axes=1)
 
 
 def _softmax_information(belief: Belief) -> tuple[Array, Array]:
     """Average probabilities (H, m, C) and the information about the latent (H, m)."""
-    moments = zip(belief.mean, belief.variance, strict=True)
-    parts = [expectations.softmax_averages(mu, sigma2) for mu, sigma2 in moments]
-    p = np.stack([part.probability for part in parts])
-    return p, np.stack([part.information for part in parts])
+    flat = (-1, belief.labels)
+    found = expectations.softmax_averages(belief.mean.reshape(flat), belief.variance.reshape(flat))
+    shape = belief.mean.shape
+    return found.probability.reshape(shape), found.information.reshape(shape[:2])
 
 
 # ---------------------------------------------------------------- regression
