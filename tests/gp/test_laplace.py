@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,7 +29,11 @@ def test_at_the_mode_the_gradient_is_the_prior_precision_times_the_mode(case, se
 @few
 @given(seed=seeds)
 def test_the_mode_agrees_with_the_dense_reference(case, seed):
-    problem = Problem.random(case, seed)
+    check_mode(Problem.random(case, seed))
+    check_mode(Problem.random(case, seed).with_mean(seed))
+
+
+def check_mode(problem):
     mode, dense = problem.climb(), problem.dense()
     assert mode.settled.all()
     np.testing.assert_allclose(mode.g[0].ravel(), dense.g, rtol=1e-8, atol=1e-8)
@@ -38,9 +44,9 @@ def test_the_mode_agrees_with_the_dense_reference(case, seed):
 @few
 @given(seed=seeds)
 def test_the_log_evidence_agrees_with_the_dense_reference(case, seed):
-    problem = Problem.random(case, seed)
-    mode = problem.climb()
-    assert mode.log_evidence[0] == pytest.approx(problem.dense().log_evidence, rel=1e-8)
+    for problem in (Problem.random(case, seed), Problem.random(case, seed).with_mean(seed)):
+        exact = problem.dense().log_evidence
+        assert problem.climb().log_evidence[0] == pytest.approx(exact, rel=1e-8)
 
 
 @given(seed=seeds)
@@ -59,17 +65,14 @@ def test_the_log_evidence_of_numbers_is_the_density_of_a_gaussian(seed):
 @few
 @given(seed=seeds)
 def test_sensitivity_is_the_derivative_of_the_log_evidence(case, seed):
-    problem = Problem.random(case, seed)
+    problem = Problem.random(case, seed).with_mean(seed)
     mode = problem.climb()
     G = sensitivity(mode, problem.K)
     np.testing.assert_allclose(G, np.swapaxes(G, 2, 3), rtol=1e-12, atol=1e-12)
     H = np.random.default_rng(seed).normal(size=problem.K.shape)
     H = H + np.swapaxes(H, 2, 3)
     step = 1e-5 * np.diagonal(problem.K, axis1=2, axis2=3).min()
-    up, down = (
-        Problem(problem.link, problem.K + sign * step * H, problem.y, problem.weight).climb(mode.a)
-        for sign in (1, -1)
-    )
+    up, down = (replace(problem, K=problem.K + sign * step * H).climb(mode.a) for sign in (1, -1))
     slope = (up.log_evidence - down.log_evidence)[0] / (2 * step)
     size = float(np.abs(G * H).sum())  # the terms may cancel
     assert (G * H).sum() == pytest.approx(slope, rel=1e-5, abs=1e-6 * size + 1e-6)
@@ -82,7 +85,7 @@ def test_sensitivity_is_the_derivative_of_the_log_evidence(case, seed):
 @few
 @given(seed=seeds)
 def test_a_stack_gives_what_its_members_give_alone(case, seed):
-    problem = Problem.random(case, seed, members=4)
+    problem = Problem.random(case, seed, members=4).with_mean(seed)
     problem.K *= np.array([1e-3, 1.0, 30.0, 1e3])[:, None, None, None]  # they settle one by one
     mode = problem.climb()
     G = sensitivity(mode, problem.K)
@@ -104,6 +107,16 @@ def test_members_may_share_their_labels_and_weights(case, seed):
     each = Problem(problem.link, problem.K, np.repeat(y, 3, 0), np.repeat(weight, 3, 0)).climb()
     np.testing.assert_allclose(shared.g, each.g, rtol=1e-13, atol=1e-13)
     np.testing.assert_allclose(shared.log_evidence, each.log_evidence, rtol=1e-13)
+
+
+@each_case
+@few
+@given(seed=seeds)
+def test_members_may_share_their_prior_means(case, seed):
+    problem = Problem.random(case, seed, members=3).with_mean(seed)
+    shared = replace(problem, mean=problem.mean[:1])
+    each = replace(problem, mean=np.repeat(problem.mean[:1], 3, 0))
+    np.testing.assert_allclose(shared.climb().g, each.climb().g, rtol=1e-13, atol=1e-13)
 
 
 @each_case

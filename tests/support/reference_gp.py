@@ -45,9 +45,10 @@ class Dense:
     y: np.ndarray
     weight: np.ndarray
     g: np.ndarray
+    m: np.ndarray | float = 0.0
 
     @classmethod
-    def of(cls, link: str, K, y, weight) -> "Dense":
+    def of(cls, link: str, K, y, weight, m=0.0) -> "Dense":
         """The posterior with its mode, found by Newton steps that are halved until they gain.
 
         Args:
@@ -55,12 +56,14 @@ class Dense:
             K: (C or 1, n, n), one for each class or one for all.
             y: (C, n).
             weight: (n,).
+            m: prior means, (C, n), (1, n) or a number.
         """
+        m = np.broadcast_to(m, y.shape).ravel()
         K = block_diag(*np.broadcast_to(K, (len(y), *K.shape[1:])))
-        here = cls(link, K, y, weight, np.zeros(y.size))
+        here = cls(link, K, y, weight, m.copy(), m)
         for _ in range(100):
             H = np.linalg.inv(np.eye(y.size) + here.K @ here.W)
-            step = H @ here.K @ (here.W @ here.g + here.gradient) - here.g
+            step = H @ (here.K @ (here.W @ here.g + here.gradient) + m) - here.g
             share = 1.0
             there = here.moved(step)
             while there.psi < here.psi - 1e-12 * (1 + abs(here.psi)):
@@ -72,7 +75,7 @@ class Dense:
         return here
 
     def moved(self, step) -> "Dense":
-        return Dense(self.link, self.K, self.y, self.weight, self.g + step)
+        return Dense(self.link, self.K, self.y, self.weight, self.g + step, self.m)
 
     @property
     def pi(self):
@@ -124,8 +127,9 @@ class Dense:
 
     @property
     def psi(self) -> float:
-        """The log posterior up to a constant: log p(y | g) - g' K^-1 g / 2."""
-        return self.log_likelihood - 0.5 * float(self.g @ np.linalg.solve(self.K, self.g))
+        """The log posterior up to a constant: log p(y | g) - (g - m)' K^-1 (g - m) / 2."""
+        h = self.g - self.m
+        return self.log_likelihood - 0.5 * float(h @ np.linalg.solve(self.K, h))
 
     @property
     def log_evidence(self) -> float:
@@ -139,9 +143,9 @@ class Dense:
         return np.linalg.inv(np.eye(len(self.g)) + self.W @ self.K) @ self.W
 
     def mean(self, K_t):
-        """Means of the latents of other rows, (C, m), from (C or 1, m, n) covariances."""
+        """Means of the latents of other rows above the prior's, (C, m), from their covariances."""
         blocks = block_diag(*np.broadcast_to(K_t, (len(self.y), *K_t.shape[1:])))
-        return (blocks @ np.linalg.inv(self.K) @ self.g).reshape(len(self.y), -1)
+        return (blocks @ np.linalg.inv(self.K) @ (self.g - self.m)).reshape(len(self.y), -1)
 
     def covariance(self, K_t, among):
         """Covariances of all latents of other rows, (C, m, C, m), from those among these rows."""

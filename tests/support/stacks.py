@@ -1,6 +1,6 @@
 """Stacks of Gaussian processes with labels, for the tests of Laplace's method."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -30,6 +30,7 @@ class Problem:
     K: np.ndarray
     y: np.ndarray
     weight: np.ndarray
+    mean: np.ndarray | None = None
 
     @classmethod
     def random(cls, case, seed, members=1, n=None) -> "Problem":
@@ -40,18 +41,25 @@ class Problem:
         y = [reference_gp.random_labels(rng, link, classes, n) for _ in range(members)]
         return cls(link, K, np.array(y), rng.uniform(0.3, 4.0, (members, 1, n)))
 
+    def with_mean(self, seed) -> "Problem":
+        """The same with a prior mean of each latent."""
+        return replace(self, mean=2.0 * np.random.default_rng(seed).normal(size=self.y.shape))
+
     def climb(self, start=None):
         with np.errstate(over="ignore", under="ignore"):
-            return find_mode(LINKS[self.link], self.K, Observations(self.y, self.weight), start)
+            seen = Observations(self.y, self.weight, mean=self.mean)
+            return find_mode(LINKS[self.link], self.K, seen, start)
 
     def dense(self, member=0):
+        m = 0.0 if self.mean is None else self.mean[member]
         return reference_gp.Dense.of(
-            self.link, self.K[member], self.y[member], self.weight[member, 0]
+            self.link, self.K[member], self.y[member], self.weight[member, 0], m
         )
 
     def scaled(self, factor) -> "Problem":
-        return Problem(self.link, factor * self.K, self.y, self.weight)
+        return replace(self, K=factor * self.K)
 
     def member(self, s) -> "Problem":
         some = slice(s, s + 1)
-        return Problem(self.link, self.K[some], self.y[some], self.weight[some])
+        mean = None if self.mean is None else self.mean[some]
+        return Problem(self.link, self.K[some], self.y[some], self.weight[some], mean)

@@ -16,6 +16,7 @@ from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp.curvature import Observations, SoftmaxCurvature
 from possibal.gp.hyperparameters import LEAST_CREDIBLE, Hyperprior, default_hyperprior
 from possibal.gp.laplace import find_mode, sensitivity
+from possibal.gp.means import ZERO, ConstantMean
 from possibal.gp.posterior import AnyLink, Conditioned
 from possibal.gp.rbf import RBFPrior
 from possibal.numerics.batched import Batched
@@ -37,6 +38,7 @@ class ProblemBatch(Batched):
         distance: (R,), the usual distance of two rows of each, which length-scales follow.
         link: how latents make labels random.
         common: what all rows have in common, as a share of the amplitude.
+        mean: prior mean of every row, one number for all processes or one for each.
     """
 
     squares: Array
@@ -44,6 +46,7 @@ class ProblemBatch(Batched):
     distance: Vector
     link: AnyLink
     common: float = 0.0
+    mean: ConstantMean = ZERO
 
     def __len__(self) -> int:
         """The number of problems."""
@@ -74,10 +77,11 @@ class ProblemBatch(Batched):
             log_prior: (S,), their log possibilities; all alike if left out.
             start: (S, P, n), where Newton's method starts.
         """
-        prior = RBFPrior.usual(thetas, self.common)
+        prior = RBFPrior.usual(thetas, self.common, self.mean)
         K, H = prior.covariances(self.squares), len(thetas) // len(self)
         y = self.y if H == 1 else np.repeat(self.y, H, axis=0)
-        fit = conditioned(K, y, self.link, (1.0 + self.common) * prior.amplitude, start)
+        variance = (1.0 + self.common) * prior.amplitude
+        fit = conditioned(K, y, self.link, variance, start, mean=self.mean)
         known = fit.log_prior if log_prior is None else log_prior
         return replace(fit, log_prior=known, problems=len(self), prior=prior)
 
@@ -95,6 +99,7 @@ class BatchPosterior(Conditioned):
         prior: the settings; None where covariances are given, not distances.
         inverse: (S, 2, 2), about minus the inverse Hessian of the log evidence by the
             hyperparameters in units of the hyperprior, where they were searched for.
+        mean: prior mean of every row.
     """
 
     variance: Vector
@@ -102,6 +107,7 @@ class BatchPosterior(Conditioned):
     problems: int
     prior: RBFPrior | None = None
     inverse: Array | None = None
+    mean: ConstantMean = ZERO
 
     @property
     def credibility(self) -> Matrix:
@@ -127,7 +133,7 @@ class BatchPosterior(Conditioned):
 
         Paper: Props. 7 and 8, mu_t.
         """
-        return self._by_problem(self.mode.a @ self.covariances(lines))
+        return self._by_problem(self._means(self.covariances(lines)))
 
     def moments(self, lines: Array) -> tuple[Array, Array]:
         """Latent means and variances of other rows, (R, H, P, m) each.
@@ -145,7 +151,7 @@ class BatchPosterior(Conditioned):
             half = root @ K_t
             explained = np.add.reduce(half * half, axis=1)[:, None]
         variance = np.maximum(prior - explained, _FLOOR * prior)
-        return self._by_problem(self.mode.a @ K_t), self._by_problem(variance)
+        return self._by_problem(self._means(K_t)), self._by_problem(variance)
 
     def probability(self, lines: Array) -> Array:
         """The most credible probability of each label, averaged over settings, (R, P, m).
@@ -170,13 +176,24 @@ class BatchPosterior(Conditioned):
         """
         return np.pad(self.mode.a, [(0, 0), (0, 0), (0, n - self.mode.a.shape[2])])
 
+    def _means(self, K_t: Array) -> Array:
+        """Latent means m + K_t a of other rows, (S, P, m)."""
+        above = self.mode.a @ K_t
+        return above if self.mean.is_zero else above + np.array(self.mean.levels)[:, None]
+
     def _by_problem(self, values: Array) -> Array:
         """An array of members as one of problems and settings."""
         return values.reshape(self.problems, -1, *values.shape[1:])
 
 
-def conditioned(
-    K: Array, y: Array, link: AnyLink, variance: Vector, start: Array | None = None
+def conditioned(  # noqa: PLR0913 - what a problem is made of
+    K: Array,
+    y: Array,
+    link: AnyLink,
+    variance: Vector,
+    start: Array | None = None,
+    *,
+    mean: ConstantMean = ZERO,
 ) -> BatchPosterior:
     """The posterior of problems whose covariances are given, one setting each.
 
@@ -188,10 +205,13 @@ def conditioned(
         link: how latents make labels random.
         variance: (S,), prior variance of any row.
         start: (S, P, n), where Newton's method starts; see :func:`possibal.gp.laplace.find_mode`.
+        mean: prior mean of every row.
     """
     S, n, _ = K.shape
-    mode = find_mode(link, K[:, None], Observations(y, np.ones((1, 1, n))), start)
-    return BatchPosterior(np.zeros(S), K[:, None], mode, variance, link, S)
+    level = None if mean.is_zero else np.array(mean.levels)[None, :, None]
+    seen = Observations(y, np.ones((1, 1, n)), mean=level)
+    mode = find_mode(link, K[:, None], seen, start)
+    return BatchPosterior(np.zeros(S), K[:, None], mode, variance, link, S, mean=mean)
 
 
 # ---------------------------------------------------------------- hyperparameters

@@ -27,17 +27,34 @@ class Observations:
         y: labels -1 and 1, or numbers, (1 or S, 1, n); one-hot under a softmax, (1 or S, C, n).
         weight: how many times a row counts, (1 or S, 1, n).
         kernel: what the kernel is called, for errors.
+        mean: prior means of the latents, (1 or S, 1 or P, n); None means zero.
     """
 
     y: Array
     weight: Array
     kernel: str = "kernel"
+    mean: Array | None = None
 
     def part(self, members: Places) -> "Observations":
         """The same for some members of the batch."""
         y = self.y if len(self.y) == 1 else self.y[members]
         weight = self.weight if len(self.weight) == 1 else self.weight[members]
-        return Observations(y, weight, self.kernel)
+        mean = self.mean if self.mean is None or len(self.mean) == 1 else self.mean[members]
+        return Observations(y, weight, self.kernel, mean)
+
+    def above_mean(self, g: Array) -> Array:
+        """Latents g less their prior means.
+
+        Paper: Sec. 5.2, g - m.
+        """
+        return g if self.mean is None else g - self.mean
+
+    def with_mean(self, g: Array) -> Array:
+        """What :meth:`above_mean` takes off, added again.
+
+        Paper: Sec. 5.2.
+        """
+        return g if self.mean is None else g + self.mean
 
 
 class Curvature(Protocol):

@@ -15,6 +15,7 @@ from scipy.optimize import Bounds, minimize
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp.kernels import Kernel
+from possibal.gp.means import ZERO, MeanFunction
 from possibal.gp.posterior import Posterior, TrainingData, condition
 from possibal.gp.prior import prior
 from possibal.gp.rbf import BLOCK_WEIGHT, default_kernel
@@ -79,6 +80,7 @@ class InferenceProblem:
         given: (p,), logarithms of the hyperparameters as the kernels have them.
         distance: the usual one of two rows.
         noisy: whether the last hyperparameter is the variance of a Gaussian error.
+        mean: prior mean of the latents.
     """
 
     kernels: tuple[Kernel, ...]
@@ -86,6 +88,7 @@ class InferenceProblem:
     given: Vector
     distance: float
     noisy: bool = False
+    mean: MeanFunction = ZERO
 
     @functools.cached_property
     def hyperprior(self) -> "Hyperprior":
@@ -142,7 +145,7 @@ class InferenceProblem:
         noise = np.exp(thetas[:, -1:]) if self.noisy else 1.0
         count = self.data.weight[0] if self.noisy else None
         data = replace(self.data, weight=self.data.weight / noise, own=self.noisy, count=count)
-        return condition(prior(self.kernels, of_kernels), data, log_prior, start=start)
+        return condition(prior(self.kernels, of_kernels, self.mean), data, log_prior, start=start)
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,13 +306,14 @@ INFERENCES: dict[str, HyperparameterInference] = {
 }
 
 
-def problem(
+def problem(  # noqa: PLR0913 - all but kernels and data are named
     kernels: tuple[Kernel, ...] | None,
     data: TrainingData,
     *,
     distance: float | None = None,
     own: DefaultKernel = _OWN,
     noise: float | None = None,
+    mean: MeanFunction = ZERO,
 ) -> InferenceProblem:
     """The inference problem of kernels and data.
 
@@ -319,6 +323,7 @@ def problem(
         distance: the usual one of two rows; None means that of the training rows.
         own: the default kernel.
         noise: variance of a Gaussian error; None where there is none.
+        mean: prior mean of the latents.
     """
     usual = usual_distance(data.X) if distance is None else distance
     if kernels is None:
@@ -326,7 +331,7 @@ def problem(
     given = np.concatenate([kernel.theta for kernel in kernels])
     if noise is not None:
         given = np.append(given, np.log(noise))
-    return InferenceProblem(kernels, data, given, usual, noisy=noise is not None)
+    return InferenceProblem(kernels, data, given, usual, noise is not None, mean)
 
 
 def default_hyperprior(distance: float | Vector) -> Hyperprior:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Hyperparameter
 
 from possibal.arrays import Array, Matrix, Vector
+from possibal.gp.means import ZERO, MeanFunction
 from possibal.numerics.batched import Batched
 
 
@@ -74,6 +75,7 @@ class KernelPrior(Batched):
 
     kernels: tuple[Kernel, ...]
     thetas: Matrix
+    mean: MeanFunction = ZERO
 
     @property
     def name(self) -> str:

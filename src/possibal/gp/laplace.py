@@ -41,7 +41,7 @@ class Mode(Batched):
 
     Attributes:
         g: (S, P, n), the mode.
-        a: (S, P, n), K^-1 g, which equals the gradient of log p there; the mean is K_t a.
+        a: (S, P, n), K^-1 (g - m), which equals the gradient of log p there; the mean is m + K_t a.
         curvature: P = (K + W^-1)^-1, as its factors.
         log_peak: (S,), log sup p(y | g) f(g), the possibilistic evidence.
         steps: (S,), Newton steps.
@@ -79,11 +79,11 @@ def find_mode(
         link: how latents make labels random.
         K: kernel matrices, (S, P, n, n) or (S, 1, n, n).
         seen: the labels.
-        start: (S, P, n), K^-1 g to start from; zero if left out.
+        start: (S, P, n), K^-1 (g - m) to start from; zero if left out.
     """
     S, P, n = len(K), seen.y.shape[1], K.shape[-1]
     a = np.zeros((S, P, n)) if start is None else start.copy()
-    place = _place(link, seen, a, product(K, a))
+    place = _place(link, seen, a, seen.with_mean(product(K, a)))
     size, rested = np.full(S, np.inf), np.zeros(S, dtype=bool)
     steps = np.zeros(S, dtype=np.intp)
     for taken in range(1, MAX_STEPS + 1):
@@ -127,7 +127,7 @@ def sensitivity(mode: Mode, K: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class NewtonState(Batched):
-    """An iterate of Newton's method: K^-1 g, g, and the log posterior there up to a constant."""
+    """An iterate of Newton's method: K^-1 (g - m), g, and the log posterior up to a constant."""
 
     a: Array
     g: Array
@@ -189,9 +189,10 @@ def _ascend(
 
 
 def _place(link: Link | Softmax, seen: Observations, a: Array, g: Array) -> NewtonState:
-    """A place, with log p(y | g) - g' K^-1 g / 2 (App. C.1, Psi)."""
+    """A place, with log p(y | g) - (g - m)' K^-1 (g - m) / 2 (App. C.1, Psi)."""
     log_p = link.log_probability(seen.y, g, seen.weight)
-    return NewtonState(a, g, np.add.reduce(log_p, axis=(1, 2)) - 0.5 * _dot(a, g))
+    cost = 0.5 * _dot(a, seen.above_mean(g))
+    return NewtonState(a, g, np.add.reduce(log_p, axis=(1, 2)) - cost)
 
 
 def _dot(u: Array, v: Array) -> Vector:

@@ -67,9 +67,10 @@ class TrainingData(Batched):
             once = once * self.weight[:, -1:] / (1.0 if self.count is None else self.count[-1])
         return once
 
-    def observations(self, kernel: str) -> Observations:
-        """Labels and weights, as Newton's method reads them."""
-        return Observations(self.y[None], self.weight[:, None], kernel)
+    def observations(self, prior: Prior) -> Observations:
+        """Labels, weights and prior means, as Newton's method reads them."""
+        mean = None if prior.mean.is_zero else prior.mean.at(self.X)[None]
+        return Observations(self.y[None], self.weight[:, None], prior.name, mean)
 
     def followed_by(self, other: "TrainingData") -> "TrainingData":
         """These rows and others."""
@@ -196,7 +197,8 @@ class Posterior(Conditioned):
         inner = information.E if isinstance(information, SoftmaxCurvature) else None
         with one_thread():
             facing, root = self.prior.cross_covariance(self.data.X), information.root()
-        return Predictor(facing, self.mode.a, root, inner, link.scale, self.credibility)
+        mean = self.prior.mean
+        return Predictor(facing, self.mode.a, root, inner, link.scale, self.credibility, mean)
 
     def moments(self, X: Matrix) -> tuple[Array, Array]:
         """Latent means and variances of rows, (S, P, m) each.
@@ -407,6 +409,6 @@ def condition(
     """
     with one_thread():
         K = prior.gram(data.X)
-        mode = find_mode(data.link, K, data.observations(prior.name), start)
+        mode = find_mode(data.link, K, data.observations(prior), start)
     known = np.zeros(len(prior)) if log_prior is None else log_prior
     return Posterior(known, K, mode, prior, data)

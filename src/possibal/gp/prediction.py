@@ -15,6 +15,7 @@ import numpy as np
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.gp.kernels import KernelColumn
+from possibal.gp.means import ZERO, MeanFunction
 from possibal.gp.prior import CrossCovariance
 from possibal.numerics.linalg import one_thread
 
@@ -40,11 +41,12 @@ class Predictor:
 
     Attributes:
         cross_covariance: of the prior with the n training rows.
-        a: (S, P, n): the mean is K_t a.
+        a: (S, P, n): the posterior mean is m + K_t a.
         root: upper triangular, (S, n, n): R R' is P, or the inverse of the sum of E.
         inner: (S, P, n, n), E of a softmax; None where each row has one latent.
         scale: what turns latents into those of a probit.
         credibility: (S,), of each setting.
+        mean: prior mean m of every setting.
     """
 
     cross_covariance: CrossCovariance
@@ -53,6 +55,7 @@ class Predictor:
     inner: Array | None
     scale: float
     credibility: Vector
+    mean: MeanFunction = ZERO
 
     @property
     def rows(self) -> int:
@@ -88,6 +91,8 @@ class Predictor:
             place = one.member, one.processes
             mean[place] = one.scale * (one.matrix @ self.a[place].T).T
             prior[place] = one.variance
+        if not self.mean.is_zero:
+            mean += self.mean.at(X)
         return LazyMoments(self, columns, mean, prior)
 
     def moments(self, X: Matrix) -> tuple[Array, Array]:

@@ -5,6 +5,7 @@ from typing import Protocol, Self
 
 from possibal.arrays import Array, Matrix, Places
 from possibal.gp.kernels import Kernel, KernelColumn, KernelPrior
+from possibal.gp.means import ZERO, MeanFunction
 from possibal.gp.rbf import RBFPrior
 
 
@@ -32,10 +33,18 @@ class CrossCovariance(Protocol):
 
 
 class Prior(Protocol):
-    """A batch of prior Gaussian processes.
+    """A batch of prior Gaussian processes: settings of a kernel, and a mean function.
 
-    Paper: Sec. 5.2, a PGP with mean zero and a kernel; Prop. 8, K_l for each label.
+    Paper: Sec. 5.2, a PGP with mean m(.) and a kernel; Prop. 8, K_l for each label.
     """
+
+    @property
+    def mean(self) -> MeanFunction:
+        """The mean function of every setting.
+
+        Paper: Sec. 5.2, m(.).
+        """
+        ...
 
     @property
     def name(self) -> str:
@@ -76,17 +85,18 @@ class Prior(Protocol):
         ...
 
 
-def prior(kernels: Sequence[Kernel], thetas: Matrix) -> Prior:
-    """The prior of kernels: one that all classes share, or one for each class.
+def prior(kernels: Sequence[Kernel], thetas: Matrix, mean: MeanFunction = ZERO) -> Prior:
+    """The prior of a mean and kernels: one that all classes share, or one for each class.
 
     Paper: Sec. 5.2 and Prop. 8.
 
     Args:
         kernels: one, or one per class.
         thetas: (S, p), the logarithms of all free hyperparameters, class after class.
+        mean: of every setting.
     """
     if len(kernels) == 1:
-        radial = RBFPrior.of(kernels[0], thetas)
+        radial = RBFPrior.of(kernels[0], thetas, mean)
         if radial is not None:
             return radial
-    return KernelPrior(tuple(kernels), thetas)
+    return KernelPrior(tuple(kernels), thetas, mean)

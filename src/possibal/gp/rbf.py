@@ -16,6 +16,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Hyperparameter
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp.kernels import Kernel, KernelColumn
+from possibal.gp.means import ZERO, MeanFunction
 from possibal.numerics.batched import Batched
 
 _LARGEST = 1e150
@@ -47,6 +48,7 @@ class RBFPrior(Batched):
         thetas: (S, p), logarithms of the free hyperparameters.
         design: how the free hyperparameters make up amplitude and length-scales.
         common: what all rows have in common, as a share of the amplitude.
+        mean: prior mean of every setting.
     """
 
     kernel: Kernel
@@ -55,9 +57,10 @@ class RBFPrior(Batched):
     thetas: Matrix
     design: "LogLinearDesign"
     common: float = 0.0
+    mean: MeanFunction = ZERO
 
     @classmethod
-    def of(cls, kernel: Kernel, thetas: Matrix) -> "RBFPrior | None":
+    def of(cls, kernel: Kernel, thetas: Matrix, mean: MeanFunction = ZERO) -> "RBFPrior | None":
         """The settings, if the kernel is an RBF or a constant times one; None if it is not.
 
         The RBF may have a fixed constant added to it.
@@ -69,17 +72,17 @@ class RBFPrior(Batched):
             return None
         design = LogLinearDesign.of(kernel, constant, rbf)
         logs = design.logs(thetas)
-        return cls(kernel, np.exp(logs[:, 0]), np.exp(logs[:, 1:]), thetas, design, common)
+        return cls(kernel, np.exp(logs[:, 0]), np.exp(logs[:, 1:]), thetas, design, common, mean)
 
     @classmethod
-    def usual(cls, thetas: Matrix, common: float) -> "RBFPrior":
+    def usual(cls, thetas: Matrix, common: float, mean: MeanFunction = ZERO) -> "RBFPrior":
         """Settings of the default kernel: logarithms of amplitude and length-scale, (S, 2).
 
         Paper: App. E.
         """
         amplitude, length = np.exp(thetas).T
         kernel = default_kernel(float(amplitude[0]), float(length[0]), common)
-        return cls(kernel, amplitude, length[:, None], thetas, USUAL_DESIGN, common)
+        return cls(kernel, amplitude, length[:, None], thetas, USUAL_DESIGN, common, mean)
 
     @property
     def name(self) -> str:
