@@ -260,17 +260,23 @@ class Posterior(Conditioned):
         """
         return len(self.data)
 
-    def covariance(self, X: Matrix) -> Array:
+    def covariance(self, X: Matrix, variance: Array | None = None) -> Array:
         """Covariances between the latents of each row, (S, m, P, P).
 
         Paper: Prop. 8, the blocks of Sigma_t; GPML Alg. 3.4, lines 8 to 12.
+
+        Args:
+            X: (m, d).
+            variance: (S, P, m), their latent variances, where they were computed before.
         """
-        _, variance = self.moments(X)
+        if variance is None:
+            _, variance = self.moments(X)
         S, P, m = variance.shape
         covariance = np.zeros((S, m, P, P))
         if isinstance(self.mode.curvature, SoftmaxCurvature):
             coupled = self._coupled(X)
-            covariance = np.einsum("spmk,sqmk->smpq", coupled, coupled)
+            with one_thread():
+                covariance = coupled.transpose(0, 2, 1, 3) @ coupled.transpose(0, 2, 3, 1)
         for p in range(P):
             covariance[:, :, p, p] = variance[:, p]
         return covariance
