@@ -60,7 +60,17 @@ CARRIERS |= {
     "Hyperprior",
     "InferenceProblem",
 }
-HANDLES = {"part", "with_part", "name", "settings", "jitter", "leading", "finite", "single"}
+HANDLES = {
+    "part",
+    "apart",
+    "with_part",
+    "name",
+    "settings",
+    "jitter",
+    "leading",
+    "finite",
+    "single",
+}
 HANDLES |= {"largest", "problems", "thetas", "n"}
 PLUMBING = {
     "gp.hyperparameters.problem",

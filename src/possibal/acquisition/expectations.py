@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import entr, erfcx, log_ndtr, ndtr
 
-from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.arrays import Array, Mask, Matrix, Places, Vector
 
 EULER = float(np.euler_gamma)
 SQRT_2PI = float(np.sqrt(2.0 * np.pi))
@@ -130,8 +130,11 @@ def softmax_probabilities(mean: Matrix, variance: Matrix) -> Matrix:
 
     With the hazard h_l = f_l / F_l and P = prod F, the average of p_l is the integral of h_l P.
     Probabilities above 1e-6 are good to 1e-5 of their value and mostly to 1e-7, those above 1e-12
-    to 2e-3.
+    to 2e-3. Labels of infinite variance lead in all but a share 2^-k of the cases, each as often,
+    where there are k of them and others; the others share what is left.
     """
+    if np.isinf(variance).any():
+        return softmax_averages(mean, variance).probability
     race = _Race.of(mean, variance)
     probability = np.empty(mean.shape)
     for rows in race.blocks():
@@ -150,6 +153,9 @@ def softmax_averages(mean: Matrix, variance: Matrix) -> SoftmaxAverages:
     lemma. Probabilities are as good as those of :func:`softmax_probabilities`, the information to
     2 per cent of its own and mostly to 1e-4.
     """
+    unknown = np.isinf(variance)
+    if unknown.any():
+        return _with_unknown(mean, variance, unknown)
     race = _Race.of(mean, variance)
     probability, noise = np.empty(mean.shape), np.empty(len(mean))
     for rows in race.blocks():
@@ -157,6 +163,22 @@ def softmax_averages(mean: Matrix, variance: Matrix) -> SoftmaxAverages:
         probability[rows] = some.T
     mu = np.maximum(mean - mean.max(axis=1, keepdims=True), -1e300)
     return SoftmaxAverages(probability, _information(mu, variance, probability, noise))
+
+
+def _with_unknown(mean: Matrix, variance: Matrix, unknown: Mask) -> SoftmaxAverages:
+    """The limit where variances grow together without bound.
+
+    Each of k such labels leads with probability (1 - 2^-k) / k, and leaves no doubt; otherwise all
+    of them are out of the race, and the others run it.
+    """
+    known = softmax_averages(
+        np.where(unknown, np.finfo(float).min, mean), np.where(unknown, 0.0, variance)
+    )
+    k = unknown.sum(axis=1, keepdims=True)
+    others = np.where(k < mean.shape[1], 0.5**k, 0.0)
+    p = others * known.probability + unknown * (1.0 - others) / np.maximum(k, 1)
+    noise = label_entropy(known.probability) - known.information
+    return SoftmaxAverages(p, label_entropy(p) - others[:, 0] * noise)
 
 
 def _averages(race: "_Race", rows: Places) -> tuple[Matrix, Vector]:
@@ -180,17 +202,17 @@ def _averages(race: "_Race", rows: Places) -> tuple[Matrix, Vector]:
     log_sum = np.where(first[lead] == first.max(axis=0), lost, log_sum)
     probability = rounded(probability * scale)
     spent = (mu * probability + width * (width * both) * scale).sum(axis=0)
-    return probability, rounded(log_sum) - rounded(spent)
+    return probability, rounded(log_sum, 10) - rounded(spent, 10)
 
 
-def rounded(x: Array) -> Array:
-    """Numbers to eleven digits: how a matrix product rounds depends on where a row stands in it.
+def rounded(x: Array, bits: int = 16) -> Array:
+    """Numbers without their last bits: how a product rounds depends on where a row stands in it.
 
     Rows alike have the same averages that way, and tie.
 
     Paper: none; Veltkamp's splitting.
     """
-    coarse = x * (2.0**16 + 1.0)
+    coarse = x * (2.0**bits + 1.0)
     return coarse - (coarse - x)
 
 
@@ -247,8 +269,9 @@ class _Race:
         length = (mu + TAIL * width).max(axis=0) + 18.0 - start
         points = (np.log1p(length / SPREAD) / STEP).astype(np.intp) + 2
         mu = mu - start
-        lift = np.maximum(-15.0 - width * (width + 6.0) - mu, 0.0)
-        return cls(mu + lift, width, start, points, np.exp(-lift))
+        least = -15.0 - width * (width + 6.0)
+        share = np.exp(np.minimum(mu - least, 0.0))
+        return cls(np.maximum(mu, least), width, start, points, share)
 
     def blocks(self) -> Iterator[Places]:
         """Rows in lots of some thousand numbers; those with lines of a length go together."""
