@@ -174,6 +174,35 @@ def test_after_labels_it_is_the_process_of_the_classifier(link):
         np.testing.assert_allclose(ndtr(process.band(X_T)), ends, rtol=1e-6)
 
 
+def test_after_several_labels_there_is_a_process_for_each_as_the_classifier_has_it():
+    X, y = seen(1, n=15)
+    labels = np.array(["a", "b", "c"])[np.digitize(y, [-0.5, 0.5])]
+    model = PossibilisticGPClassifier(KERNEL, hyperparameters="fixed").fit(X, labels)
+    each = PossibilisticGP(0.0, KERNEL).given_labels(X, labels.tolist(), ["a", "b", "c"])
+    mean, variance = model.latent_mean_and_variance(X_T)
+    whole = model.posterior_.cross(X_T, X_T)[0]
+    for place, label in enumerate("abc"):
+        f = each[label].at(X_T)
+        np.testing.assert_allclose(f.mean, mean[:, place], rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(f.covariance, whole[place], atol=1e-6)
+        half = np.sqrt(-2 * np.log(0.05) * variance[:, place])
+        ends = np.column_stack([mean[:, place] - half, mean[:, place] + half])
+        np.testing.assert_allclose(each[label].band(X_T), ends, rtol=1e-6, atol=1e-8)
+        assert each[label].credible_curves(X_T, n=2).shape == (2, 7)
+
+
+def test_no_more_rows_leave_the_process_of_a_label_as_it_is():
+    X, labels = [0.0, 1.0, 2.0], ["a", "b", "c"]
+    last = PossibilisticGP(0.0, KERNEL).given_labels(X, labels, labels)["c"]
+    np.testing.assert_array_equal(last.given([], [], "probit").band(X_T), last.band(X_T))
+
+
+def test_before_any_of_several_labels_each_has_the_prior():
+    process = PossibilisticGP(-0.5, KERNEL)
+    for one in process.given_labels([], [], ["a", "b", "c"]).values():
+        np.testing.assert_array_equal(one.band(X_T), process.band(X_T))
+
+
 # ---------------------------------------------------------------- bands and curves
 
 
@@ -264,6 +293,7 @@ def test_a_process_never_changes():
 
 PROCESS = PossibilisticGP(0.0, KERNEL)
 SEEN = PROCESS.given([0.0], [1.0], GaussianNoise(0.1))
+LABELLED = PROCESS.given_labels([0.0], ["a"], ["a", "b"])["b"]
 
 
 @pytest.mark.parametrize(
@@ -278,6 +308,11 @@ SEEN = PROCESS.given([0.0], [1.0], GaussianNoise(0.1))
         (lambda: PROCESS.given([0.0], [1.0], 0.1), TypeError, "error must be a GaussianNoise"),
         (lambda: SEEN.given([0.0], [1.0], "probit"), ValueError, "error must be of one kind"),
         (lambda: SEEN.given(np.ones((1, 2)), [1.0], GaussianNoise(1)), ValueError, "X must have 1"),
+        (lambda: PROCESS.given_labels([0.0], ["c"], ["a", "b"]), ValueError, "got y with 'c'"),
+        (lambda: PROCESS.given_labels([0.0], ["a"], ["a"]), ValueError, "at least 2; got 1"),
+        (lambda: PROCESS.given_labels([0.0], [], ["a", "b"]), ValueError, "y must have one entry"),
+        (lambda: SEEN.given_labels([0.0], ["a"], ["a", "b"]), ValueError, "before data; got one"),
+        (lambda: LABELLED.given([0.0], [1.0], GaussianNoise(1)), ValueError, "error must be of on"),
         (lambda: PROCESS.band(np.ones((1, 1, 1))), ValueError, r"X must have shape \(m, d\)"),
         (lambda: PROCESS.band(X_T, level=95), ValueError, "level must lie between 0 and 1"),
         (lambda: PROCESS.possibility(X_T, np.ones(3)), ValueError, "g must have 7 entries"),

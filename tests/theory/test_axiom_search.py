@@ -4,6 +4,7 @@ import pytest
 from possibal.acquisition import bald, doubt, entropy, latent_entropy
 from possibal.theory import FiniteThetas, Latents, OuterMeasure, Stretches, axioms
 from possibal.theory.axiom_search import AXIOMS
+from possibal.theory.finite_measures import probability_variance
 
 U_THETA, U_Y = OuterMeasure.uncertainty_parameter, OuterMeasure.uncertainty_outcome
 
@@ -71,9 +72,18 @@ def test_a_report_is_read_in_words():
     assert "it should not be negative" in lines[0]
     assert report["A3"].holds is None
     assert "latents of mean (" in lines[5]
-    flat = axioms(lambda measure: float(measure.possibility.lower[0]) + 1.0, Stretches(), tries=30)
-    assert "the point 0" in str(flat)
-    assert "f = 1 on [0, 1]" in str(flat) or "f = 1 on [0" in str(flat)
+    assert "f = 1 everywhere" in str(axioms(probability_variance))
+
+
+def test_stretches_are_written_in_words():
+    def length(measure):
+        """Larger for what is known, and blind to all but the support."""
+        return 2.0 + float(measure.possibility.lower[0] - measure.possibility.upper[0])
+
+    said = str(axioms(length, Stretches(), tries=60))
+    assert "the point 0" in said
+    assert "f = 1 on [0, 1]" in said
+    assert "a Gaussian of mean" in str(axioms(U_Y, Stretches(), tries=60))
 
 
 def test_tries_are_a_number_above_zero():

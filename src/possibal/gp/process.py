@@ -4,6 +4,7 @@ process = PossibilisticGP(0.0, 1.0 * RBF(0.5))
 process.band(X)                 process.given(X, y, GaussianNoise(0.1)).band(X)
 """
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, Self, TypeAlias
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike
 from possibal.arguments import choice, whole
 from possibal.arrays import Array, Matrix, Vector, positive, real, vector
 from possibal.gp.kernels import Kernel
-from possibal.gp.likelihoods import IDENTITY, LINKS, Link
+from possibal.gp.likelihoods import IDENTITY, LINKS, SOFTMAX, Link
 from possibal.gp.means import CallableMean, ConstantMean, MeanCallable, MeanFunction
 from possibal.gp.posterior import Posterior, TrainingData, condition
 from possibal.gp.prior import Prior, prior
@@ -58,7 +59,7 @@ class PossibilisticGP:
 
     It never changes: data make another one of the same kind, and no data at all the same one.
 
-    Paper: Sec. 5.2, GP(m(.), k(., .)); Props. 6 and 7 for what is left after data.
+    Paper: Sec. 5.2, GP(m(.), k(., .)); Props. 6 to 8 for what is left after data.
 
     Args:
         mean: the most credible value before data: a number, or a function of rows (m, d) -> (m,).
@@ -68,6 +69,7 @@ class PossibilisticGP:
     mean: float | MeanCallable
     kernel: Kernel
     data: TrainingData | None = field(repr=False)
+    _place: int = field(repr=False)
 
     def __init__(self, mean: float | MeanCallable, kernel: Kernel) -> None:
         """Keep a copy of the kernel, which scikit-learn would let change."""
@@ -81,9 +83,7 @@ class PossibilisticGP:
                 f"kernel must be a scikit-learn kernel; got {kernel!r}. "
                 "Import one from sklearn.gaussian_process.kernels."
             )
-        object.__setattr__(self, "mean", mean)
-        object.__setattr__(self, "kernel", kernel.clone_with_theta(kernel.theta))
-        object.__setattr__(self, "data", None)
+        self._keep(mean, kernel.clone_with_theta(kernel.theta), None, 0)
 
     def given(self, X: ArrayLike, y: ArrayLike, error: ObservationError) -> Self:
         """What is known of the function once it was seen at some rows.
@@ -100,21 +100,45 @@ class PossibilisticGP:
             error: GaussianNoise(variance), SystematicError(variance), "probit" or "logistic".
         """
         rows, seen = _rows(X), vector(y, "y")
-        if len(rows) != len(seen):
-            raise ValueError(
-                f"y must have one entry per row of X, {len(rows)}; got {len(seen)}. "
-                "Pass as many numbers as rows."
-            )
+        _same_length(rows, seen)
         link, weight = _likelihood(error, seen)
         new = TrainingData(rows, seen[None], np.full((1, len(rows)), weight), link)
-        more = object.__new__(type(self))
-        for name, value in (
-            ("mean", self.mean),
-            ("kernel", self.kernel),
-            ("data", self._with(new)),
-        ):
-            object.__setattr__(more, name, value)
-        return more
+        return self._after(self._with(new), self._place)
+
+    def given_labels(
+        self, X: ArrayLike, y: Sequence[Hashable], labels: Sequence[Hashable]
+    ) -> dict[Hashable, Self]:
+        """One process for each of several labels, once the labels of some rows were seen.
+
+        Before, each label has a process like this one, independent of the others; the label is
+        random given their softmax, and Laplace's method makes the posterior Gaussian.
+
+        Paper: Prop. 8, N(g_l,t; mu_l,t, Sigma_l,t), with one kernel for all labels.
+
+        Args:
+            X: (n, d), or (n,) for one column; n may be 0.
+            y: n labels.
+            labels: all that there may be.
+        """
+        rows, names = _rows(X), list(dict.fromkeys(labels))
+        _same_length(rows, y)
+        strange = [label for label in y if label not in names]
+        if len(names) < 2 or strange:  # noqa: PLR2004 - a choice needs two
+            got = f"y with {strange[0]!r}" if strange else f"{len(names)}"
+            raise ValueError(
+                f"labels must name all labels, at least 2; got {got}. "
+                "Pass every label that there may be."
+            )
+        if self.data is not None and len(self.data):
+            raise ValueError(
+                "given_labels must be asked of a process before data; got one after. "
+                "Pass all labelled rows at once."
+            )
+        hot = np.array([[one == label for one in y] for label in names], dtype=float)
+        hot = hot.reshape(len(names), len(rows))
+        data = TrainingData(rows, hot, np.ones((1, len(rows))), SOFTMAX)
+        seen = len(rows) > 0
+        return {name: self._after(data, place * seen) for place, name in enumerate(names)}
 
     def at(self, X: ArrayLike) -> GaussianPossibility:
         """The joint possibility function of the values at rows.
@@ -145,7 +169,7 @@ class PossibilisticGP:
             error: of a measurement that the band is about; None means the function itself.
         """
         rows = _rows(X)
-        mean, variance = (part[0, 0] for part in self._posterior(rows).moments(rows))
+        mean, variance = (part[0, self._place] for part in self._posterior(rows).moments(rows))
         radius2 = squared_radius(level, np.ones(1))
         if isinstance(error, GaussianNoise):
             sds = np.sqrt(variance), np.full(len(mean), error.variance**0.5)
@@ -214,6 +238,20 @@ class PossibilisticGP:
         wider = values.covariance + error.variance * np.eye(values.dimension)
         return GaussianPossibility(values.mean, wider)
 
+    def _keep(
+        self, mean: float | MeanCallable, kernel: Kernel, data: TrainingData | None, place: int
+    ) -> None:
+        """Set what a frozen value is made of."""
+        parts = {"mean": mean, "kernel": kernel, "data": data, "_place": place}
+        for name, value in parts.items():
+            object.__setattr__(self, name, value)
+
+    def _after(self, data: TrainingData, place: int) -> Self:
+        """The same process with data, or the one of a label among several."""
+        more = object.__new__(type(self))
+        more._keep(self.mean, self.kernel, data, place)
+        return more
+
     def _with(self, new: TrainingData) -> TrainingData:
         """The data with more of them."""
         old = self.data
@@ -260,8 +298,8 @@ class PossibilisticGP:
         """Means and covariances of the values at rows."""
         rows = _rows(X)
         posterior = self._posterior(rows)
-        half = 0.5 * posterior.cross(rows, rows)[0, 0]
-        return posterior.moments(rows)[0][0, 0], half + half.T
+        half = 0.5 * posterior.cross(rows, rows)[0, self._place]
+        return posterior.moments(rows)[0][0, self._place], half + half.T
 
 
 def _rows(X: ArrayLike) -> Matrix:
@@ -272,6 +310,15 @@ def _rows(X: ArrayLike) -> Matrix:
     if rows.ndim != 2 or not rows.shape[1]:  # noqa: PLR2004 - a table
         raise ValueError(f"X must have shape (m, d) or (m,); got {rows.shape}. Use X[:, None].")
     return rows
+
+
+def _same_length(X: Matrix, y: Sequence[object] | Vector) -> None:
+    """Refuse outcomes that do not match the rows in number."""
+    if len(X) != len(y):
+        raise ValueError(
+            f"y must have one entry per row of X, {len(X)}; got {len(y)}. "
+            "Pass as many as there are rows."
+        )
 
 
 def _likelihood(error: ObservationError, y: Vector) -> tuple[Link, float]:
@@ -288,6 +335,6 @@ def _likelihood(error: ObservationError, y: Vector) -> tuple[Link, float]:
     if other.size:
         raise ValueError(
             f"y must hold labels -1 and 1 under a {error}; got {other[0]:g}. "
-            "Use PossibilisticGPClassifier for labels of other names, or more than two."
+            "Use given_labels for labels of other names, or more than two."
         )
     return link, 1.0

@@ -325,10 +325,8 @@ def _written(known: Known) -> str:
     return _stretch(f)
 
 
-def _point(theta: object) -> str:
-    if isinstance(theta, tuple):
-        return "(" + ", ".join(f"{part:.4g}" for part in theta) + ")"
-    return str(theta)
+def _point(theta: tuple[float, ...]) -> str:
+    return "(" + ", ".join(f"{part:.4g}" for part in theta) + ")"
 
 
 def _stretch(f: GaussianPossibility) -> str:

@@ -145,8 +145,9 @@ def _least(mu: Matrix, sigma2: Matrix, radius2: Matrix) -> Vector:
 
 def _climbed(mu: Matrix, sigma2: Matrix, radius: Matrix, weight: Matrix) -> Vector:
     """Log odds against the first label where a climb from weights of rivals ends, (m,)."""
-    height, going = np.full(len(mu), -np.inf), np.arange(len(mu))
-    for _ in range(_CLIMBS):
+    height, going, climbs = np.full(len(mu), -np.inf), np.arange(len(mu)), 0
+    while len(going) and climbs < _CLIMBS:
+        climbs += 1
         slope = np.concatenate([np.full((len(going), 1), -1.0), weight[:, 1:]], axis=1)
         length = np.sqrt((sigma2 * slope * slope).sum(axis=1, keepdims=True))
         theta = mu + radius * sigma2 * slope / length
@@ -156,8 +157,6 @@ def _climbed(mu: Matrix, sigma2: Matrix, radius: Matrix, weight: Matrix) -> Vect
         reached = (top + np.log(total))[:, 0] - theta[:, 0]
         gain, height[going] = reached - height[going], reached
         rising = gain > _SETTLED * np.maximum(1.0, np.abs(reached))
-        if not rising.any():
-            break
         going = going[rising]
         mu, sigma2, radius = mu[rising], sigma2[rising], radius[rising]
         weight = np.concatenate([total, odds / total], axis=1)[rising]
