@@ -52,7 +52,8 @@ def test_a_symmetric_matrix_has_the_size_asked_for():
 @pytest.mark.parametrize(
     ("mean", "variance", "message"),
     [
-        ([0, 0], [1, -1], r"variance must be positive; got -1 at row 1\. Duplicate"),
+        ([0, 0], [1, -1], r"variance must be zero or more; got -1 at row 1\. Zero is a known"),
+        ([0, 0], [np.nan, 1], "variance must be zero or more; got nan at row 0"),
         ([0, 0], [1], r"variance must have the shape of mean, \(2,\); got \(1,\)"),
         (0.0, 1.0, r"mean must have shape \(m,\) or \(m, C\); got \(\)"),
         (np.zeros((2, 2, 2)), np.ones((2, 2, 2)), "For several hypotheses pass a Belief"),

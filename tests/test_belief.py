@@ -56,7 +56,13 @@ def test_a_part_has_the_rows_asked_for():
         (np.zeros((2, 3)), np.ones((2, 3)), [1.0], "mean and variance must have shape"),
         (np.zeros((1, 3)), np.ones((1, 4)), [1.0], "mean and variance must have shape"),
         (np.zeros(3), np.ones(3), [1.0], "Belief.of"),
-        (np.zeros((1, 3)), np.zeros((1, 3)), [1.0], "variance must be positive"),
+        (np.zeros((1, 3)), np.full((1, 3), -1.0), [1.0], "variance must be zero or more; got -1"),
+        (
+            np.zeros((1, 3)),
+            np.full((1, 3), np.nan),
+            [1.0],
+            "variance must be zero or more; got nan",
+        ),
         (np.full((1, 3), np.nan), np.ones((1, 3)), [1.0], "mean must be finite"),
         (np.zeros((1, 3, 1)), np.ones((1, 3, 1)), [1.0], "at least 2 columns"),
     ],
@@ -76,9 +82,25 @@ def test_a_fault_is_found_in_its_hypothesis_and_row():
     with pytest.raises(ValueError, match="mean must be finite; got NaN at row 1"):
         Belief(mean, np.ones((2, 3)), [1.0, 1.0])
     variance = np.ones((2, 3))
-    variance[1, 2] = 0
-    with pytest.raises(ValueError, match=r"got 0 at row 2\..* This is in hypothesis 1\."):
+    variance[1, 2] = -1
+    with pytest.raises(ValueError, match=r"got -1 at row 2\..* This is in hypothesis 1\."):
         Belief(np.zeros((2, 3)), variance, [1.0, 1.0])
+
+
+@pytest.mark.parametrize("variance", [0.0, np.inf])
+def test_a_known_point_and_ignorance_are_beliefs(variance):
+    for belief in (Belief.of([0.0, 1.0], [1.0, variance]), Belief.borrowed([0.0], [variance])):
+        assert belief.is_limit
+        assert belief.part(slice(0, 0)).is_limit is False
+    assert not Belief.of([0.0, 1.0], [1.0, variance]).part(slice(0, 1)).is_limit
+    assert Belief([[0.0]], [[variance]], [1.0]).is_limit
+    assert not Belief.of([0.0], [1.0]).is_limit
+
+
+def test_hypotheses_that_are_ruled_out_can_be_left_out():
+    belief = Belief([[0.0], [1.0]], [[1.0], [np.inf]], [1.0, 0.0]).credible()
+    assert (belief.mean.tolist(), belief.credibility.tolist()) == ([[0.0]], [1.0])
+    assert not belief.is_limit
 
 
 def test_moments_come_in_pairs():

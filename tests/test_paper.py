@@ -60,12 +60,21 @@ CARRIERS |= {
     "Hyperprior",
     "InferenceProblem",
 }
-HANDLES = {"part", "with_part", "name", "settings", "jitter", "leading", "finite", "single"}
+HANDLES = {
+    "part",
+    "apart",
+    "with_part",
+    "name",
+    "settings",
+    "jitter",
+    "leading",
+    "finite",
+    "single",
+}
 HANDLES |= {"largest", "problems", "thetas", "n"}
 PLUMBING = {
     "gp.hyperparameters.problem",
     "gp.hyperparameters.InferenceProblem.part",
-    "acquisition.expectations.Rule.nodes",
 }
 PLUMBING |= {
     "gp.kernels.Kernel.theta",

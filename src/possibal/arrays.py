@@ -19,6 +19,19 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 def real(value: ArrayLike, name: str) -> Array:
     """The value as a read-only array of finite 64-bit floats; the caller's array is untouched."""
+    array = floats(value, name)
+    # Two passes that allocate nothing; NaN fails both comparisons.
+    if array.size and not (array.min() > -np.inf and array.max() < np.inf):
+        offender = _first(~np.isfinite(array))
+        value = "NaN" if np.isnan(array[offender]) else array[offender]
+        raise ValueError(
+            f"{name} must be finite; got {value} at {_place(offender)}. Drop or impute that row."
+        )
+    return array
+
+
+def floats(value: ArrayLike, name: str) -> Array:
+    """The value as a read-only array of 64-bit floats, which may be no numbers."""
     try:
         given = np.asarray(value)
     except ValueError:
@@ -32,12 +45,17 @@ def real(value: ArrayLike, name: str) -> Array:
         )
     array = given.astype(np.float64, copy=False).view()
     array.flags.writeable = False
-    # Two passes that allocate nothing; NaN fails both comparisons.
-    if array.size and not (array.min() > -np.inf and array.max() < np.inf):
-        offender = _first(~np.isfinite(array))
-        value = "NaN" if np.isnan(array[offender]) else array[offender]
+    return array
+
+
+def variances(value: ArrayLike) -> Array:
+    """Variances as a read-only array: from zero, a known point, to infinity, ignorance."""
+    array = floats(value, "variance")
+    if array.size and not array.min() >= 0:  # NaN is not
+        offender = _first(~(array >= 0))
         raise ValueError(
-            f"{name} must be finite; got {value} at {_place(offender)}. Drop or impute that row."
+            f"variance must be zero or more; got {array[offender]:.6g} at {_place(offender)}. "
+            "Zero is a known point, and infinity complete ignorance."
         )
     return array
 
@@ -76,17 +94,12 @@ def square(value: ArrayLike, name: str, size: int) -> Matrix:
 
 def latent_moments(mean: ArrayLike, variance: ArrayLike) -> tuple[Array, Array]:
     """Latent means and variances of one pool: (m,) for a binary probit, (m, C) for a softmax."""
-    mu, sigma2 = real(mean, "mean"), real(variance, "variance")
+    mu, sigma2 = real(mean, "mean"), variances(variance)
     if mu.shape != sigma2.shape:
         raise ValueError(
             f"variance must have the shape of mean, {mu.shape}; got {sigma2.shape}. "
             "Pass the diagonal of the covariance, one entry per latent."
         )
-    positive(
-        sigma2,
-        "variance",
-        "Duplicate inputs with no noise cause this: raise the noise or add jitter to the kernel.",
-    )
     if mu.ndim not in (1, 2):
         raise ValueError(
             f"mean must have shape (m,) or (m, C); got {mu.shape}. "

@@ -1,12 +1,12 @@
 """Posterior moments of latents under weighted hypotheses: the one thing that scores read."""
 
 from dataclasses import dataclass
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from possibal.arrays import Array, Places, Vector, frozen, latent_moments, real, vector
+from possibal.arrays import Array, Places, Vector, floats, frozen, latent_moments, real, vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,13 +18,17 @@ class Belief:
 
     Attributes:
         mean: latent means, (H, m) for binary labels or regression, (H, m, C) for C labels.
-        variance: latent variances, shaped like mean.
+        variance: latent variances, shaped like mean. Zero is the indicator of a point, where a
+            latent is known; infinity is precision zero, complete absence of information. Every
+            score has its limit there.
         credibility: (H,), possibility of each hypothesis; the largest is one.
+        is_limit: whether some variance is zero or infinite.
     """
 
     mean: Array
     variance: Array
     credibility: Vector
+    is_limit = False
 
     def __post_init__(self) -> None:
         """Check once; every reader trusts what it finds."""
@@ -34,7 +38,7 @@ class Belief:
                 "credibility must lie in [0, 1] and reach 1; "
                 f"got {np.array2string(credibility, threshold=6)}. Divide it by its maximum."
             )
-        mean, variance = real(self.mean, "mean"), real(self.variance, "variance")
+        mean, variance = real(self.mean, "mean"), floats(self.variance, "variance")
         if mean.ndim not in (2, 3) or len(mean) != len(credibility) or mean.shape != variance.shape:
             raise ValueError(
                 "mean and variance must have shape (H, m) or (H, m, C) with one entry of H per "
@@ -50,6 +54,7 @@ class Belief:
         object.__setattr__(self, "mean", frozen(mean))
         object.__setattr__(self, "variance", frozen(variance))
         object.__setattr__(self, "credibility", frozen(credibility / credibility.max()))
+        _marked(self)
 
     @classmethod
     def of(cls, mean: "ArrayLike | Belief | HasBelief", variance: ArrayLike | None = None) -> Self:
@@ -67,17 +72,20 @@ class Belief:
                 "variance must be given beside mean; got None. Pass (mean, variance) or a Belief."
             )
         mu, sigma2 = latent_moments(source, variance)  # pyright: ignore[reportArgumentType]
-        return cls.trusted(frozen(mu)[None], frozen(sigma2)[None], np.ones(1))
+        return _marked(cls.trusted(frozen(mu)[None], frozen(sigma2)[None], np.ones(1)))
 
     @classmethod
     def borrowed(cls, mean: ArrayLike, variance: ArrayLike) -> Self:
         """The belief of one Gaussian process that is read at once and not kept: no copy is made."""
         mu, sigma2 = latent_moments(mean, variance)
-        return cls.trusted(mu[None], sigma2[None], np.ones(1))
+        return _marked(cls.trusted(mu[None], sigma2[None], np.ones(1)))
 
     @classmethod
     def trusted(cls, mean: Array, variance: Array, credibility: Vector) -> Self:
-        """A belief whose parts are known to be in order; nothing is checked or copied."""
+        """A belief whose parts are in order, all variances between zero and infinity.
+
+        Nothing is checked or copied.
+        """
         belief = object.__new__(cls)
         parts = {"mean": mean, "variance": variance, "credibility": credibility}
         for name, array in parts.items():
@@ -90,7 +98,14 @@ class Belief:
 
     def part(self, rows: slice | Places) -> Self:
         """The same belief about some of the rows; nothing is checked again."""
-        return self.trusted(self.mean[:, rows], self.variance[:, rows], self.credibility)
+        some = self.trusted(self.mean[:, rows], self.variance[:, rows], self.credibility)
+        return _marked(some) if self.is_limit else some
+
+    def credible(self) -> Self:
+        """The same belief without hypotheses that are ruled out."""
+        few = self.credibility > 0
+        some = self.trusted(self.mean[few], self.variance[few], self.credibility[few])
+        return _marked(some) if self.is_limit else some
 
     @property
     def labels(self) -> int:
@@ -116,6 +131,17 @@ class Belief:
     def leading(self) -> int:
         """The most credible hypothesis; the first of several."""
         return int(self.credibility.argmax())
+
+
+AnyBelief = TypeVar("AnyBelief", bound=Belief)
+
+
+def _marked(belief: AnyBelief) -> AnyBelief:
+    """The belief, with a note whether some variance is zero or infinite."""
+    sigma2 = belief.variance
+    if sigma2.size and not (sigma2.min() > 0 and sigma2.max() < np.inf):
+        object.__setattr__(belief, "is_limit", True)
+    return belief
 
 
 @runtime_checkable

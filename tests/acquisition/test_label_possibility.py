@@ -152,3 +152,13 @@ def test_variances_of_all_sizes_side_by_side_give_possibilities(labels, data):
     assert np.isfinite(found).all()
     assert ((found >= 0.0) & (found <= 1.0)).all()
     np.testing.assert_array_equal(found.max(axis=1), 1.0)
+
+
+def test_a_known_latent_cannot_move_and_an_unknown_one_moves_at_no_cost():
+    mean = [[1, 2, 3], [1, 2, 2], [1, 2, 3], [1, 2, 3]]
+    variance = [[0, 0, 0], [0, 0, 0], [np.inf, 0, 1], [np.inf] * 3]
+    found = possibility(Belief.of(mean, variance))
+    exact = [[0, 0, 1], [0, 1, 1], [1, np.exp(-0.5), 1], [1, 1, 1]]
+    np.testing.assert_allclose(found, exact, rtol=1e-12)
+    binary = possibility(Belief.of([1, 0, 1], [0, 0, np.inf]))
+    np.testing.assert_array_equal(binary, [[0, 1], [1, 1], [1, 1]])

@@ -9,15 +9,25 @@ _LIGHTEST = 1e-290
 """A rival whose variance is larger than another's by more than this comes down at no cost."""
 
 
+_FIXED, _FREE = 1e-140, 1e140
+"""Variances that stand for zero and infinity."""
+
+
 def possibility(belief: Belief) -> Matrix:
     """Possibility that each label is the likeliest one, (m, labels).
 
     The leading label has possibility one. Over several hypotheses it is the largest of their
-    credibilities times what each of them says.
+    credibilities times what each of them says. A latent of variance zero cannot move, and one of
+    infinite variance moves at no cost; labels whose latents are known to be equal are both
+    possible.
 
     Paper: Sec. 4.3; Props. 2 and 3 are one minus the largest of the others.
     """
     with np.errstate(all="ignore"):
+        if belief.is_limit:
+            belief = Belief.trusted(
+                belief.mean, np.clip(belief.variance, _FIXED, _FREE), belief.credibility
+            )
         if belief.is_binary:
             z = belief.mean / np.sqrt(belief.variance)
             log_each = -0.5 * np.stack([np.maximum(z, 0.0), np.maximum(-z, 0.0)], axis=-1) ** 2

@@ -81,8 +81,10 @@ def centred(blocks: Array) -> Array:
 
 def _centred_variance(joint: Array) -> Array:
     """Variances of centred latents, scaled so that independent ones of equal variance keep it."""
-    both, P = centred(np.swapaxes(centred(joint), -1, -2)), joint.shape[-1]
-    return np.einsum("...pp->...p", both) * (P / (P - 1.0))
+    P = joint.shape[-1]
+    line = joint.mean(axis=-1)
+    own = np.einsum("...pp->...p", joint) - 2.0 * line + line.mean(axis=-1, keepdims=True)
+    return own * (P / (P - 1.0))
 
 
 Loss = Callable[[LatentMoments], Array]

@@ -25,7 +25,7 @@ from possibal.acquisition.scoring import (
     one_per_pair,
     score,
 )
-from possibal.arrays import Array, Matrix, Vector, positive
+from possibal.arrays import Array, Mask, Matrix, Vector, positive
 from possibal.belief import Belief, HasBelief
 
 # ---------------------------------------------------------------- the paper's scores
@@ -42,6 +42,7 @@ def doubt(belief: Belief) -> Vector:
 
     Paper: Props. 2-4, 1 - N_bin = N(0; mu, sigma2) and 1 - N_multi = max over rivals l of
     N(mu_l; mu_l*, sigma2_l* + sigma2_l). Computed directly: 1 - N would tie all confident rows.
+    Latents that are known leave no doubt, unless they tie; one that is unknown leaves all, 1.
     """
     return np.exp(_log_doubt(belief))
 
@@ -65,7 +66,8 @@ def uncertainty(belief: Belief) -> Vector:
     """Asks where labels are together most credible beyond one: the epistemic uncertainty U.
 
     Paper: Sec. 4.2, U^L_bin and U^L_multi = sum over labels of sup p(l; theta) N(theta) - 1.
-    Over several hypotheses, the credibility of a label is the largest.
+    Over several hypotheses, the credibility of a label is the largest. Known latents leave 0, and
+    unknown ones C - 1.
     """
     gain, lead = _excess(belief), belief.leading
     if len(gain) > 1:
@@ -78,7 +80,13 @@ def uncertainty(belief: Belief) -> Vector:
         beyond = np.where(p[lead] > 0.5, lacking, beyond)  # noqa: PLR2004 - one half
         beyond[lead] = gain[lead]
         gain = beyond.max(axis=0, keepdims=True)
-    return np.minimum(gain[0].sum(axis=1), gain.shape[2] - 1.0)
+    most = gain.shape[2] - 1.0
+    found = np.minimum(gain[0].sum(axis=1), most)
+    if belief.is_limit:
+        unknown = np.isinf(belief.variance[belief.credibility == 1.0])
+        unknown = unknown if belief.is_binary else unknown.all(axis=2)
+        found = np.where(unknown.any(axis=0), most, found)
+    return found
 
 
 def _log_doubt(belief: Belief) -> Vector:
@@ -86,20 +94,36 @@ def _log_doubt(belief: Belief) -> Vector:
     mu, sigma2, log_c = belief.mean, belief.variance, np.log(belief.credibility)
     if belief.is_binary:
         lead = np.sign(mu[belief.leading]) * mu / np.sqrt(sigma2)
-        return (log_c[:, None] - 0.5 * np.maximum(lead, 0.0) ** 2).max(axis=0)
+        return (log_c[:, None] - 0.5 * _ahead(lead, belief) ** 2).max(axis=0)
     label = mu[belief.leading].argmax(axis=1)[None, :, None]
     half, quarter = 0.5 * mu, 0.25 * sigma2  # scaled alike, so that no sum overflows
     lead = np.take_along_axis(half, label, axis=2) - half
     lead /= np.sqrt(np.take_along_axis(quarter, label, axis=2) + quarter)
-    log_rival = log_c[:, None, None] - 0.5 * np.maximum(lead, 0.0) ** 2
+    log_rival = log_c[:, None, None] - 0.5 * _ahead(lead, belief) ** 2
     np.put_along_axis(log_rival, label, -np.inf, axis=2)
     return log_rival.max(axis=(0, 2))
 
 
+def _ahead(lead: Array, belief: Belief) -> Array:
+    """Leads in standard deviations, zero where there is none; known latents that tie have none."""
+    if belief.is_limit:
+        lead = np.where(np.isnan(lead), 0.0, lead)
+    return np.maximum(lead, 0.0)
+
+
 def _excess(belief: Belief) -> Array:
     """By how much the credibility of each label exceeds its probability at the mode, (H, m, C)."""
-    mu, sigma2 = belief.mean, belief.variance
-    if belief.is_binary:
+    if not belief.is_limit:
+        return _finite_excess(belief.mean, belief.variance, is_binary=belief.is_binary)
+    known = belief.variance == 0
+    known = known[..., None] if belief.is_binary else known.all(axis=2, keepdims=True)
+    sigma2 = np.where(belief.variance == 0, np.finfo(float).tiny, belief.variance)
+    return np.where(known, 0.0, _finite_excess(belief.mean, sigma2, is_binary=belief.is_binary))
+
+
+def _finite_excess(mu: Array, sigma2: Array, *, is_binary: bool) -> Array:
+    """The same for variances above zero."""
+    if is_binary:
         rival, leader = (
             e.reshape(mu.shape) for e in suprema.probit_excess(mu.ravel(), sigma2.ravel())
         )
@@ -125,12 +149,15 @@ def bald(belief: Belief) -> Vector:
 
     Bayesian active learning by disagreement (Houlsby et al. 2011). The information about the
     hypothesis is included: it is the divergence of each one's probabilities from their average.
+    A label tells nothing about known latents, and log C nats about C unknown ones.
 
     Paper: App. E.4, BALD.
     """
     weight = belief.weight
     if belief.is_binary:
         mu, sigma2 = belief.mean, belief.variance
+        if belief.is_limit:
+            sigma2 = np.minimum(sigma2, np.finfo(float).max)
         z = mu / np.sqrt(1.0 + sigma2)
         p = np.stack([ndtr(-z), ndtr(z)], axis=-1)
         inner = expectations.probit_information(mu.ravel(), sigma2.ravel()).reshape(mu.shape)
@@ -178,7 +205,8 @@ def entropy(belief: Belief) -> Vector:
     """
     if belief.is_binary:
         return _binary_entropy(_rarer_label(belief))
-    return expectations.label_entropy(_average_probability(belief))
+    average = expectations.label_entropy(_average_probability(belief))
+    return np.minimum(average, np.log(belief.labels))
 
 
 @score(size=one_per_latent, monotonicity=of_one_latent)
@@ -215,7 +243,11 @@ def latent_entropy(belief: Belief) -> Vector:
 
     Paper: App. E.4, Maximum Entropy of the Latent Distribution. Several hypotheses make a
     mixture; its entropy is bounded by that of the Gaussian with the same variance, used here.
+    It is infinite where a latent is unknown, and minus infinity where one is known, even if
+    another is unknown: no volume is left.
     """
+    if belief.is_limit:
+        return _limit_entropy(belief.credible())
     weight = belief.weight.reshape(-1, *(1,) * (belief.mean.ndim - 1))
     centre = (weight * belief.mean).sum(axis=0)
     spread = (weight * (belief.variance + (belief.mean - centre) ** 2)).sum(axis=0)
@@ -223,6 +255,16 @@ def latent_entropy(belief: Belief) -> Vector:
         2 * np.pi * np.e
     )
     return entropies if belief.is_binary else entropies.sum(axis=1)
+
+
+def _limit_entropy(belief: Belief) -> Vector:
+    """Entropy of latents some of which are known or unknown."""
+    weight = belief.weight.reshape(-1, *(1,) * (belief.mean.ndim - 1))
+    centre = (weight * belief.mean).sum(axis=0)
+    spread = (weight * (belief.variance + (belief.mean - centre) ** 2)).sum(axis=0)
+    spread = spread[:, None] if belief.is_binary else spread
+    entropies = (0.5 * np.log(2 * np.pi * np.e * spread)).sum(axis=1)
+    return np.where((spread == 0).any(axis=1), -np.inf, entropies)
 
 
 def _rarer_label(belief: Belief) -> Vector:
@@ -243,16 +285,19 @@ def _binary_entropy(q: Vector) -> Vector:
 
 def _average_probability(belief: Belief) -> Matrix:
     """Probabilities averaged over the latents and the hypotheses, (m, C)."""
-    p, _ = _softmax_information(belief)
+    flat = (-1, belief.labels)
+    p = expectations.softmax_probabilities(
+        belief.mean.reshape(flat), belief.variance.reshape(flat)
+    ).reshape(belief.mean.shape)
     return np.tensordot(belief.weight, p, axes=1)
 
 
 def _softmax_information(belief: Belief) -> tuple[Array, Array]:
     """Average probabilities (H, m, C) and the information about the latent (H, m)."""
-    moments = zip(belief.mean, belief.variance, strict=True)
-    parts = [expectations.softmax_averages(mu, sigma2) for mu, sigma2 in moments]
-    p = np.stack([part.probability for part in parts])
-    return p, np.stack([part.information for part in parts])
+    flat = (-1, belief.labels)
+    found = expectations.softmax_averages(belief.mean.reshape(flat), belief.variance.reshape(flat))
+    shape = belief.mean.shape
+    return found.probability.reshape(shape), found.information.reshape(shape[:2])
 
 
 # ---------------------------------------------------------------- regression
@@ -262,9 +307,12 @@ def _softmax_information(belief: Belief) -> tuple[Array, Array]:
 def uncertainty_parameter(belief: Belief) -> Vector:
     """Asks where the latent itself is least known: the volume U of its possibility function.
 
-    Paper: Sec. 4.1, U^Theta = integral of N(theta; mu, sigma2) = sqrt(2 pi sigma2).
+    Paper: Sec. 4.1, U^Theta = integral of N(theta; mu, sigma2) = sqrt(2 pi sigma2). A known
+    latent has 0, and an unknown one infinity.
     """
     _refuse_softmax(belief, "uncertainty_parameter", "Use uncertainty.")
+    if belief.is_limit:
+        return _limit_volume(belief.credible())
     return suprema.envelope_volume(belief.mean, belief.variance, belief.credibility)
 
 
@@ -276,11 +324,16 @@ def uncertainty_outcome(
 ) -> Vector:
     """Asks where the next measurement is least foreseeable for want of knowledge, not noise.
 
-    Paper: Sec. 4.1, U^Y for y ~ N(theta, noise): sqrt(1 + sigma2 / noise) - 1.
+    Paper: Sec. 4.1, U^Y for y ~ N(theta, noise): sqrt(1 + sigma2 / noise) - 1. A known latent has
+    0, and an unknown one infinity.
     """
     belief = Belief.of(mean, variance)
     _refuse_softmax(belief, "uncertainty_outcome", "Use uncertainty.")
     noise = _noise(belief, noise_variance)
+    if belief.is_limit:
+        belief, unknown = _without_unknown(belief)
+        finite = uncertainty_outcome(belief, noise_variance=noise)
+        return np.where(unknown, np.inf, finite)
     with np.errstate(all="ignore"):
         ratio = np.log(belief.variance[belief.leading]) - np.log(noise)
         leading = np.minimum(np.expm1(0.5 * np.logaddexp(0.0, ratio)), np.finfo(float).max)
@@ -298,15 +351,37 @@ def predictive_variance(
 ) -> Vector:
     """Asks where the next measurement varies most, whether for noise or want of knowledge.
 
-    Paper: none; the usual baseline of regression, the variance of y under the average belief.
+    Paper: none; the usual baseline of regression, the variance of y under the average belief. It
+    is infinite where the latent is unknown.
     """
     belief = Belief.of(mean, variance)
     _refuse_softmax(belief, "predictive_variance", "Use entropy.")
     noise = _noise(belief, noise_variance)
+    if belief.is_limit:
+        belief, unknown = _without_unknown(belief)
+        return np.where(unknown, np.inf, predictive_variance(belief, noise_variance=noise))
     centre = belief.weight @ belief.mean
     with np.errstate(all="ignore"):
         spread = belief.weight @ (belief.variance + (belief.mean - centre) ** 2) + noise
     return np.minimum(spread, np.finfo(float).max)
+
+
+def _limit_volume(belief: Belief) -> Vector:
+    """Volume of possibility functions some of which are those of points, or nowhere below one."""
+    volume = np.where(np.isinf(belief.variance).any(axis=0), np.inf, 0.0)
+    for row in np.flatnonzero((volume == 0) & (belief.variance > 0).any(axis=0)):
+        wide = belief.variance[:, row] > 0  # the others are points, without volume
+        some = belief.mean[wide, row, None], belief.variance[wide, row, None]
+        volume[row] = suprema.envelope_volume(*some, belief.credibility[wide])[0]
+    return volume
+
+
+def _without_unknown(belief: Belief) -> tuple[Belief, Mask]:
+    """A belief with any finite variances for infinite ones, and the rows that have such."""
+    belief = belief.credible()
+    infinite = np.isinf(belief.variance)
+    finite = np.where(infinite, 1.0, belief.variance)
+    return Belief.trusted(belief.mean, finite, belief.credibility), infinite.any(axis=0)
 
 
 def _noise(belief: Belief, noise_variance: ArrayLike) -> Vector:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from possibal.arrays import Array, Matrix, Vector
+from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.gp.likelihoods import Softmax
 from possibal.gp.posterior import Posterior, TrainingData
@@ -37,25 +37,45 @@ class TrackedRows:
     Attributes:
         posterior: given the labels so far.
         X: (m, d).
+        whole: rows that these are some of, whose moments serve them too.
+        places: which of those they are.
     """
 
     posterior: Posterior
     X: Matrix
+    whole: "TrackedRows | None" = None
+    places: Places | None = None
+
+    def part(self, places: Places) -> "TrackedRows":
+        """Some of the rows; nothing is computed again for them."""
+        return TrackedRows(self.posterior, self.X[places], self, places)
+
+    def apart(self, places: Places) -> "TrackedRows":
+        """Some of the rows with the moments they have; covariances are computed for them alone."""
+        some, (mean, variance) = TrackedRows(self.posterior, self.X[places]), self.moments
+        vars(some)["moments"] = mean[..., places], variance[..., places]
+        return some
 
     @functools.cached_property
     def belief(self) -> Belief:
         """As :meth:`possibal.gp.Posterior.at`."""
-        return self.posterior.at(self.X)
+        predictor = self.posterior.predictor
+        return Belief(*predictor.read(*self.moments), predictor.credibility)
 
     @functools.cached_property
     def moments(self) -> tuple[Array, Array]:
         """As :meth:`possibal.gp.Posterior.moments`."""
-        return self.posterior.moments(self.X)
+        if self.whole is None:
+            return self.posterior.moments(self.X)
+        mean, variance = self.whole.moments
+        return mean[..., self.places], variance[..., self.places]
 
     @functools.cached_property
     def covariance(self) -> Array:
         """As :meth:`possibal.gp.Posterior.covariance`."""
-        return self.posterior.covariance(self.X)
+        if self.whole is None:
+            return self.posterior.covariance(self.X, self.moments[1])
+        return self.whole.covariance[:, self.places]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +107,14 @@ class PendingPosterior:
 
         Paper: none.
         """
-        tracked = tuple((TrackedRows(self.posterior, X), self._projection(X)) for X in arrays)
-        return replace(self, tracked=tracked)
+        return self.tracking_rows(*(self._rows(X) for X in arrays))
+
+    def tracking_rows(self, *several: TrackedRows) -> "PendingPosterior":
+        """The same for rows some of whose moments may be known.
+
+        Paper: none.
+        """
+        return replace(self, tracked=tuple((rows, self._projection(rows.X)) for rows in several))
 
     def with_pending(self, x: Vector) -> "PendingPosterior":
         """The same with one more pending row.
@@ -167,7 +193,8 @@ class PendingPosterior:
 
         Paper: none; as :meth:`possibal.gp.Posterior.covariance`.
         """
-        return _lowered(self._rows(X).covariance, _squares(self._projection(X)))
+        known = self._rows(X).covariance
+        return _lowered(known, _squares(self._projection(X))) if self.picked else known
 
     def between(self, X: Matrix, Z: Matrix) -> Array:
         """Covariances between all latents of rows and others, (S, m, k, P, P), as those.

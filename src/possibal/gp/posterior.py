@@ -24,6 +24,8 @@ from possibal.numerics.linalg import drawing_root, one_thread
 
 TEMPERING = 0.5
 """Tempering exponent of the marginal likelihood of a setting (power posterior)."""
+_JOINT_ROWS = 500
+"""Rows whose covariances between classes are computed together."""
 
 AnyLink: TypeAlias = Link | Softmax
 
@@ -260,17 +262,26 @@ class Posterior(Conditioned):
         """
         return len(self.data)
 
-    def covariance(self, X: Matrix) -> Array:
+    def covariance(self, X: Matrix, variance: Array | None = None) -> Array:
         """Covariances between the latents of each row, (S, m, P, P).
 
         Paper: Prop. 8, the blocks of Sigma_t; GPML Alg. 3.4, lines 8 to 12.
+
+        Args:
+            X: (m, d).
+            variance: (S, P, m), their latent variances, where they were computed before.
         """
-        _, variance = self.moments(X)
+        if variance is None:
+            _, variance = self.moments(X)
         S, P, m = variance.shape
         covariance = np.zeros((S, m, P, P))
         if isinstance(self.mode.curvature, SoftmaxCurvature):
-            coupled = self._coupled(X)
-            covariance = np.einsum("spmk,sqmk->smpq", coupled, coupled)
+            for start in range(0, m, _JOINT_ROWS):
+                part = slice(start, start + _JOINT_ROWS)
+                coupled = self._coupled(X[part])
+                with one_thread():
+                    blocks = coupled.transpose(0, 2, 1, 3) @ coupled.transpose(0, 2, 3, 1)
+                covariance[:, part] = blocks
         for p in range(P):
             covariance[:, :, p, p] = variance[:, p]
         return covariance
@@ -379,12 +390,13 @@ class Posterior(Conditioned):
 
     def _coupled(self, X: Matrix) -> Array:
         """K_t Q_c': how the labels couple rows across classes under a softmax, (S, C, m, n)."""
-        coupled = np.zeros((*self.mode.a.shape[:2], len(X), len(self.data)))
+        (S, C, n), m = self.mode.a.shape, len(X)
+        coupled = np.zeros((S, m, C, n))
         for part, column in self.predictor.columns(X):
-            for p in range(coupled.shape[1])[column.processes]:
-                one = column.scale * column.matrix @ self._coupling[column.member, p].T
-                coupled[column.member, p, part] = one
-        return coupled
+            Q = self._coupling[column.member, column.processes]
+            some = (column.scale * column.matrix) @ Q.reshape(len(Q) * n, n).T
+            coupled[column.member, part, column.processes] = some.reshape(len(some), len(Q), n)
+        return np.swapaxes(coupled, 1, 2)
 
     @functools.cached_property
     def _coupling(self) -> Array:

@@ -7,7 +7,7 @@ distance. So each pair is weighted by the inverse of a kernel density estimate a
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from possibal.arrays import Matrix, Vector
+from possibal.arrays import Matrix, Places, Vector
 
 WIDTH = 0.2
 """Bandwidth of the density estimate, as a share of the usual distance of two rows."""
@@ -58,16 +58,16 @@ def usual_distance(X: Matrix) -> float:
     distances = pdist(rows / unit) if len(rows) > 1 else np.empty(0)
     if not (distances > 0).any():
         return float(np.sqrt(2 * X.shape[1]))
-    counts = (distances > 0).astype(float)
-    median = _weighted_median(distances, counts)
+    counts, order = (distances > 0).astype(float), np.argsort(distances)
+    median = _weighted_median(distances, counts, order)
     few = 1.0 / similarity(squareform(distances), WIDTH * median).sum(axis=1)
     weights = counts * squareform(np.outer(few, few), checks=False)
-    return min(_weighted_median(distances, weights) * unit, float(np.finfo(float).max) / 4)
+    usual = _weighted_median(distances, weights, order) * unit
+    return min(usual, float(np.finfo(float).max) / 4)
 
 
-def _weighted_median(values: Vector, counts: Vector) -> float:
+def _weighted_median(values: Vector, counts: Vector, order: Places) -> float:
     """The least value that together with those below it has half of all counts."""
-    order = np.argsort(values, kind="stable")
     running = np.cumsum(counts[order])
     return float(values[order[np.searchsorted(running, 0.5 * running[-1])]])
 

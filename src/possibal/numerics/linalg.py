@@ -143,11 +143,12 @@ class Factor(Batched):
 
         Paper: none; GPML Alg. 3.3, line 5.
         """
-        halves = np.empty_like(self.chol)
+        inverses, n = np.empty_like(self.chol), self.chol.shape[-1]
         for s, chol in self._matrices:
-            halves[s] = dpotri(chol.T, lower=0)[0].T  # the other half keeps its zeros
-        np.einsum("sii->si", halves)[...] *= 0.5
-        return halves + np.swapaxes(halves, 1, 2)
+            half = dpotri(chol.T, lower=0)[0].T  # the other half keeps its zeros
+            half.reshape(-1)[:: n + 1] *= 0.5
+            np.add(half, half.T, out=inverses[s])  # while it is in the cache
+        return inverses
 
     def inverse_factor(self) -> Array:
         """The inverse of each lower factor, lower triangular itself.

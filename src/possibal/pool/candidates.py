@@ -17,7 +17,7 @@ from possibal.acquisition.registry import utilities
 from possibal.acquisition.scoring import is_local
 from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Places, Vector
-from possibal.gp.pending import PendingPosterior
+from possibal.gp.pending import PendingPosterior, TrackedRows
 from possibal.gp.posterior import Posterior
 from possibal.pool.pruning import PrunedScorer, TopKQuery
 from possibal.pool.sampling import HashedSampler, QuestionSample, sample_size
@@ -90,8 +90,13 @@ def choose_candidates(  # noqa: PLR0913 - the last is named
     check_available(counts.rows, wanted)
     found = largest_keys(counts.top_k)
     sample, X = QuestionSample(found.places, counts.rows), np.asarray(found.X, dtype=float)
-    chosen = sample.candidates(posterior.at(X), wanted)
-    view = View(PendingPosterior(posterior), X[chosen], sampler.rng(), X[sample.reference])
+    sampled = TrackedRows(posterior, X)
+    chosen, reference = sample.candidates(sampled.belief, wanted), sample.reference
+    read = np.union1d(chosen, reference)
+    tracked = sampled.apart(read)
+    scored, covered = (tracked.part(np.searchsorted(read, some)) for some in (chosen, reference))
+    pending = PendingPosterior(posterior).tracking_rows(scored, covered)
+    view = View(pending, scored.X, sampler.rng(), covered.X)
     rows = found.part(chosen)
     return Candidates(rows.places, view, None, rows.names, counts.rows, len(found))
 
