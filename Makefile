@@ -11,7 +11,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")  # some 
 MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/possibal/gp/*,src/possibal/acquisition/*,src/possibal/estimators/*,src/possibal/pool/*,src/possibal/campaign/*,src/possibal/experiments/**/*,src/possibal/labelling/agreement.py,src/possibal/labelling/evaluation.py,src/possibal/labelling/ranking.py,src/possibal/labelling/ranker.py,src/possibal/labelling/storage/journal.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo system reliability screenshots test check test-changed lint types format bench kills reproduction why stopping variational hyperparameters label-efficiency tables axioms picture clean
+.PHONY: help run demo system reliability screenshots test check test-changed lint types format bench kills reproduction why recipe stopping variational hyperparameters label-efficiency tables axioms picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -104,11 +104,16 @@ kills: .venv/.test  ## kill an experiment twenty times, and see that it ends wit
 
 reproduction: .venv/.test  ## the tables and figures of docs/reproduction.md (minutes)
 	$(BIN)/possibal reproduce all --out reproduction
+	$(BIN)/possibal reproduce all --recipe published --out reproduction/published
+	$(BIN)/possibal reproduce table1 --model variational --runs 10 --out reproduction/variational
 
-why: .venv/.test  ## which settings reproduce the paper's Table 1 (an hour)
+why: .venv/.test  ## which settings without a mean reproduce the paper's Table 1 (an hour)
 	$(BIN)/python bench/why.py
 
-variational: .venv/.bench  ## the paper's multiclass model beside ours, on a few runs (an hour)
+recipe: .venv/.test  ## some of the search for the recipe of the paper's Table 1 (minutes)
+	$(BIN)/python bench/table1_search.py --rules regression --shares 0.33,0.36 --amplitudes 15,30 --means 0,1,2
+
+variational: .venv/.bench  ## the variational softmax beside GPyTorch's
 	$(BIN)/python bench/variational.py
 
 hyperparameters: .venv/.test  ## which way to deal with hyperparameters learns fastest (a quarter of an hour)
