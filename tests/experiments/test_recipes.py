@@ -52,7 +52,7 @@ def test_a_kernel_must_have_a_size(name, value):
 def test_a_rule_that_nobody_knows_is_refused():
     assert set(MEANS) == {"constant", "regression"}
     with pytest.raises(ValueError, match=r"^rule must be one of .*Did you mean 'constant'\?$"):
-        FixedKernel(1.0, 1.0, rule="constan")
+        FixedKernel(1.0, 1.0, rule="constants")
 
 
 def test_there_are_two_times_to_test():

@@ -259,7 +259,7 @@ def test_the_variational_model_is_for_the_sets_with_three_labels():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"recipe": "publised"}, r"recipe must be one of .*Did you mean 'published'\?$"),
+        ({"recipe": "publisher"}, r"recipe must be one of .*Did you mean 'published'\?$"),
         ({"model": "laplac"}, r"model must be one of .*Did you mean 'laplace'\?$"),
         ({"tested": "later"}, "tested must be one of 'after-last-answer', "),
         (
