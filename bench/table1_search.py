@@ -3,9 +3,9 @@
 The paper prints neither its hyperparameters nor its code. Every line of what this writes is one
 recipe on one set: how many medians lie within the published quartiles, how far all of them are off
 (root mean square, in points), and the medians. Recipes are chosen on the seed of the search, and
-reported on another. These commands repeat the main grids behind docs/reproduction.md, which were run
-by a simulator that tests the last model only; other scalings, another rule for the mean and other
-test rows, which were tried there too, are not among them
+reported on another. These commands repeat the main grids behind docs/reproduction.md, which were
+run by a simulator that tests the last model only; other scalings, another rule for the mean and
+other test rows, which were tried there too, are not among them
 
     table1_search.py --shares 0.15,0.2,0.27,0.35,0.45,0.6 --amplitudes 10,100 --means 0.3
     table1_search.py --shares 0.2,0.27,0.35,0.45 --amplitudes 3,10,30,100,1000 --means 0.1,0.6,1,2
