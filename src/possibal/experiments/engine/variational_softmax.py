@@ -43,7 +43,7 @@ def standard_draws(latents: int) -> Array:
     """
     half = ndtri(qmc.Sobol(latents, rng=np.random.default_rng(0)).random(DRAWS // 2))
     half = np.linalg.solve(np.linalg.cholesky(half.T @ half / len(half)), half.T).T
-    return np.concatenate([half, -half])[:, None, :, None]
+    return np.concatenate([half, -half]).astype(float)[:, None, :, None]
 
 
 @dataclass(frozen=True, eq=False)
