@@ -11,7 +11,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")  # some 
 MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/possibal/gp/*,src/possibal/acquisition/*,src/possibal/estimators/*,src/possibal/pool/*,src/possibal/campaign/*,src/possibal/experiments/**/*,src/possibal/labelling/agreement.py,src/possibal/labelling/evaluation.py,src/possibal/labelling/ranking.py,src/possibal/labelling/ranker.py,src/possibal/labelling/storage/journal.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo system reliability screenshots test check test-changed lint types format bench kills reproduction why stopping variational hyperparameters label-efficiency tables picture clean
+.PHONY: help run demo system reliability screenshots test check test-changed lint types format bench kills reproduction why stopping variational hyperparameters label-efficiency tables axioms picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -120,8 +120,12 @@ label-efficiency: .venv/.bench  ## questions of ours beside those of the stronge
 tables: .venv/.run  ## build the data tables again from their sources
 	$(BIN)/python tools/build_tables.py
 
-picture: .venv/.run  ## draw the README's picture again
+axioms: .venv/.run  ## search the axioms of epistemic uncertainty again, for docs/axioms.md
+	$(BIN)/python tools/axiom_table.py
+
+picture: .venv/.run  ## draw the pictures of the README and of docs/possibilistic-gp.md again
 	$(BIN)/possibal demo --picture docs/demo.png
+	$(BIN)/python tools/process_picture.py
 
 clean:  ## remove what the tasks made
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist

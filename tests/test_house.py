@@ -27,10 +27,12 @@ PUBLIC = [
     "possibal.GaussianPossibility",
     "possibal.Interval",
     "possibal.OuterMeasure",
+    "possibal.PossibilisticGP",
     "possibal.PossibilisticGPClassifier",
     "possibal.PossibilisticGPRegressor",
     "possibal.PossibilisticPipeline",
     "possibal.ScaleWarning",
+    "possibal.SystematicError",
     "possibal.acquisition.STRATEGIES",
     "possibal.acquisition.bald",
     "possibal.acquisition.bald_houlsby",
@@ -72,6 +74,7 @@ PUBLIC = [
     "possibal.pool.rank",
     "possibal.rank",
     "possibal.theory.GaussianPossibility",
+    "possibal.theory.axioms",
 ]
 """What users import: these paths stay, wherever the code lives."""
 

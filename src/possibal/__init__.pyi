@@ -8,6 +8,7 @@ from .estimators import (
     PossibilisticPipeline,
     as_possibilistic,
 )
+from .gp import PossibilisticGP, SystematicError
 from .labelling.saved_model import load_model
 from .labelling.session import open_campaign
 from .pool import rank
@@ -36,10 +37,12 @@ __all__ = [
     "GaussianPossibility",
     "Interval",
     "OuterMeasure",
+    "PossibilisticGP",
     "PossibilisticGPClassifier",
     "PossibilisticGPRegressor",
     "PossibilisticPipeline",
     "ScaleWarning",
+    "SystematicError",
     "acquisition",
     "as_possibilistic",
     "load_model",

@@ -513,3 +513,83 @@ def test_which_block_counts_is_learnt():
 def test_blocks_that_do_not_fit_are_refused(options, said):
     with pytest.raises(ValueError, match=said):
         PossibilisticGPClassifier(**options).fit(np.eye(3), [0, 1, 1])
+
+
+# ---------------------------------------------------------------- the prior mean
+
+
+@pytest.mark.parametrize(
+    ("mean", "expected"),
+    [(0.8, [0.8]), (0, [0.0]), (np.float32(-1.5), [-1.5]), ([0.4], [0.4])],
+)
+@pytest.mark.parametrize("kernel", [None, KERNEL], ids=["default", "own"])
+def test_far_from_every_label_the_latent_is_believed_at_the_mean(mean, expected, kernel):
+    X, y = labelled()
+    model = PossibilisticGPClassifier(kernel, mean=mean, hyperparameters="fixed").fit(X, y)
+    far, _ = model.latent_mean_and_variance(np.full((2, 2), 1e4))
+    np.testing.assert_allclose(far, expected[0], atol=1e-9)
+    np.testing.assert_allclose(model.predict_proba([[1e4, 1e4]])[0, 1], ndtr(expected[0]))
+
+
+@each_way
+def test_every_class_may_have_a_mean_of_its_own(way):
+    X, y = labelled(3)
+    model = PossibilisticGPClassifier(mean=[1.0, -1.0, 0.5], hyperparameters=way).fit(X, y)
+    far, _ = model.latent_mean_and_variance([[1e4, 1e4]])
+    np.testing.assert_allclose(far, [[1.0, -1.0, 0.5]], atol=1e-6)
+    assert model.predict([[1e4, 1e4]])[0] == model.classes_[0]
+
+
+@each_count
+def test_a_mean_may_be_a_function_of_the_rows(classes):
+    X, y = labelled(classes)
+
+    def slope(rows):
+        return rows[:, 0] if classes == 2 else np.outer(rows[:, 0], np.arange(classes))
+
+    model = PossibilisticGPClassifier(mean=slope, hyperparameters="fixed").fit(X, y)
+    far = np.array([[1e4, 1e4], [-1e4, 0.0]])
+    np.testing.assert_allclose(model.latent_mean_and_variance(far)[0], slope(far), rtol=1e-9)
+    prior = PossibilisticGPClassifier(mean=slope, classes=range(classes))
+    prior.fit(np.empty((0, 2)), np.empty(0, dtype=int))
+    np.testing.assert_allclose(prior.latent_mean_and_variance(X)[0], slope(X), rtol=1e-9)
+
+
+def test_a_mean_that_is_learned_is_a_level_that_rows_share():
+    X, y = labelled()
+    usual, named = (PossibilisticGPClassifier(mean=mean).fit(X, y) for mean in (None, "learned"))
+    assert str(usual.kernels_) == str(named.kernels_)
+    plain = PossibilisticGPClassifier(mean=0).fit(X, y)
+    assert "+" not in str(plain.kernels_[0][0])
+    for kernel in (KERNEL, [Matern(0.8)]):
+        own = PossibilisticGPClassifier(kernel, mean="learned", hyperparameters="fixed").fit(X, y)
+        assert "0.548**2" in str(own.kernels_[0][0][0])  # the root of 0.3, as scikit-learn has it
+
+
+@pytest.mark.parametrize(
+    ("mean", "classes"),
+    [
+        (1.0, 3),
+        ([1.0, 2.0], 3),
+        ([1.0, 2.0], 2),
+        (np.nan, 2),
+        ("learnt", 2),
+        (np.ones((1, 3)), 3),
+        ([True, False], 2),
+    ],
+    ids=str,
+)
+def test_a_mean_that_does_not_fit_is_refused(mean, classes):
+    X, y = labelled(classes)
+    with pytest.raises(ValueError, match=r"^mean must be .*; got .*\. Use 0 for a mean of zero\.$"):
+        PossibilisticGPClassifier(mean=mean).fit(X, y)
+
+
+def test_a_wave_is_learnt_by_the_default():
+    hits = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, T = rng.uniform(-3, 3, (80, 1)), rng.uniform(-3, 3, (1000, 1))
+        model = PossibilisticGPClassifier().fit(X, np.sin(6 * X[:, 0]) > 0)
+        hits.append(np.mean(model.predict(T) == (np.sin(6 * T[:, 0]) > 0)))
+    assert np.mean(hits) >= 0.93

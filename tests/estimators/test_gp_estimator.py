@@ -8,6 +8,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from support.estimators import (
     ESTIMATORS,
@@ -97,3 +98,23 @@ def test_a_fit_tells_its_settings_with_the_most_credible_first(classes, way):
         rtol=1e-4,
         atol=1e-4,
     )
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [((1e-3, 1e-2), "upper bound, 0.01"), ((1e2, 1e3), "lower bound, 100")],
+    ids=["upper", "lower"],
+)
+def test_evidence_that_ends_at_a_bound_says_so(bounds, said):
+    X, y = labelled()
+    kernel = ConstantKernel(1.0) * RBF(np.sqrt(np.prod(bounds)), bounds)
+    with pytest.warns(ConvergenceWarning, match=f"k2__length_scale at its {said}; it may be"):
+        PossibilisticGPClassifier(kernel, hyperparameters="evidence").fit(X, y)
+    for way in ("envelope", "fixed"):
+        PossibilisticGPClassifier(kernel, hyperparameters=way).fit(X, y)
+
+
+def test_a_hyperparameter_whose_bounds_are_one_number_is_at_no_bound():
+    X, y = labelled()
+    kernel = ConstantKernel(1.0, (1.0, 1.0)) * RBF(1.0)
+    PossibilisticGPClassifier(kernel, hyperparameters="evidence").fit(X, y)

@@ -28,10 +28,11 @@ def test_what_the_classifier_says_reaches_through_the_transformers():
     pipe = pipeline().fit(X, Y)
     scaled = StandardScaler().fit_transform(X)
     alone = PossibilisticGPClassifier().fit(scaled, Y)
-    for name in ("predict_proba", "necessity", "possibility"):
+    for name in ("predict_proba", "necessity", "possibility", "credible_probability"):
         np.testing.assert_allclose(getattr(pipe, name)(X), getattr(alone, name)(scaled))
     assert pipe.predict(X).tolist() == alone.predict(scaled).tolist()
     np.testing.assert_allclose(pipe.belief(X).mean, alone.belief(scaled).mean)
+    np.testing.assert_allclose(pipe.split(X).epistemic, alone.split(scaled).epistemic)
     one, other = pipe.latent_mean_and_variance(X), alone.latent_mean_and_variance(scaled)
     np.testing.assert_allclose(one, other)
     np.testing.assert_allclose(

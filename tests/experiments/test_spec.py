@@ -52,6 +52,11 @@ def test_table_3_is_the_papers_number_by_number_and_in_its_order():
     assert list(TABLE_3) == list(printed)
 
 
+def test_pool_and_test_of_thyroid_are_all_its_rows():
+    sizes = TABLE_3["thyroid"]
+    assert sizes.pool + sizes.test == 115 + 100 == len(load("thyroid").X)
+
+
 def test_there_are_eleven_sets_and_each_can_be_loaded():
     assert len(TABLE_3) == 11
     assert set(TABLE_3) == set(DATASETS)

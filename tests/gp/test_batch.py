@@ -23,6 +23,20 @@ class Growing:
         rng = np.random.default_rng(seed)
         self.X = rng.normal(size=(problems, rows, 2))
         score = self.X[..., 0] + 0.5 * rng.normal(size=(problems, rows))
+        self._labelled(score, labels, common)
+
+    @classmethod
+    def waves(cls, labels, common=0.0):
+        """Problems of which the second is a wave, far shorter than the usual distance."""
+        found = cls(labels, rows=70, common=common)
+        found.X = np.random.default_rng(5).uniform(-3, 3, (3, 70, 1))
+        score = found.X[..., 0].copy()
+        score[1] = np.sin(6.0 * score[1])
+        found._labelled(score, labels, common)
+        return found
+
+    def _labelled(self, score, labels, common):
+        """Give the rows labels by their scores."""
         codes = np.digitize(score, [0.0] if labels == 2 else [-0.5, 0.5])
         codes[:, :labels] = np.arange(labels)
         self.y = np.where(codes == 1, 1.0, -1.0)[:, None]
@@ -45,7 +59,7 @@ class Growing:
     def walked(self, infer, n, some=slice(None)):
         """What is learnt label by label."""
         fit = None
-        for count in range(4, n + 1):
+        for count in range(max(4, n - 12), n + 1):
             fit = infer(self.after(count, some), fit)
         return fit
 
@@ -146,6 +160,24 @@ def test_the_envelope_is_that_of_each_problem_by_itself(labels, n):
         assert_same((mean[r, kept], variance[r, kept]), expected.moments(problems.X[r, n:]))
 
 
+@each_number
+def test_an_envelope_far_from_the_rule_of_thumb_is_that_of_its_problem_alone(labels):
+    problems, n = Growing.waves(labels, common=COMMON), 64
+    fit = problems.walked(envelope, n)
+    mean, variance = fit.moments(problems.lines(n))
+    centre = problems.after(n).hyperprior.centre[:, 1]
+    best = fit.prior.thetas[:, 1].reshape(3, -1)[np.arange(3), fit.credibility.argmax(axis=1)]
+    np.testing.assert_array_equal(best < centre - 1.0, [False, True, False])
+    for r in range(3):
+        expected = hyperparameters.envelope(problems.alone(r, n))
+        kept = np.flatnonzero(fit.credibility[r])
+        assert len(expected.prior) == len(kept) >= 1
+        np.testing.assert_allclose(fit.credibility[r, kept], expected.credibility, rtol=1e-6)
+        found = mean[r, kept], variance[r, kept]
+        for one, other in zip(found, expected.moments(problems.X[r, n:]), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
+
+
 def test_a_setting_that_is_no_longer_credible_counts_for_nothing():
     problems, thetas = Growing(3), np.log([[6.0, 2.0], [2.0, 1.0]])
     fit = problems.after(8).under(np.tile(thetas, (3, 1)), np.tile([0.0, -30.0], 3))
@@ -209,3 +241,12 @@ def test_the_hyperprior_of_each_problem_follows_its_own_distance():
         np.testing.assert_array_equal(
             one.hyperprior.settings()[5 * r : 5 * r + 5], alone.settings()
         )
+
+
+@each_number
+def test_the_evidence_leaps_to_a_peak_far_from_where_it_was(labels):
+    problems, n = Growing.waves(labels), 64
+    found = heights(problems, problems.walked(evidence, n), n)
+    for r in range(3):
+        best = hyperparameters.evidence(problems.alone(r, n))
+        assert found[r] >= (best.log_evidence + best.log_prior)[0] - 1e-3

@@ -12,10 +12,12 @@ from possibal.gp import hyperparameters
 from possibal.gp.hyperparameters import (
     AMPLITUDE,
     AMPLITUDE_SD,
+    FAR,
     INFERENCES,
     LEAST_CREDIBLE,
     LENGTH_SD,
     LENGTH_SHARE,
+    LENGTH_TAIL,
     MUTED,
     NOISE_SD,
     STAR_RADIUS,
@@ -26,6 +28,7 @@ from possibal.gp.hyperparameters import (
     evidence,
     fixed,
     problem,
+    promising,
 )
 from possibal.gp.likelihoods import IDENTITY, LOGISTIC, PROBIT, SOFTMAX
 from possibal.gp.posterior import TrainingData
@@ -110,7 +113,10 @@ def test_length_scales_are_believed_near_the_rows_and_all_else_near_the_kernel(
     made = problem((kernel,), data)
     length = np.log(LENGTH_SHARE * usual_distance(data.X))
     np.testing.assert_array_equal(made.given, kernel.theta)
-    np.testing.assert_allclose(made.hyperprior.centre[lengths], length, rtol=1e-12)
+    centre = made.hyperprior.centre[lengths]
+    if lengths:
+        assert centre.mean() == pytest.approx(length)
+    np.testing.assert_allclose(np.diff(centre), np.diff(kernel.theta[lengths]), atol=1e-12)
     np.testing.assert_array_equal(made.hyperprior.centre[others], kernel.theta[others])
     np.testing.assert_array_equal(made.hyperprior.sd[lengths], LENGTH_SD)
     np.testing.assert_array_equal(made.hyperprior.sd[others], AMPLITUDE_SD)
@@ -139,7 +145,7 @@ def test_every_class_has_the_hyperparameters_of_its_kernel():
     )
 
 
-def test_the_prior_is_a_gaussian_possibility_of_the_logarithms():
+def test_the_prior_is_a_possibility_of_the_logarithms():
     made = fit_of("probit")
     thetas = np.array(
         [
@@ -148,7 +154,9 @@ def test_the_prior_is_a_gaussian_possibility_of_the_logarithms():
             made.hyperprior.centre - [0.0, 2 * LENGTH_SD],
         ]
     )
-    np.testing.assert_allclose(made.hyperprior.log(thetas), [0.0, -1.0, -2.0], atol=1e-12)
+    length = -0.5 * LENGTH_TAIL * np.log1p(np.array([1.0, 4.0]) / LENGTH_TAIL)
+    expected = [0.0, -0.5 + length[0], length[1]]
+    np.testing.assert_allclose(made.hyperprior.log(thetas), expected, atol=1e-12)
     np.testing.assert_array_equal(made.at(thetas).log_prior, made.hyperprior.log(thetas))
 
 
@@ -158,6 +166,49 @@ def test_hyperparameters_that_are_all_fixed_leave_nothing_to_believe():
     np.testing.assert_array_equal(made.hyperprior.log(np.empty((1, 0))), [0.0])
     for way in INFERENCES.values():
         assert way(made).prior.settings() == [[RBF(0.8, "fixed")]]
+
+
+@pytest.mark.parametrize("kernels", [None, (KERNELS["ard"][0],), tuple(3 * [RBF(0.8)])], ids=str)
+@given(seed=seeds)
+def test_slopes_of_the_hyperprior_are_its_derivatives(kernels, seed):
+    belief = problem(kernels, seen("softmax")).hyperprior
+    z = 3.0 * np.random.default_rng(seed).normal(size=len(belief.names))
+    numeric = approx_fprime(z, lambda u: float(belief.log_at(u)), 1e-7)
+    np.testing.assert_allclose(belief.slopes_at(z), numeric, atol=1e-5)
+
+
+@given(z=st.floats(-8, 8))
+def test_a_length_scale_far_off_is_more_possible_than_under_a_gaussian(z):
+    belief = fit_of("probit").hyperprior
+    amplitude, length = belief.log_at(z * np.eye(2))
+    assert amplitude == pytest.approx(-0.5 * z * z)
+    assert -0.5 * z * z <= length <= 0.0
+    assert belief.log_at(np.array([0.0, 0.1])) == pytest.approx(-0.005, rel=0.01)
+
+
+@given(z=st.floats(-4, 4), count=st.integers(1, 5))
+def test_length_scales_that_move_together_count_once(z, count):
+    kernel = ConstantKernel(1.0, WIDE) * RBF(np.ones(count), WIDE)
+    data = TrainingData(rows(0, d=count), np.ones((1, 12)), np.ones((1, 12)), PROBIT)
+    belief = problem((kernel,), data).hyperprior
+    together = np.append(0.0, np.full(count, z))
+    one = fit_of("probit").hyperprior.log_at(np.array([0.0, z]))
+    assert belief.log_at(together) == pytest.approx(one, abs=1e-12)
+
+
+def test_the_ladder_moves_all_length_scales_and_nothing_else():
+    kernels = ConstantKernel(2.0, WIDE) * RBF([0.5, 1.5], WIDE), RBF(0.8, WIDE), RBF(2.0, WIDE)
+    belief = problem(kernels, seen("softmax")).hyperprior
+    rungs = belief.ladder(LENGTH_SHARE * np.array([0.1, 1.0, 2.0]))
+    moves = np.log([0.1, 1.0, 2.0])[:, None] * [0, 1, 1, 1, 1]
+    np.testing.assert_allclose(rungs - belief.centre, moves, atol=1e-12)
+
+
+def test_no_rung_leaves_the_bounds():
+    belief = problem((RBF(1.0, (0.9, 1.1)),), seen("probit")).hyperprior
+    assert (np.abs(belief.ladder(FAR)) <= np.log(1.1) + 1.0).all()
+    assert (belief.ladder(FAR) >= belief.bounds.lb).all()
+    assert (belief.ladder(FAR) <= belief.bounds.ub).all()
 
 
 # ---------------------------------------------------------------- fixed
@@ -356,6 +407,139 @@ def test_kernels_of_several_classes_are_moved_together():
     kernels = tuple(ConstantKernel(1.0) * RBF(1.0) for _ in range(3))
     made = problem(kernels, seen("softmax"))
     assert made.hyperprior.settings().shape == (5, 6)
+
+
+# ---------------------------------------------------------------- far from the rule of thumb
+
+
+def wave(link, frequency=6.0, n=60, seed=0):
+    """What goes up and down many times within the range of the rows."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, (n, 1))
+    g = np.sin(frequency * X[:, 0])
+    if link == "softmax":
+        y = (np.digitize(g, [-0.5, 0.5]) == np.arange(3)[:, None]).astype(float)
+        return TrainingData(X, y, np.ones((1, n)), SOFTMAX)
+    if link == "identity":
+        return TrainingData(X, (g + 0.1 * rng.normal(size=n))[None], np.ones((1, n)), IDENTITY)
+    return TrainingData(X, np.sign(g)[None], np.ones((1, n)), PROBIT)
+
+
+def of_wave(link, kernels=None, **size):
+    own = DefaultKernel(1.0) if link == "identity" else DefaultKernel(common=0.3)
+    noise = 0.1 if link == "identity" else None
+    return problem(kernels, wave(link, **size), noise=noise, own=own)
+
+
+each_wave = pytest.mark.parametrize("link", ["probit", "softmax", "identity"])
+
+
+@each_wave
+def test_an_envelope_follows_labels_far_from_the_rule_of_thumb(link):
+    made = of_wave(link, n=80)
+    posterior = envelope(made)
+    best = posterior.prior.settings()[int(posterior.credibility.argmax())][0]
+    length = best.theta[1] - made.hyperprior.centre[1]
+    assert length < -2 * STAR_RADIUS * LENGTH_SD
+    near = made.at(made.hyperprior.settings())
+    far = posterior.log_evidence.max()
+    assert far > near.log_evidence.max() + 10.0
+
+
+def test_where_nothing_far_is_more_credible_the_envelope_is_the_star():
+    for link in ("probit", "softmax"):
+        for seed in range(5):
+            made = fit_of(link, seed=seed, n=30)
+            star = made.at(made.hyperprior.settings())
+            found = envelope(made)
+            kept = star.credibility >= LEAST_CREDIBLE
+            np.testing.assert_array_equal(found.credibility, star.credibility[kept])
+
+
+def test_what_seems_promising_and_is_not_is_left_out(monkeypatch):
+    made = fit_of("probit", n=30)
+    plain = envelope(made)
+    asked = []
+
+    def everything(problem):
+        asked.append(problem)
+        return problem.hyperprior.ladder(FAR)
+
+    monkeypatch.setattr(hyperparameters, "promising", everything)
+    found = envelope(made)
+    assert asked == [made]
+    np.testing.assert_array_equal(found.credibility, plain.credibility)
+
+
+def test_the_ladder_is_climbed_with_some_of_many_labels(monkeypatch):
+    made = of_wave("probit", n=80)
+    every = promising(made)
+    assert len(every)
+    monkeypatch.setattr(hyperparameters, "MOST_SCREENED", 79)
+    some = promising(made)
+    assert len(some)
+    assert not hyperparameters.promising(fit_of("probit")).size
+
+
+def test_a_length_scale_that_is_given_is_looked_at_too():
+    kernel = ConstantKernel(12.0) * RBF(0.25)
+    given_far = promising(of_wave("probit", (kernel,), n=80))
+    np.testing.assert_allclose(given_far[-1], kernel.theta)
+    assert len(given_far) == 1 + len(promising(of_wave("probit", n=80)))
+
+
+def test_each_class_keeps_the_length_scale_of_its_kernel():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, (90, 1))
+    codes = np.where(X[:, 0] < -0.5, 0, np.where(np.sin(8 * X[:, 0]) > 0, 1, 2))
+    y = (codes == np.arange(3)[:, None]).astype(float)
+    data = TrainingData(X, y, np.ones((1, 90)), SOFTMAX)
+    kernels = tuple(ConstantKernel(10.0) * RBF(length) for length in (2.0, 0.3, 0.3))
+    for way in (envelope, evidence):
+        posterior = way(problem(kernels, data))
+        best = posterior.prior.settings()[int(posterior.credibility.argmax())]
+        broad, narrow, other = (float(np.exp(kernel.theta[1])) for kernel in best)
+        assert broad > 3 * max(narrow, other)
+
+
+@each_wave
+@pytest.mark.parametrize("frequency", [6.0, 8.0])
+def test_evidence_finds_the_peak_far_from_the_rule_of_thumb(link, frequency):
+    made = of_wave(link, frequency=frequency)
+    found = evidence(made)
+    assert float(np.exp(found.prior.settings()[0][0].theta[1])) < 0.5
+
+
+def many_problems():
+    """Ten problems, two of each of five kinds."""
+    for seed in range(2):
+        rng = np.random.default_rng(100 + seed)
+        X, n = rng.normal(size=(40, 2)), 40
+        numbers = np.sin(4 * X[:, 0]) * np.cos(3 * X[:, 1]) + 0.2 * rng.normal(size=n)
+        thirds = (np.floor(1.5 * X[:, 0]) % 3).astype(int)
+        line = np.sign(X @ [1.0, -1.0] + 0.3 * rng.normal(size=n))
+        yield of_wave("probit", seed=seed, n=40, frequency=5.0 + seed)
+        yield of_wave("identity", seed=seed, n=40, frequency=5.0 + seed)
+        yield problem(None, TrainingData(X, line[None], np.ones((1, n)), PROBIT))
+        one_hot = (thirds == np.arange(3)[:, None]).astype(float)
+        yield problem(None, TrainingData(X, one_hot, np.ones((1, n)), SOFTMAX))
+        data = TrainingData(X, numbers[None], np.ones((1, n)), IDENTITY)
+        yield problem(None, data, noise=0.1, own=DefaultKernel(0.3))
+
+
+@pytest.mark.parametrize("made", list(many_problems()), ids=range(10))
+def test_evidence_is_within_a_tenth_of_a_nat_of_the_best_of_a_grid(made):
+    centre = made.hyperprior.centre
+    axes = [centre[0] + np.linspace(-4, 4, 13), centre[1] + np.linspace(-3, 2.4, 28)]
+    if made.noisy:
+        axes.append(centre[2] + np.linspace(-8, 3, 12))
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(centre))
+    best = max(
+        (fit.log_evidence + fit.log_prior).max()
+        for fit in (made.at(grid[start : start + 400]) for start in range(0, len(grid), 400))
+    )
+    found = evidence(made)
+    assert (found.log_evidence + found.log_prior)[0] >= best - 0.1
 
 
 # ---------------------------------------------------------------- the usual belief

@@ -180,3 +180,29 @@ def test_softmax_members_of_a_stack_keep_to_their_own_weights():
 def test_a_softmax_over_two_labels_is_the_logistic_of_their_difference(g):
     p = SOFTMAX.probability(np.array([[0.0], [g]]))[1, 0]
     assert p == pytest.approx(LOGISTIC.probability(g), rel=1e-13)
+
+
+def test_the_log_probability_of_labels_is_a_sum_and_that_of_a_softmax_curves_within_a_row():
+    rng = np.random.default_rng(0)
+    g, y = rng.normal(size=4), np.array([1.0, -1.0, -1.0, 1.0])
+    product = np.prod(PROBIT.probability(y * g))
+    total = PROBIT.log_probability(y, g, np.ones(4)).sum()
+    assert total == pytest.approx(np.log(product))
+
+    latents, step = rng.normal(size=(3, 2)), 1e-4  # three labels, two rows
+    seen = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
+    pi = SOFTMAX.probability(latents)
+
+    def height(place, a, other, b):
+        moved = latents.copy()
+        moved[place] += a
+        moved[other] += b
+        return SOFTMAX.log_probability(seen, moved, np.ones(2)).sum()
+
+    for label, row, other, line in np.ndindex(3, 2, 3, 2):
+        pairs = [(a, b) for a in (step, -step) for b in (step, -step)]
+        heights = [np.sign(a * b) * height((label, row), a, (other, line), b) for a, b in pairs]
+        expected = (pi[label, row] * (label == other) - pi[label, row] * pi[other, row]) * (
+            row == line
+        )
+        assert -sum(heights) / (4 * step**2) == pytest.approx(expected, abs=1e-6)

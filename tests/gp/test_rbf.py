@@ -3,12 +3,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 from support.kernel_cases import dense_columns, each_radial, rows, seeds, settings_of
 
 from possibal.gp.kernels import KernelPrior
 from possibal.gp.prior import prior
-from possibal.gp.rbf import BlockRBF, RBFPrior, default_kernel
+from possibal.gp.rbf import BlockRBF, RBFPrior, default_kernel, with_level
 
 LEVEL = ConstantKernel(0.3, "fixed")
 
@@ -184,3 +184,23 @@ def test_the_weights_of_blocks_are_told_for_each_setting():
     np.testing.assert_allclose(found, [[1.0, 1.0], [1.0, 0.1 / 1.4], [0.25, 1.0]])
     plain = RBFPrior.of(default_kernel(2.0, 0.8, 0.3), thetas[:, :2])
     np.testing.assert_array_equal(plain.block_weights((2, 1)), np.ones((3, 2)))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        ConstantKernel(2.0) * RBF(0.8),
+        RBF([0.5, 1.5]) * ConstantKernel(2.0),
+        RBF(0.8),
+        ConstantKernel(2.0) * Matern(0.8),
+        ConstantKernel(2.0) * (RBF(0.8) + ConstantKernel(0.1, "fixed")),
+        DotProduct(0.0, "fixed"),
+    ],
+    ids=str,
+)
+def test_a_level_is_a_share_of_the_variance_at_the_origin(kernel):
+    X = rows(0, d=2)
+    found = with_level(kernel, 0.3, 2)
+    variance = float(kernel.diag(np.zeros((1, 2)))[0]) or 1.0
+    np.testing.assert_allclose(found(X), kernel(X) + 0.3 * variance)
+    np.testing.assert_allclose(np.sort(found.theta), np.sort(kernel.theta))

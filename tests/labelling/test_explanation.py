@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from possibal.campaign.chance import CredibleChance
 from possibal.labelling.class_changes import added, described, merged, removed, renamed
 from possibal.labelling.explanation import (
     FAR,
@@ -76,6 +77,32 @@ def test_a_row_that_speaks_for_others_in_doubt_says_for_how_many(others, said):
 )
 def test_how_sure_the_model_is_is_said_in_words(necessity, said):
     assert sentence(QuestionSource.MODEL, "cat", necessity, None) == f"{said} {ALONE}"
+
+
+def test_what_is_open_is_told_from_what_is_random():
+    begun, chance = "The model thinks it is ham, but is not sure.", CredibleChance(0.3, 0.8)
+    said = sentence(QuestionSource.MODEL, "ham", 0.5, None, chance=chance)
+    assert said == f"{begun} Between 30% and 80% likely to be ham: not known yet. {ALONE}"
+    tossed = sentence(QuestionSource.CHOSEN, "ham", 0.5, None, chance=CredibleChance(0.45, 0.55))
+    assert "Close to a toss of a coin whatever is labelled." in tossed
+    settled = CredibleChance(0.75, 0.9)
+    assert sentence(QuestionSource.MODEL, "ham", 0.5, None, chance=settled) == f"{begun} {ALONE}"
+
+
+@pytest.mark.parametrize(
+    ("source", "label", "necessity"),
+    [
+        (QuestionSource.CHECK, "ham", 0.5),
+        (QuestionSource.DIVERSE, "ham", 0.5),
+        (QuestionSource.MODEL, None, 0.0),
+        (QuestionSource.MODEL, "ham", 0.95),
+    ],
+)
+def test_chances_are_told_only_of_a_label_that_is_not_sure(source, label, necessity):
+    chance = CredibleChance(0.3, 0.8)
+    assert sentence(source, label, necessity, None, 0, chance) == sentence(
+        source, label, necessity, None
+    )
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,11 @@ def test_what_it_thinks_is_what_the_classifier_believes(labels, named):
     ]
     assert ranking.advice == campaign.advice
     assert (ranking.answers, ranking.is_cold) == (9, False)
+    split = campaign.classifier.split(X, 0.9)
+    assert set(ranking.chances) == set(ranking.order.tolist())
+    for row, chance in ranking.chances.items():
+        assert (chance.lower, chance.upper) == pytest.approx((split.lower[row], split.upper[row]))
+        assert chance.labels == len(ranking.classes)
 
 
 def test_a_ranker_can_be_used_again_and_remembers_nothing():

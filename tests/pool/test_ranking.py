@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from possibal import PossibilisticGPClassifier
+from possibal import PossibilisticGPClassifier, acquisition
 from possibal.pool.ranking import Shortlist, best, rank, row_format
 
 
@@ -43,3 +43,13 @@ def test_the_best_row_is_the_first_of_a_ranking(strategy):
 def test_more_rows_than_there_are_cannot_be_ranked(strategy):
     with pytest.raises(ValueError, match="top must be at most 3, the rows there are; got 4"):
         rank(model(), rows(5), strategy, top=4, aside=[0, 1])
+
+
+@pytest.mark.parametrize("mean", [0.7, lambda X: X[:, 1]], ids=["number", "function"])
+@pytest.mark.parametrize("strategy", ["necessity", "uncertainty", "bald", "margin"])
+def test_a_prior_mean_is_heeded_in_every_row(strategy, mean):
+    X = rows(3000, 1)
+    fitted = PossibilisticGPClassifier(mean=mean).fit(rows(12), rows(12)[:, 0] > 0)
+    every = acquisition.STRATEGIES[strategy](fitted.belief(X))
+    expected = np.argsort(-every, kind="stable")[:5]
+    np.testing.assert_array_equal(rank(fitted, X, strategy, top=5).places, expected)

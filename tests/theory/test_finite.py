@@ -118,6 +118,12 @@ def test_the_mode_of_any_finite_map_is_the_image_of_the_mode(f):
     assert set(f.map(fold).mode) == {fold(point) for point in f.mode}
 
 
+def test_a1_needs_a_measure_without_atoms():
+    known = FinitePossibility([0, 1, 0])
+    assert known.volume() == 1.0
+    assert known.volume(cell=0.5) - 0.5 == 0.0
+
+
 @given(finite_values)
 def test_a4_strict_raising_one_point_raises_a_finite_volume(values):
     low = np.flatnonzero(values < 1)

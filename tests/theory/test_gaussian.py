@@ -481,6 +481,13 @@ def test_a4_strict_losing_information_raises_the_volume(f, factor):
     assert vaguer.volume() > f.volume()
 
 
+def test_a4_is_not_strict_where_the_volume_is_infinite():
+    nothing = GaussianPossibility([0.0, 0.0], precision=np.zeros((2, 2)))
+    half = GaussianPossibility([0.0, 0.0], precision=np.diag([1.0, 0.0]))
+    assert float(nothing([1.0, 0.0])) > float(half([1.0, 0.0]))
+    assert nothing.volume() == half.volume() == np.inf
+
+
 def test_a4_footnote_needs_f_to_be_larger_everywhere():
     f, elsewhere = GaussianPossibility(0.0, 1.0), GaussianPossibility(10.0, 0.01)
     region = np.linspace(9.9, 10.1, 11)

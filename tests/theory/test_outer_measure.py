@@ -392,6 +392,21 @@ def test_a3_prime_of_the_remark_fails_for_the_outcome_for_the_same_reason():
     assert uncertainty(shifted, COIN) == pytest.approx(0.0, abs=1e-12)
 
 
+@given(st.sampled_from(COINS), st.sampled_from(COINS), st.floats(0.05, 0.95))
+def test_a3_with_a_bijection_of_all_of_theta_holds_for_laws_that_ignore_theta_alone(p, q, alpha):
+    # T^-k theta exists for every k, and has the law p + alpha^-k (q - p).
+    steps = np.linspace(0.0, 700.0, 1000) / -np.log(alpha)
+    laws = p + alpha**-steps * (q - p)
+    assert bool(((laws >= 0) & (laws <= 1)).all()) == (p == q)
+
+
+@given(on_simplex, st.sampled_from(SIMPLEX))
+def test_the_credibility_of_a_theta_is_its_possibility_whatever_it_does_to_the_outcome(f, theta):
+    measure = OuterMeasure(f, MULTINOMIAL)
+    assert measure.credibility([theta], [0, 1, 2]) == pytest.approx(f(theta), abs=1e-12)
+    assert measure.credibility([theta]) == f(theta)
+
+
 @given(on_simplex, simplex_values)
 def test_a4_weak_losing_information_never_lowers_the_uncertainty_of_the_outcome(f, extra):
     vaguer = FinitePossibility(np.maximum(f.values, extra), (SIMPLEX,))

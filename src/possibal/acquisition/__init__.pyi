@@ -1,4 +1,11 @@
 from .coverage import herding
+from .decisions import (
+    cheapest_action,
+    cost_necessity,
+    interval_necessity,
+    threshold_necessity,
+    top_necessity,
+)
 from .lookahead import bemps, epig, look_ahead, mocu
 from .pointwise import (
     bald,
@@ -21,10 +28,13 @@ __all__ = [
     "bald",
     "bald_houlsby",
     "bemps",
+    "cheapest_action",
+    "cost_necessity",
     "doubt",
     "entropy",
     "epig",
     "herding",
+    "interval_necessity",
     "latent_entropy",
     "least_confidence",
     "look_ahead",
@@ -33,6 +43,8 @@ __all__ = [
     "necessity",
     "predictive_variance",
     "random",
+    "threshold_necessity",
+    "top_necessity",
     "uncertainty",
     "uncertainty_outcome",
     "uncertainty_parameter",

@@ -3,6 +3,7 @@
 import numpy as np
 
 from possibal.acquisition.pointwise import necessity
+from possibal.campaign.chance import LEVEL, CredibleChance, chance_sentence
 from possibal.campaign.snapshot import Snapshot
 
 FAR = 0.7
@@ -18,8 +19,12 @@ def reason(snapshot: Snapshot, place: int) -> str:
     chances = classifier.posterior_.probability(snapshot.pool.X[here])[0]
     certain = float(necessity(snapshot.belief_of(here))[0])
     label = str(classifier.classes_[chances.argmax()])
-    new = " Nothing like it has a label." if _is_far(snapshot, place) else ""
-    return f"Perhaps {label} ({chances.max():.0%}), with necessity {certain:.2f}.{new}"
+    split = classifier.split(snapshot.pool.X[here], LEVEL)
+    chance = CredibleChance(float(split.lower[0]), float(split.upper[0]), len(chances))
+    told = chance_sentence(str(split.label[0]), chance)
+    new = "Nothing like it has a label." if _is_far(snapshot, place) else ""
+    perhaps = f"Perhaps {label} ({chances.max():.0%}), with necessity {certain:.2f}."
+    return " ".join(part for part in (perhaps, told, new) if part)
 
 
 def _is_far(snapshot: Snapshot, place: int) -> bool:

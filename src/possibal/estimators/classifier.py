@@ -20,10 +20,20 @@ from possibal.errors import FlatScoresWarning
 from possibal.estimators import validation
 from possibal.estimators.gp_estimator import GPEstimator
 from possibal.estimators.subset import MAX_LABELS, subset_of_data
-from possibal.gp.hyperparameters import COMMON, INFERENCES, DefaultKernel, problem
+from possibal.estimators.uncertainty_split import LabelSplit, probability_range, split_labels
+from possibal.gp.hyperparameters import (
+    COMMON,
+    INFERENCES,
+    DefaultKernel,
+    InferenceProblem,
+    problem,
+)
 from possibal.gp.kernels import Kernel
 from possibal.gp.likelihoods import LINKS, SOFTMAX, Link, Softmax
+from possibal.gp.means import ZERO, MeanCallable
 from possibal.gp.posterior import Posterior, TrainingData
+from possibal.gp.rbf import with_level
+from possibal.theory.credible_set import checked_level
 
 _BLOCK = 1000
 """Rows whose latents are drawn together."""
@@ -54,6 +64,11 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         blocks: how many columns each block of X has, such as texts, pictures and numbers side by
             side; which blocks count is then one more thing that labels settle. For the usual
             kernel; None means one block.
+        mean: prior mean of the latents, which is what they are far from every label: a number
+            (positive for the second class), one for each of more than two classes, or a function of
+            rows (m, d) -> (m,) or (m, C). "learned" is a constant that is not known, with a
+            possibility function of its own; so is None under the default kernel. With a kernel of
+            your own None means zero.
         most_labels: so many are fitted exactly; of more, half are a random sample and half are
             those of largest doubt under a fit to the others.
         random_state: for :meth:`sample_proba`.
@@ -76,6 +91,7 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         classes: ArrayLike | None = None,
         usual_distance: float | None = None,
         blocks: Sequence[int] | None = None,
+        mean: float | Sequence[float] | MeanCallable | str | None = None,
         most_labels: int = MAX_LABELS,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -86,6 +102,7 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         self.classes = classes
         self.usual_distance = usual_distance
         self.blocks = blocks
+        self.mean = mean
         self.most_labels = most_labels
         self.random_state = random_state
 
@@ -116,14 +133,21 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
             link = SOFTMAX
             seen = (np.arange(len(self.classes_))[:, None] == codes).astype(float)
         data = TrainingData(rows, seen, weight[None], link)
-        processes = len(self.classes_) if link is SOFTMAX else 1
-        kernels = validation.kernels(self.kernel, processes, rows.shape[1])
-        blocks = validation.blocks(self.blocks, self.kernel, rows.shape[1])
-        own = DefaultKernel(common=COMMON, blocks=blocks)
-        fit = subset_of_data(problem(kernels, data, distance=distance, own=own), most)
+        fit = subset_of_data(self._problem(data, distance), most)
         self.left_out_ = len(data) - len(fit.data)
         self._keep(way(fit))
         return self
+
+    def _problem(self, data: TrainingData, distance: float | None) -> InferenceProblem:
+        """Mean, kernels and data, as the inference of hyperparameters reads them."""
+        processes, columns = len(data.y), data.X.shape[1]
+        kernels = validation.kernels(self.kernel, processes, columns)
+        blocks = validation.blocks(self.blocks, self.kernel, columns)
+        mean = validation.prior_mean(self.mean, processes)
+        if kernels is not None and validation.is_learned(self.mean):
+            kernels = tuple(with_level(one, COMMON, columns) for one in kernels)
+        own = DefaultKernel(common=COMMON if mean is None else 0.0, blocks=blocks)
+        return problem(kernels, data, distance=distance, own=own, mean=mean or ZERO)
 
     def latent_mean_and_variance(self, X: ArrayLike) -> tuple[Array, Array]:
         """Latent moments under the most credible setting: (m,) for two labels, else (m, C).
@@ -174,6 +198,26 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         Paper: Sec. 4.3.
         """
         return possibility(self._distinct_belief(X))
+
+    def credible_probability(self, X: ArrayLike, level: float = 0.95) -> Array:
+        """Least and largest probability of each label over what is credible, (m, C, 2).
+
+        The latents of a row whose possibility is at least one minus the level, under any credible
+        setting, are pushed through the link: the range has the level as its necessity. Narrow
+        around one half it tells of a label that is random, wide of one that is not known yet.
+
+        Paper: Sec. 4.3, N(E) = 1 - P(E^c), of the latents of Props. 7 and 8.
+        """
+        posterior, rows = self._ready(X)
+        return probability_range(posterior, rows, checked_level(level))
+
+    def split(self, X: ArrayLike, level: float = 0.95) -> LabelSplit:
+        """What is not known and what is random about the label of each row.
+
+        Paper: Sec. 4.3 for what is not known; App. B.3 for what is random.
+        """
+        posterior, rows = self._ready(X)
+        return split_labels(posterior, rows, self.classes_, checked_level(level))
 
     def sample_proba(
         self,

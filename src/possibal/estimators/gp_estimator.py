@@ -1,6 +1,7 @@
 """Posterior of a fitted estimator: what the classifier and the regressor share."""
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from possibal.arrays import Matrix
 from possibal.estimators import validation
+from possibal.gp.hyperparameters import bounds_reached
 from possibal.gp.kernels import Kernel
 from possibal.gp.posterior import Posterior
 
@@ -18,6 +20,8 @@ from possibal.gp.posterior import Posterior
 class GPEstimator(BaseEstimator):
     """A scikit-learn estimator that keeps a Gaussian-process posterior and checks rows for it."""
 
+    kernel: Kernel | Sequence[Kernel] | None
+    hyperparameters: str
     posterior_: Posterior
 
     def __sklearn_tags__(self) -> Tags:
@@ -37,6 +41,15 @@ class GPEstimator(BaseEstimator):
             warnings.warn(
                 f"Newton's method did not converge in {posterior.mode.steps.max()} steps; the best "
                 f"place found is kept. Make the amplitude of {posterior.prior.name} smaller.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        is_searched = self.kernel is not None and self.hyperparameters == "evidence"
+        reached = bounds_reached(posterior) if is_searched else []
+        if reached:
+            warnings.warn(
+                f"The evidence is largest with {' and '.join(reached)}; it may be larger beyond. "
+                "Widen the bounds of the kernel, or scale the columns of X.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -16,6 +16,7 @@ from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
 from possibal.errors import summary
 from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.uncertainty_split import LabelSplit
 from possibal.gp.posterior import Posterior
 
 
@@ -67,6 +68,14 @@ class PossibilisticPipeline(Pipeline):
     def possibility(self, X: ArrayLike) -> Matrix:
         """Possibility that each label is the likeliest, (m, C); the leading label has one."""
         return self.final.possibility(self.transformed(X))
+
+    def credible_probability(self, X: ArrayLike, level: float = 0.95) -> Array:
+        """Least and largest probability of each label over what is credible, (m, C, 2)."""
+        return self.final.credible_probability(self.transformed(X), level)
+
+    def split(self, X: ArrayLike, level: float = 0.95) -> LabelSplit:
+        """What is not known and what is random about the label of each row."""
+        return self.final.split(self.transformed(X), level)
 
     def sample_proba(
         self,

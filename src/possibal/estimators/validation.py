@@ -17,6 +17,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from possibal.arguments import whole
 from possibal.arrays import Matrix, Vector, real
 from possibal.gp.kernels import Kernel
+from possibal.gp.means import CallableMean, ConstantMean, MeanCallable, MeanFunction
 
 _NO_Y = (
     "y must be given; got None. Pass one label per row: "
@@ -354,6 +355,35 @@ def kernels(kernel: object, processes: int, columns: int) -> tuple[Kernel, ...] 
             f"got {len(several)}. Pass a single kernel to share it."
         )
     return cast("tuple[Kernel, ...]", several)
+
+
+def is_learned(mean: object) -> bool:
+    """Whether the prior mean is to be a constant that is not known."""
+    return isinstance(mean, str) and mean == "learned"
+
+
+def prior_mean(given: object, processes: int) -> MeanFunction | None:
+    """The prior mean that is given; None where it is to be learned, or nothing is said.
+
+    Args:
+        given: a number, one for each class, a callable, "learned" or None.
+        processes: latent functions.
+    """
+    if given is None or is_learned(given):
+        return None
+    if callable(given):
+        return CallableMean(cast("MeanCallable", given), processes)
+    levels = np.asarray(given)
+    is_number = levels.dtype.kind in "iuf" and bool(np.isfinite(levels).all())
+    if is_number and (levels.shape == (processes,) or (not levels.ndim and not levels)):
+        return ConstantMean(tuple(levels.ravel().astype(float).tolist()))
+    if is_number and not levels.ndim and processes == 1:
+        return ConstantMean((float(levels),))
+    number = "a number" if processes == 1 else f"{processes} numbers, one for each class"
+    raise ValueError(
+        f"mean must be {number}, a function of rows, or 'learned'; got {_written(given)}. "
+        "Use 0 for a mean of zero."
+    )
 
 
 def blocks(given: Sequence[int] | None, kernel: object, columns: int) -> tuple[int, ...]:

@@ -1,9 +1,12 @@
 from .pending import PendingPosterior
 from .posterior import Posterior, TrainingData, condition
+from .process import PossibilisticGP, SystematicError
 
 __all__ = [
     "PendingPosterior",
+    "PossibilisticGP",
     "Posterior",
+    "SystematicError",
     "TrainingData",
     "condition",
 ]

@@ -14,10 +14,18 @@ import numpy as np
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp.curvature import Observations, SoftmaxCurvature
-from possibal.gp.hyperparameters import LEAST_CREDIBLE, Hyperprior, default_hyperprior
+from possibal.gp.hyperparameters import (
+    FAR,
+    FEWEST_SCREENED,
+    LEAST_CREDIBLE,
+    NEAR,
+    Hyperprior,
+    default_hyperprior,
+)
+from possibal.gp.label_regression import label_regression_evidence
 from possibal.gp.laplace import find_mode, sensitivity
 from possibal.gp.means import ZERO, ConstantMean
-from possibal.gp.posterior import AnyLink, Conditioned
+from possibal.gp.posterior import TEMPERING, AnyLink, Conditioned
 from possibal.gp.rbf import RBFPrior
 from possibal.numerics.batched import Batched
 from possibal.numerics.batched_bfgs import maximize
@@ -117,6 +125,13 @@ class BatchPosterior(Conditioned):
         """
         credibility = self.credibilities(self.problems)
         return np.where(credibility >= LEAST_CREDIBLE, credibility, 0.0)
+
+    def heights(self, tempering: float = 1.0) -> Matrix:
+        """Tempered log evidence plus log hyperprior of each setting, (R, H).
+
+        Paper: none; Sec. 3.3 with the hyperparameters as the unknown.
+        """
+        return (tempering * self.log_evidence + self.log_prior).reshape(self.problems, -1)
 
     def covariances(self, lines: Array) -> Array:
         """Prior covariances K_t of training rows with others, (S, n, m).
@@ -222,15 +237,94 @@ def envelope(batch: ProblemBatch, last: BatchPosterior | None) -> BatchPosterior
 
     Paper: none; see :func:`possibal.gp.hyperparameters.envelope`.
     """
-    settings = batch.hyperprior.settings()
-    start = None if last is None else last.start(batch.n)
-    return batch.under(settings, batch.hyperprior.log(settings), start)
+    belief, R = batch.hyperprior, len(batch)
+    settings = belief.settings()
+    H = len(settings) // R
+    start = None
+    if last is not None:
+        a = last.start(batch.n)
+        start = a.reshape(R, -1, *a.shape[1:])[:, :H].reshape(R * H, *a.shape[1:])
+    star = batch.under(settings, belief.log(settings), start)
+    far = _best_rungs(batch, TEMPERING)
+    some = np.flatnonzero(far.height > -np.inf)
+    if not len(some):
+        return star
+    part = batch.part(some)
+    others = part.hyperprior.settings(far.theta[some])
+    known = np.where(part.hyperprior.is_beyond(others), part.hyperprior.log(others), -np.inf)
+    around = part.under(others, known)
+    gain = around.heights(TEMPERING).max(axis=1) - star.heights(TEMPERING)[some].max(axis=1)
+    won = np.flatnonzero(gain > 0)
+    if not len(won):
+        return star
+    members = (H * won[:, None] + np.arange(H)).ravel()
+    return _side_by_side(star, around.part(members), some[won])
+
+
+def _side_by_side(star: BatchPosterior, around: BatchPosterior, won: Places) -> BatchPosterior:
+    """Two stars for each problem; the second of one that has none is not credible."""
+    R = star.problems
+    H = len(star.log_prior) // R
+    first = np.arange(R * H).reshape(R, H)
+    second = first.copy()
+    second[won] = R * H + np.arange(len(won) * H).reshape(-1, H)
+    members = np.concatenate([first, second], axis=1).ravel()
+    both = BatchPosterior.joined([star, around]).part(members)
+    unused = np.zeros((R, 2, H), dtype=bool)
+    unused[:, 1] = second == first
+    return replace(both, log_prior=np.where(unused.ravel(), -np.inf, both.log_prior))
+
+
+@dataclass(frozen=True, eq=False)
+class Rungs:
+    """The best rung of each problem's ladder of length-scales that seems worth its while.
+
+    Paper: none.
+
+    Attributes:
+        theta: (R, 2), its setting; the centre where there is none.
+        height: (R,), tempered log evidence plus log hyperprior; minus infinity where there is none.
+        a: (R, P, n), its mode.
+    """
+
+    theta: Matrix
+    height: Vector
+    a: Array
+
+
+def _best_rungs(batch: ProblemBatch, tempering: float) -> Rungs:
+    """The best setting of each problem beyond its star that seems to explain labels better.
+
+    Labels are first read as numbers; see :func:`possibal.gp.hyperparameters.promising`.
+    """
+    belief, R, near, F = batch.hyperprior, len(batch), len(NEAR), len(FAR)
+    found = Rungs(belief.centre.copy(), np.full(R, -np.inf), np.zeros_like(batch.y))
+    if batch.n < FEWEST_SCREENED:
+        return found
+    ladder = belief.ladder(np.append(NEAR, FAR))
+    K = RBFPrior.usual(ladder, batch.common).covariances(batch.squares)[:, None]
+    y = np.repeat(batch.y, near + F, axis=0)
+    heights = label_regression_evidence(K, y, np.ones((1, batch.n)))
+    score = (tempering * heights + belief.log(ladder)).reshape(R, near + F)
+    is_promising = score[:, near:] > score[:, :near].max(axis=1, keepdims=True)
+    some = np.flatnonzero(is_promising.any(axis=1))
+    if len(some):
+        part = batch.part(some)
+        thetas = part.hyperprior.ladder(FAR)
+        fit = part.under(thetas, part.hyperprior.log(thetas))
+        height = np.where(is_promising[some], fit.heights(tempering), -np.inf)
+        best = height.argmax(axis=1)
+        members = F * np.arange(len(some)) + best
+        found.theta[some], found.a[some] = thetas[members], fit.mode.a[members]
+        found.height[some] = height.max(axis=1)
+    return found
 
 
 def evidence(batch: ProblemBatch, last: BatchPosterior | None) -> BatchPosterior:
     """The posterior under the setting of largest evidence times hyperprior of each problem.
 
-    The search starts from the setting of one label before; the first from the best of the envelope.
+    The search starts from the setting of one label before, the first from the best of the star; or
+    from a rung of the ladder of length-scales, where that explains the labels better.
 
     Paper: App. E.3 for many labels; see :func:`possibal.gp.hyperparameters.evidence`.
     """
@@ -238,11 +332,20 @@ def evidence(batch: ProblemBatch, last: BatchPosterior | None) -> BatchPosterior
     if last is None or last.prior is None:
         settings = batch.hyperprior.settings()
         star = batch.under(settings, batch.hyperprior.log(settings))
-        heights = (star.log_evidence + star.log_prior).reshape(R, -1)
+        heights = star.heights()
         best = heights.argmax(axis=1) + heights.shape[1] * np.arange(R)
         theta, near, inverse = settings[best], star.mode.a[best], None
+        height = heights.max(axis=1)
     else:
         theta, near, inverse = last.prior.thetas, last.start(batch.n), last.inverse
+        here = batch.under(theta, batch.hyperprior.log(theta), near)
+        near, height = here.mode.a, here.log_evidence + here.log_prior
+    far = _best_rungs(batch, 1.0)
+    leaps = far.height > height
+    theta = np.where(leaps[:, None], far.theta, theta)
+    near = np.where(leaps[:, None, None], far.a, near)
+    if inverse is not None:
+        inverse = np.where(leaps[:, None, None], np.eye(theta.shape[1]), inverse)
     search = _EvidenceSearch(batch, near)
     found = maximize(search.heights, (theta - centre) / sd, inverse)
     fit = batch.under(centre + sd * found.z, start=search.near)
@@ -260,5 +363,6 @@ class _EvidenceSearch:
         batch, sd = self.batch.part(members), self.batch.hyperprior.sd
         fit = batch.under(self.batch.hyperprior.centre[members] + sd * z, start=self.near[members])
         self.near[members] = fit.mode.a
-        height = fit.log_evidence - 0.5 * (z * z).sum(axis=1)
-        return height, sd * fit.evidence_slopes(batch.squares) - z
+        belief = self.batch.hyperprior
+        height = fit.log_evidence + belief.log_at(z)
+        return height, sd * fit.evidence_slopes(batch.squares) + belief.slopes_at(z)

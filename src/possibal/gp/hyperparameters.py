@@ -11,15 +11,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp.kernels import Kernel
+from possibal.gp.label_regression import label_regression_evidence
 from possibal.gp.means import ZERO, MeanFunction
-from possibal.gp.posterior import Posterior, TrainingData, condition
-from possibal.gp.prior import prior
+from possibal.gp.posterior import TEMPERING, Posterior, TrainingData, condition
+from possibal.gp.prior import Prior, prior
 from possibal.gp.rbf import BLOCK_WEIGHT, default_kernel
 from possibal.numerics.distances import usual_distance
+from possibal.numerics.linalg import one_thread
 
 AMPLITUDE = 12.0
 """Prior variance of a latent: most rows have a clear label."""
@@ -29,16 +32,25 @@ LENGTH_SHARE = 0.7
 """The length-scale most credible before any label, as a share of the usual distance of rows."""
 AMPLITUDE_SD, LENGTH_SD, NOISE_SD = 1.0, 0.5, 2.0
 """How far the logarithms of hyperparameters stray; that of a block's weight may be anything."""
+LENGTH_TAIL = 6.0
+"""A length-scale z standard deviations off has possibility (1 + z^2 / tail)^(-tail / 2): a Gaussian
+near the centre, but a power far from it, because the usual distance is a rule of thumb."""
 MUTED = 0.1
 """Weight of a block that does not count, where others do."""
 STAR_RADIUS = 1.25
 """How many standard deviations the settings of an envelope lie off the centre."""
+NEAR, FAR = np.array([0.4, 0.7, 1.25]), np.array([0.05, 0.08, 0.125, 0.2, 2.0])
+"""Ladder of length-scales, as shares of the usual distance: within the star, and beyond it."""
+FEWEST_SCREENED, MOST_SCREENED = 10, 400
+"""Labels that the ladder is climbed with: fewer say too little of a length-scale."""
 LEAST_CREDIBLE = 1e-3
 """Settings less credible than this are left out of an envelope: they raise no doubt above it."""
 MOST_NUMBERS = 5_000_000
 """Entries of the kernel matrices of settings that are fitted together."""
 _CLOSE: Any = {"ftol": 1e-7, "gtol": 1e-3}
 """Evidence to a ten-thousandth of a nat: further digits move no prediction."""
+_AT_BOUND = 1e-3
+"""A logarithm this close to its bound is at it."""
 _NONE = np.empty((0, 2))
 
 
@@ -95,11 +107,11 @@ class InferenceProblem:
         """Possibility function of the hyperparameters before any label.
 
         Length-scales are centred at a share of the usual distance of two rows, which grows with the
-        square root of the number of columns; all else at what is given.
+        square root of the number of columns; several keep the ratios that are given. All else is
+        centred at what is given.
 
         Paper: none; a Gaussian possibility function of Sec. 3.2.
         """
-        length = np.log(LENGTH_SHARE * self.distance)
         names = [name for kernel in self.kernels for name in _free(kernel)]
         bounded = [kernel.bounds for kernel in self.kernels if len(kernel.theta)]
         low, high = np.concatenate(bounded or [_NONE]).T
@@ -108,7 +120,9 @@ class InferenceProblem:
             names, sd[-1] = [*names, "noise"], NOISE_SD
             low, high = np.append(low, -np.inf), np.append(high, np.inf)
         scaled = np.array([name.endswith("length_scale") for name in names], dtype=bool)
-        centre[scaled], sd[scaled] = length, LENGTH_SD
+        if scaled.any():  # the ratios of several are the user's
+            centre[scaled] += np.log(LENGTH_SHARE * self.distance) - centre[scaled].mean()
+            sd[scaled] = LENGTH_SD
         weights = np.array([name.endswith(BLOCK_WEIGHT) for name in names], dtype=bool)
         sd[weights] = np.inf
         centre = np.clip(centre, low, high)
@@ -141,16 +155,25 @@ class InferenceProblem:
 
         Paper: Props. 6 to 8.
         """
-        of_kernels = thetas[:, :-1] if self.noisy else thetas
         noise = np.exp(thetas[:, -1:]) if self.noisy else 1.0
         count = self.data.weight[0] if self.noisy else None
         data = replace(self.data, weight=self.data.weight / noise, own=self.noisy, count=count)
-        return condition(prior(self.kernels, of_kernels, self.mean), data, log_prior, start=start)
+        return condition(self.prior(thetas), data, log_prior, start=start)
+
+    def prior(self, thetas: Matrix) -> Prior:
+        """The prior of a batch of settings.
+
+        Paper: Sec. 5.2.
+        """
+        return prior(self.kernels, thetas[:, :-1] if self.noisy else thetas, self.mean)
 
 
 @dataclass(frozen=True, eq=False)
 class Hyperprior:
-    """Hyperprior: Gaussian possibility functions of the logarithms of hyperparameters.
+    """Hyperprior: possibility functions of the logarithms of hyperparameters.
+
+    They are Gaussian, with longer tails for length-scales (:data:`LENGTH_TAIL`). Several of one
+    name are believed alike: their mean strays as one does, and each strays from their mean.
 
     Attributes:
         names: of the hyperparameters; those of one name are moved together.
@@ -180,15 +203,95 @@ class Hyperprior:
         """
         shape = self.problems, len(thetas) // self.problems, len(self.names)
         z = (thetas.reshape(shape) - self.centre.reshape(self.problems, 1, -1)) / self.sd
-        return -0.5 * (z * z).sum(axis=-1).ravel()
+        return self.log_at(z).ravel()
 
-    def settings(self) -> Matrix:
+    def log_at(self, z: Array) -> Array:
+        """Log possibility of settings z standard deviations off the centre, (..., p) -> (...).
+
+        Paper: Sec. 3.2.
+        """
+        mean, off = self._mean_and_rest(z)
+        return (self._log_each(mean) / self._sizes + self._log_each(off)).sum(axis=-1)
+
+    def slopes_at(self, z: Array) -> Array:
+        """Derivatives of :meth:`log_at` by z, (..., p).
+
+        Paper: Sec. 3.2.
+        """
+        mean, off = self._mean_and_rest(z)
+        of_rest = self._slope_each(off)
+        together = self._slope_each(mean) / self._sizes
+        return together + of_rest - of_rest @ self._together
+
+    @functools.cached_property
+    def _together(self) -> Matrix:
+        """What takes the mean over hyperparameters of one name, (p, p)."""
+        alike = np.array([[own == name for own in self.names] for name in self.names], dtype=float)
+        alike = alike.reshape(len(self.names), len(self.names))
+        return alike / np.maximum(alike.sum(axis=0), 1.0)
+
+    @functools.cached_property
+    def _sizes(self) -> Vector:
+        """How many have the name of each, (p,)."""
+        return np.array([float(self.names.count(name)) for name in self.names])
+
+    @functools.cached_property
+    def is_length(self) -> NDArray[np.bool_]:
+        """Which hyperparameters are length-scales, (p,)."""
+        return np.array([name.endswith("length_scale") for name in self.names], dtype=bool)
+
+    def _mean_and_rest(self, z: Array) -> tuple[Array, Array]:
+        """The mean of those of one name, and what each has beside it."""
+        if len(set(self.names)) == len(self.names):
+            return z, np.zeros_like(z)
+        mean = z @ self._together
+        return mean, z - mean
+
+    def _log_each(self, z: Array) -> Array:
+        """Log possibility of each hyperparameter by itself."""
+        square = z * z
+        tailed = -0.5 * LENGTH_TAIL * np.log1p(square / LENGTH_TAIL)
+        return np.where(self.is_length, tailed, -0.5 * square)
+
+    def _slope_each(self, z: Array) -> Array:
+        """Derivative of that by z."""
+        return -z / np.where(self.is_length, 1.0 + z * z / LENGTH_TAIL, 1.0)
+
+    def ladder(self, shares: Vector) -> Matrix:
+        """The centre with all length-scales moved together, (problems * len(shares), p).
+
+        None leaves the bounds. Without a length-scale all are the centre.
+
+        Paper: none.
+
+        Args:
+            shares: of the usual distance.
+        """
+        rungs = np.log(np.asarray(shares) / LENGTH_SHARE)[:, None] * self.is_length
+        shape = self.problems, 1, len(self.names)
+        moved = self.centre.reshape(shape) + rungs
+        low, high = self.bounds.lb.reshape(shape), self.bounds.ub.reshape(shape)
+        return np.clip(moved, low, high).reshape(self.problems * len(rungs), len(self.names))
+
+    def is_beyond(self, thetas: Matrix) -> NDArray[np.bool_]:
+        """Whether each setting is further off the centre than the star reaches, (S,).
+
+        Paper: none.
+        """
+        shape = self.problems, len(thetas) // self.problems, len(self.names)
+        off = np.abs(thetas.reshape(shape) - self.centre.reshape(self.problems, 1, -1))
+        return (off > 1.01 * STAR_RADIUS * self.sd).any(axis=-1).ravel()
+
+    def settings(self, centre: Array | None = None) -> Matrix:
         """Star design over the hyperprior: the centre, and each name moved to either side.
 
         Length-scales of several columns or classes have one name. Every alternative has a star of
         its own, of those names that stray by a known width. None leaves the bounds.
 
         Paper: none.
+
+        Args:
+            centre: of the star, shaped like that of the hyperprior, which is meant if left out.
         """
         p, sd = len(self.names), np.where(np.isfinite(self.sd), self.sd, 0.0)
         each = dict.fromkeys(name for name, width in zip(self.names, sd, strict=True) if width)
@@ -198,7 +301,8 @@ class Hyperprior:
         moved = (self.alternatives[:, None] + star).reshape(len(self.alternatives) * len(star), p)
         shape = self.problems, 1, p
         low, high = self.bounds.lb.reshape(shape), self.bounds.ub.reshape(shape)
-        inside = np.clip(self.centre.reshape(shape) + moved, low, high)
+        middle = (self.centre if centre is None else centre).reshape(shape)
+        inside = np.clip(middle + moved, low, high)
         rows = list(map(tuple, inside[0]))
         once = [place for place, row in enumerate(rows) if rows.index(row) == place]
         return inside[:, once].reshape(self.problems * len(once), p)
@@ -233,20 +337,23 @@ def fixed(problem: InferenceProblem) -> Posterior:
 def evidence(problem: InferenceProblem) -> Posterior:
     """The posterior under the setting of largest evidence times hyperprior (type II MAP).
 
-    L-BFGS-B starts from the centre and from the best setting of the envelope.
+    L-BFGS-B starts from the centre, from what is given, and from the best of the envelope and of
+    a ladder of length-scales: the evidence may have several peaks.
 
     Paper: none; GPML Sec. 5.5, with priors: without them few labels lead to extremes.
     """
     if not len(problem.given):
         return fixed(problem)
-    height = -np.inf
-    best, near = problem.hyperprior.centre, np.empty(0)
-    for thetas, posterior in _in_chunks(problem):
+    belief, height = problem.hyperprior, -np.inf
+    given = np.clip(problem.given, belief.bounds.lb, belief.bounds.ub)
+    ladder = belief.ladder(np.append(NEAR, FAR))
+    best, near = belief.centre, np.empty(0)
+    for thetas, posterior in _in_chunks(problem, np.vstack([belief.settings(), ladder, given])):
         heights = posterior.log_evidence + posterior.log_prior
         if heights.max() > height:
             top = int(heights.argmax())
             best, near, height = thetas[top], posterior.mode.a[[top]], heights[top]
-    return _highest(problem, np.unique(np.vstack([problem.hyperprior.centre, best]), axis=0), near)
+    return _highest(problem, np.unique(np.vstack([belief.centre, best, given]), axis=0), near)
 
 
 def _highest(problem: InferenceProblem, starts: Matrix, near: Array) -> Posterior:
@@ -262,7 +369,8 @@ def _highest(problem: InferenceProblem, starts: Matrix, near: Array) -> Posterio
         if problem.noisy:
             slopes = np.column_stack([slopes, posterior.noise_slopes()])
         height = float(posterior.log_evidence[0] + posterior.log_prior[0])
-        return -height, (theta - belief.centre) / belief.sd**2 - slopes[0]
+        of_prior = belief.slopes_at((theta - belief.centre) / belief.sd) / belief.sd
+        return -height, -of_prior - slopes[0]
 
     found = [
         minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=belief.bounds, options=_CLOSE)
@@ -275,19 +383,66 @@ def _highest(problem: InferenceProblem, starts: Matrix, near: Array) -> Posterio
 def envelope(problem: InferenceProblem) -> Posterior:
     """The posterior under every credible setting: an envelope in place of an average.
 
+    It is laid around the centre of the hyperprior; and where a length-scale far from there explains
+    the labels better, around that one too.
+
     Paper: none; Sec. 3.3 with the hyperparameters as the unknown: what is not known is maximised
     over, not averaged.
     """
-    chunks = _in_chunks(problem)
+    kept = _of_credible(problem, problem.hyperprior.settings())
+    far = promising(problem)
+    if len(far):
+        heights = np.concatenate([_heights(posterior) for _, posterior in _in_chunks(problem, far)])
+        star = problem.hyperprior.settings(far[heights.argmax()])
+        around = _of_credible(problem, star[problem.hyperprior.is_beyond(star)])
+        if _heights(around).max() > _heights(kept).max():
+            kept = _credible(Posterior.joined([kept, around]))
+    return kept
+
+
+def promising(problem: InferenceProblem) -> Matrix:
+    """Settings beyond the star that seem to explain the labels better than those within.
+
+    What is given is looked at beside the ladder of length-scales. Labels are read as numbers, which
+    is cheap and close; a random sample of many is enough.
+
+    Paper: none; see :mod:`possibal.gp.label_regression`.
+    """
+    belief, n, near = problem.hyperprior, len(problem.data), len(NEAR)
+    given = np.clip(problem.given, belief.bounds.lb, belief.bounds.ub)
+    settings = belief.ladder(np.append(NEAR, FAR))
+    if belief.is_beyond(given[None])[0]:
+        settings = np.vstack([settings, given])
+    if n < FEWEST_SCREENED or (settings == settings[0]).all():
+        return settings[:0]
+    data = problem.data
+    if n > MOST_SCREENED:
+        some = np.sort(np.random.default_rng(0).permutation(n)[:MOST_SCREENED])
+        data = problem.part(some).data
+    with one_thread():
+        K = problem.prior(settings).gram(data.X)
+        heights = label_regression_evidence(K, data.y[None], data.weight)
+    score = TEMPERING * heights + belief.log(settings)
+    return settings[near:][score[near:] > score[:near].max()]
+
+
+def _heights(posterior: Posterior) -> Vector:
+    """Log possibility of each setting, up to a constant."""
+    return TEMPERING * posterior.log_evidence + posterior.log_prior
+
+
+def _of_credible(problem: InferenceProblem, settings: Matrix) -> Posterior:
+    """The posterior under those of some settings that are credible."""
+    chunks = _in_chunks(problem, settings)
     _, kept = next(chunks)
     for _, posterior in chunks:
         kept = _credible(Posterior.joined([kept, posterior]))
     return _credible(kept)
 
 
-def _in_chunks(problem: InferenceProblem) -> Iterator[tuple[Matrix, Posterior]]:
+def _in_chunks(problem: InferenceProblem, settings: Matrix) -> Iterator[tuple[Matrix, Posterior]]:
     """Settings and their posteriors, as many at once as memory allows."""
-    settings, n = problem.hyperprior.settings(), len(problem.data)
+    n = len(problem.data)
     together = max(1, MOST_NUMBERS // max(problem.data.y.shape[0] * n * n, 1))
     for start in range(0, len(settings), together):
         some = settings[start : start + together]
@@ -297,6 +452,21 @@ def _in_chunks(problem: InferenceProblem) -> Iterator[tuple[Matrix, Posterior]]:
 def _credible(posterior: Posterior) -> Posterior:
     """The settings that are still credible."""
     return posterior.part(np.flatnonzero(posterior.credibility >= LEAST_CREDIBLE))
+
+
+def bounds_reached(posterior: Posterior) -> list[str]:
+    """What the most credible setting has at a bound of its kernels, beyond which was not looked.
+
+    Paper: none.
+    """
+    reached = list[str]()
+    for kernel in posterior.leading.prior.settings()[0]:
+        ends = kernel.bounds if len(kernel.theta) else _NONE
+        for name, value, (low, high) in zip(_free(kernel), kernel.theta, ends, strict=True):
+            if low < high and min(value - low, high - value) < _AT_BOUND:
+                side, end = ("lower", low) if value - low < high - value else ("upper", high)
+                reached.append(f"{name} at its {side} bound, {np.exp(end):.3g}")
+    return reached
 
 
 INFERENCES: dict[str, HyperparameterInference] = {

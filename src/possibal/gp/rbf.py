@@ -480,6 +480,25 @@ def default_kernel(  # noqa: PLR0913 - what the parts are made of
     return cast("Kernel", ConstantKernel(amplitude, amplitude_bounds) * shape)
 
 
+def with_level(kernel: Kernel, share: float, columns: int) -> Kernel:
+    """A kernel with a level that all rows share: a constant mean that is not known.
+
+    A mean with a Gaussian possibility function is a constant added to the kernel.
+
+    Paper: Sec. 5.2, the supremum over a constant m of N(m; 0, s2) N(g; m, K) is N(g; 0, K + s2).
+
+    Args:
+        kernel: without one.
+        share: s2 as a share of the prior variance, at the origin where that differs.
+        columns: of the rows.
+    """
+    constant, rbf, common = _parts(kernel)
+    if constant is not None and rbf is not None and not common:
+        return cast("Kernel", constant * (rbf + ConstantKernel(share, "fixed")))
+    variance = float(kernel.diag(np.zeros((1, columns)))[0]) or 1.0
+    return cast("Kernel", cast("Any", kernel) + ConstantKernel(share * variance, "fixed"))
+
+
 def _parts(kernel: object) -> tuple[ConstantKernel | None, RBF | None, float]:
     """Constant, RBF and common level of a kernel; no RBF where it is made of other parts."""
     if type(kernel) is Product:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from possibal.campaign.chance import CredibleChance, chance_sentence
 from possibal.campaign.stopping import CERTAIN
 from possibal.labelling.storage.journal import MERGE, TO, Event, Kind, drawn_places
 
@@ -57,12 +58,13 @@ class NearestLabel:
     distance: float | None
 
 
-def sentence(
+def sentence(  # noqa: PLR0913, PLR0917 - each is a part of the sentence
     source: QuestionSource,
     predicted_label: str | None,
     necessity: float,
     nearest: NearestLabel | None,
     others: int = 0,
+    chance: CredibleChance | None = None,
 ) -> str:
     """Why a row is asked about.
 
@@ -72,6 +74,7 @@ def sentence(
         necessity: of that label.
         nearest: labelled neighbour; None before the first.
         others: rows near it that have no label, and of which the model is not sure either.
+        chance: range of that label's probability; None where it is not known.
     """
     if source is QuestionSource.CHECK:
         return "It was drawn at random, to measure how well the model does."
@@ -80,7 +83,9 @@ def sentence(
         return f"Too little is known for a guess, and this row stands for many others. {similar}"
     begun = {QuestionSource.CHOSEN: "You picked it. ", QuestionSource.AGAIN: "You saw it before. "}
     stands = _stands(others) if source is QuestionSource.MODEL else ""
-    return f"{begun.get(source, '')}{_predicted(predicted_label, necessity)} {stands}{similar}"
+    told = _chance(predicted_label, necessity, chance)
+    predicted = _predicted(predicted_label, necessity)
+    return f"{begun.get(source, '')}{predicted} {told}{stands}{similar}"
 
 
 def _predicted(label: str | None, necessity: float) -> str:
@@ -92,6 +97,14 @@ def _predicted(label: str | None, necessity: float) -> str:
     if necessity < CERTAIN:
         return f"The model thinks it is {label}, but is not sure."
     return f"The model is sure that it is {label}."
+
+
+def _chance(label: str | None, necessity: float, chance: CredibleChance | None) -> str:
+    """Whether what the model is not sure of is open or random."""
+    if label is None or chance is None or necessity >= CERTAIN:
+        return ""
+    told = chance_sentence(label, chance)
+    return f"{told} " if told else ""
 
 
 def _stands(others: int) -> str:

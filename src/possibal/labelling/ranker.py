@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 from possibal.acquisition.pointwise import necessity
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import leading_labels
+from possibal.campaign.chance import LEVEL, CredibleChance
 from possibal.campaign.snapshot import BATCH_CANDIDATES, Answer, Snapshot
 from possibal.estimators.classifier import PossibilisticGPClassifier, with_blocks
 from possibal.labelling import evaluation
 from possibal.labelling.evaluation import MeasuredSaving
 from possibal.labelling.ranking import UNKNOWN, Ranking, RankingTask, overview_sample
+
+CHANCES = 64
+"""Rows at the head of a ranking of which it is said how likely their label is."""
 
 
 class InProcessRanker:
@@ -60,16 +64,17 @@ class InProcessRanker:
             some = [*overview_sample(len(self._X), self._seed), *order, *task.aside, *others]
             rows = np.unique(np.array(some, dtype=np.intp))
         certain, predicted = np.zeros(len(rows)), np.full(len(rows), UNKNOWN)
+        chances = dict[int, CredibleChance]()
         if not is_cold:
             classes = tuple(str(label) for label in campaign.classifier.classes_)
             belief = campaign.belief_of(rows)
             certain, predicted = necessity(belief), leading_labels(belief)
+            chances = _chances(campaign.classifier, self._X, order[:CHANCES])
         relevance = _relevance(self._X[rows], predicted)
         count, advice = len(task.answers), campaign.advice
         usual = campaign.pool.usual_distance
-        return Ranking(
-            count, classes, order, rows, certain, predicted, relevance, usual, advice, is_cold
-        )
+        told = (relevance, usual, advice, is_cold, chances)
+        return Ranking(count, classes, order, rows, certain, predicted, *told)
 
     def predict(self, task: RankingTask, rows: Places) -> list[str] | None:
         """The labels predicted for rows after the answers; None while there are none."""
@@ -100,6 +105,18 @@ class InProcessRanker:
         if names not in self._begun:
             self._begun = {names: self._start(self._X, classes=list(names) or None)}
         return self._begun[names].without(task.aside).replay(task.answers)
+
+
+def _chances(
+    model: PossibilisticGPClassifier, X: Matrix, rows: Places
+) -> dict[int, CredibleChance]:
+    """How likely the leading label of each row is, as far as that is known."""
+    if not len(rows):
+        return {}
+    split, labels = model.split(X[rows], LEVEL), len(model.classes_)
+    ends = zip(split.lower.tolist(), split.upper.tolist(), strict=True)
+    each = zip(rows.tolist(), ends, strict=True)
+    return {row: CredibleChance(low, high, labels) for row, (low, high) in each}
 
 
 def _relevance(X: Matrix, predicted: NDArray[np.intp]) -> Vector:

@@ -1,12 +1,14 @@
 """Ranking of a pool after some answers: which rows to ask about, and what is predicted of them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from possibal.arrays import Places, Vector
 from possibal.campaign.answer import Answer
+from possibal.campaign.chance import CredibleChance
 from possibal.campaign.stopping import Advice
 
 OVERVIEW_SAMPLE = 2000
@@ -50,6 +52,7 @@ class Ranking:
         usual_distance: between two rows of the pool; the unit in which rows are near or far.
         advice: whether to go on.
         is_cold: whether too little is known for a score.
+        chances: range of the probability of the likeliest label, of the first rows to ask about.
     """
 
     answers: int
@@ -62,6 +65,7 @@ class Ranking:
     usual_distance: float
     advice: Advice
     is_cold: bool
+    chances: Mapping[int, CredibleChance] = field(default_factory=dict)
 
     def predicted_label(self, row: int) -> str | None:
         """The likeliest label of a row; None where nothing can be said."""

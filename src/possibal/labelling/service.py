@@ -165,7 +165,8 @@ class LabellingService:
         nearest = _nearest_label(near, ranking)
         is_model = source is QuestionSource.MODEL
         others = self.read_model.uncertain_neighbours(row, ranking) if is_model else 0
-        said = explanation.sentence(source, predicted, necessity or 0.0, nearest, others)
+        chance = None if ranking is None else ranking.chances.get(row)
+        said = explanation.sentence(source, predicted, necessity or 0.0, nearest, others, chance)
         items = self.read_model.items([row, *(other for other, _, _ in near)])
         shown = tuple(LabelledNeighbour(items[other], label) for other, label, _ in near)
         mine = self.read_model.state.verdict(row).opinions.get(who)

@@ -257,8 +257,9 @@ class PoolCache:
         Nothing is kept of a length-scale before it was asked for twice in a row.
         """
         prior, X = posterior.prior, posterior.data.X
-        is_plain = isinstance(prior, RBFPrior) and prior.mean.is_zero
-        if not is_plain or scorer.bounds[-1].monotonicity < Monotonicity.BY_BOTH:
+        if not isinstance(prior, RBFPrior) or not prior.mean.is_zero:
+            return [], {}
+        if scorer.bounds[-1].monotonicity < Monotonicity.BY_BOTH:
             return [], {}
         scales = [length.tobytes() for length in prior.length_scale]
         before, self._asked = self._asked, set(scales)

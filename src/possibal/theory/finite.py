@@ -203,6 +203,9 @@ class FinitePossibility:
     def volume(self, cell: float = 1.0) -> float:
         """The epistemic uncertainty about theta, the sum of the function.
 
+        A known point has the volume of its cell, not zero as on the line: A1 asks for a measure
+        without atoms. Take one cell away where it is to count nothing.
+
         Paper: Sec. 4.1, U^Theta = integral of f over Theta.
 
         Args:

@@ -239,7 +239,9 @@ def test_what_is_fitted_in_advance_is_the_maximum_of_the_evidence_on_all_labels(
     posterior = fit.at(np.vstack([top, top + np.array(around), fit.hyperprior.centre]))
     heights = posterior.log_evidence + posterior.log_prior
     assert heights.argmax() == 0
-    slope = posterior.evidence_slopes()[0] - (top - fit.hyperprior.centre) / fit.hyperprior.sd**2
+    belief = fit.hyperprior
+    slope = belief.slopes_at((top - belief.centre) / belief.sd) / belief.sd
+    slope += posterior.evidence_slopes()[0]
     np.testing.assert_allclose(slope, 0.0, atol=0.05)
 
 
