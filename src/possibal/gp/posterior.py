@@ -196,8 +196,10 @@ class Posterior(Conditioned):
     def predictor(self) -> Predictor:
         """The predictor: all that other rows need of this posterior."""
         information, link = self.mode.curvature, self.data.link
-        inner = information.E if isinstance(information, SoftmaxCurvature) else None
+        inner = None
         with one_thread():
+            if isinstance(information, SoftmaxCurvature):
+                inner = information.E - np.swapaxes(self._coupling, 2, 3) @ self._coupling
             facing, root = self.prior.cross_covariance(self.data.X), information.root()
         mean = self.prior.mean
         return Predictor(facing, self.mode.a, root, inner, link.scale, self.credibility, mean)

@@ -43,7 +43,7 @@ class Predictor:
         cross_covariance: of the prior with the n training rows.
         a: (S, P, n): the posterior mean is m + K_t a.
         root: upper triangular, (S, n, n): R R' is P, or the inverse of the sum of E.
-        inner: (S, P, n, n), E of a softmax; None where each row has one latent.
+        inner: (S, P, n, n), blocks of P under a softmax; None where each row has one latent.
         scale: what turns latents into those of a probit.
         credibility: (S,), of each setting.
         mean: prior mean m of every setting.
@@ -136,8 +136,7 @@ class Predictor:
         """Explained variance k' P k of rows, with k a line of matrix."""
         if self.inner is None:
             return _square_norms(matrix, self.root[s])
-        inner = matrix @ self.inner[s, p]
-        return np.einsum("ij,ij->i", inner, matrix) - _square_norms(inner, self.root[s])
+        return np.einsum("ij,ij->i", matrix @ self.inner[s, p], matrix)
 
 
 @dataclass(frozen=True, eq=False)
