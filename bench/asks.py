@@ -83,7 +83,7 @@ def measured(labels: int) -> dict[str, float]:
         for name in STRATEGIES:
             ready = campaign(X, y, name)
             found[name] = min(found.get(name, np.inf), seconds(ready.ask))
-        if repeat < 2:  # they take long, and vary little  # noqa: PLR2004
+        if repeat < 2:  # they take long, and vary little
             for name, peer in (("sklearn", by_scikit_learn), ("skactiveml", by_scikit_activeml)):
                 took = seconds(lambda peer=peer: peer(X, y))
                 found[name] = min(found.get(name, np.inf), took)
@@ -103,7 +103,7 @@ def main() -> None:
             times = [f"{1e3 * took:.1f} ms" for took in found.values()]
             slower = max(found["herding"], found["margin"])
             shown = f"{found['sklearn'] / slower:.0f}x and {found['skactiveml'] / slower:.0f}x"
-            goal = ", at most 40 ms" if labels == 10 else ""  # noqa: PLR2004
+            goal = ", at most 40 ms" if labels == 10 else ""
             table.add_row(str(labels), *times, shown + goal)
     console.print(table)
 

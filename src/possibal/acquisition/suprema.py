@@ -41,7 +41,7 @@ def probit_excess(mean: Vector, variance: Vector) -> tuple[Vector, Vector]:
     Returns:
         For the rival and for the leading label, which has probability at least one half.
     """
-    mu, sigma2 = np.abs(mean), np.minimum(variance, 1e150)
+    mu, sigma2 = np.abs(mean), variance
     ordinary = (mu < TABLE_MEAN) & (sigma2 > TABLE_LOW) & (sigma2 < TABLE_HIGH)
     ordinary &= sigma2 * (1.0 + mu * mu) > SMALL
     rows = np.flatnonzero(~ordinary)

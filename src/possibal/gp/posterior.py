@@ -396,8 +396,9 @@ class Posterior(Conditioned):
         coupled = np.zeros((S, m, C, n))
         for part, column in self.predictor.columns(X):
             Q = self._coupling[column.member, column.processes]
-            some = (column.scale * column.matrix) @ Q.reshape(len(Q) * n, n).T
-            coupled[column.member, part, column.processes] = some.reshape(len(some), len(Q), n)
+            some = coupled[column.member, part, column.processes]
+            flat = (column.scale * column.matrix) @ Q.reshape(len(Q) * n, n).T
+            some[:] = flat.reshape(some.shape)
         return np.swapaxes(coupled, 1, 2)
 
     @functools.cached_property
