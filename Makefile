@@ -82,6 +82,7 @@ format: .venv/.dev  ## let ruff lay out the code
 bench: .venv/.bench  ## speed as ratios against peers, in one run
 	$(BIN)/python bench/scores.py
 	$(BIN)/python bench/models.py
+	$(BIN)/python bench/asks.py
 	$(BIN)/python bench/scale.py
 
 reliability: .venv/.test  ## the labelling server killed 200 times on each database, and crowded (half an hour)

@@ -33,6 +33,53 @@ def test_softmax_averages_agree_with_a_grid_over_all_latents(mu, log_sd):
     assert found.information[0] == pytest.approx(information, rel=0.02, abs=1e-8)
 
 
+WIDTHS = [*expectations.WIDTHS, *(0.999 * w for w in expectations.WIDTHS)]
+
+
+@settings(max_examples=60)
+@given(
+    mu=st.lists(st.floats(-8, 8), min_size=2, max_size=6),
+    data=st.data(),
+)
+def test_probabilities_agree_with_fine_grids_whatever_the_widths(mu, data):
+    width = st.one_of(st.floats(0.01, 12), st.sampled_from(WIDTHS))
+    sd = data.draw(st.lists(width, min_size=len(mu), max_size=len(mu)))
+    mu, sigma2 = np.array(mu), np.array(sd) ** 2
+    p, noise = reference.softmax_race(mu, sigma2)
+    found = expectations.softmax_probabilities(mu[None], sigma2[None])[0]
+    np.testing.assert_allclose(found[p > 1e-6], p[p > 1e-6], rtol=1e-5)
+    np.testing.assert_allclose(found[p > 1e-12], p[p > 1e-12], rtol=2e-3)
+    averages = expectations.softmax_averages(mu[None], sigma2[None])
+    np.testing.assert_allclose(averages.probability[0], found, rtol=1e-10)
+    information = entr(p).sum() - noise
+    assert averages.information[0] == pytest.approx(information, rel=0.02, abs=1e-6)
+
+
+@pytest.mark.parametrize("width", [0.0, 0.3, 0.5, 0.6, 1.5, 2.0, 3.5, 5.0, 7.9, 9.0, 40.0])
+@pytest.mark.parametrize("mu", [-18.0, -12.0, 0.0, 6.0])
+def test_gaussian_plus_gumbel_noise_agrees_with_a_fine_grid(mu, width):
+    if mu - 6 * width > 3.2:
+        return  # the line would start later
+    line = expectations.line(60)
+    F, f = expectations.gauss_gumbel(np.array([mu]), np.array([width]), 60)[:, 0]
+    x = np.arange(-9, 9.01, min(0.02, 0.02 / max(width, 1e-9)))
+    w = np.exp(-0.5 * x * x)
+    e = np.exp(np.minimum(mu + width * x[:, None] - line, 6.5))
+    exact = (w / w.sum()) @ np.exp(-e), (w / w.sum()) @ (e * np.exp(-e))
+    np.testing.assert_allclose(F, exact[0], atol=3e-5)
+    np.testing.assert_allclose(f, exact[1], atol=3e-5)
+
+
+def test_rows_that_are_alike_tie_wherever_they_stand():
+    rng = np.random.default_rng(8)
+    mu, sigma2 = rng.normal(size=(5, 7)), np.exp(rng.normal(size=(5, 7)))
+    rows = rng.integers(0, 5, 400)
+    p = expectations.softmax_probabilities(mu[rows], sigma2[rows])
+    for row in range(5):
+        alike = p[rows == row]
+        assert (alike == alike[0]).mean() > 0.99
+
+
 @settings(max_examples=20)
 @given(
     gap=st.floats(0, 50),

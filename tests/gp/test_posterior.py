@@ -383,14 +383,6 @@ def test_how_rows_are_cut_into_chunks_does_not_matter(link, kernel, monkeypatch)
 
 
 @each_link
-def test_more_rows_than_one_block_of_the_triangle_agree_with_the_root_as_a_whole(link, monkeypatch):
-    found = posterior(link, seed=0, n=70)
-    blocks = found.moments(rows(1))[1]
-    monkeypatch.setattr(prediction, "_TRIANGLE", 1000)
-    np.testing.assert_allclose(blocks, found.moments(rows(1))[1], rtol=1e-9)
-
-
-@each_link
 def test_no_rows_asked_for_give_no_moments(link):
     found = posterior(link, seed=0)
     mean, variance = found.moments(rows(1, m=0))

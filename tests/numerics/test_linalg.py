@@ -10,6 +10,7 @@ from possibal.numerics.linalg import (
     inverse_root,
     least_squares_rest,
     semidefinite_root,
+    square_norms,
 )
 
 small = st.integers(-3, 3).map(float)
@@ -82,3 +83,15 @@ def test_settle_leaves_no_slope(f, push):
     pull = root.T @ push
     rest = least_squares_rest(root, pull)
     np.testing.assert_allclose(root @ (root.T @ rest + pull), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("m", "n"), [(0, 3), (5, 0), (1, 1), (7, 4), (3, 90)])
+def test_square_norms_are_those_of_the_product_with_a_triangle(m, n, dtype):
+    rng = np.random.default_rng(m + n)
+    matrix, root = rng.normal(size=(m, n)).astype(dtype), np.triu(rng.normal(size=(n, n)))
+    found = square_norms(matrix, root.astype(dtype))
+    np.testing.assert_allclose(found, ((matrix @ root) ** 2).sum(axis=1), rtol=1e-4)
+    assert found.dtype == dtype or not matrix.size
+    every_other = square_norms(np.repeat(matrix, 2, axis=0)[::2], root.astype(dtype))
+    np.testing.assert_array_equal(found, every_other)

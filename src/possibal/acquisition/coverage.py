@@ -48,7 +48,8 @@ class Coverage:
         reference = reference_sample(view, COVERED)
         distances, duplicate = cdist(reference, reference), near_duplicate_width(reference)
         width = coverage_width(distances, duplicate)
-        kernel = similarity(cdist(view.candidates, reference), width)
+        same = reference is view.candidates
+        kernel = similarity(distances if same else cdist(view.candidates, reference), width)
         return cls(reference, density_weights(distances, duplicate), width, kernel)
 
     def gain(self, labelled: Matrix, loss: Vector) -> Vector:
@@ -80,9 +81,10 @@ def herding(view: View) -> Vector:
     """
     posterior, coverage = view.joint_posterior, view.once(Coverage.of)
     progress = posterior.n_labels / TURN
-    loss = squared_brier(LatentMoments.of(posterior, coverage.reference)) ** min(progress, 1.0)
-    gain = coverage.gain(posterior.training_rows, loss)
-    here = LatentMoments.of(posterior, view.candidates)
+    there = here = LatentMoments.of(posterior, view.candidates)
+    if coverage.reference is not view.candidates:
+        there = LatentMoments.of(posterior, coverage.reference)
+    gain = coverage.gain(posterior.training_rows, squared_brier(there) ** min(progress, 1.0))
     closest = np.sort(here.probability, axis=1)[:, -2:]
     ambiguity = (1.0 - (closest[:, 1] - closest[:, 0])) * rival_possibility(here)
     # Rounded, so that rows alike tie: how a product rounds depends on where a row stands.

@@ -283,7 +283,7 @@ class _Race:
 
     def measure(self, rows: Places) -> Matrix:
         """What each point stands for, (m, T): nothing past the end of the row's line."""
-        number = np.arange(self.points[rows[0]])
+        number = np.arange(int(self.points[rows[0]]))
         return np.where(
             number < self.points[rows, None], SPREAD * STEP * np.exp(STEP * number), 0.0
         )

@@ -5,6 +5,7 @@
 What joint strategies read of reference rows, before an answer and after it.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -48,7 +49,7 @@ class LatentMoments:
         centred = np.maximum(_centred_variance(posterior.covariance(X)), _FLOOR * belief.variance)
         return cls(belief.mean, centred, belief.credibility)
 
-    @property
+    @functools.cached_property
     def probability(self) -> Array:
         """Of each label, averaged over latents and settings, (..., L).
 

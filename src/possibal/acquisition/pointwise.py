@@ -69,6 +69,9 @@ def uncertainty(belief: Belief) -> Vector:
     Over several hypotheses, the credibility of a label is the largest. Known latents leave 0, and
     unknown ones C - 1.
     """
+    if belief.is_binary and len(belief.mean) == 1 and not belief.is_limit:
+        rival, leader = suprema.probit_excess(belief.mean[0], belief.variance[0])
+        return np.minimum(rival + leader, 1.0)
     gain, lead = _excess(belief), belief.leading
     if len(gain) > 1:
         # What exceeds the leading hypothesis' own probabilities, which sum to one. A probability
@@ -381,7 +384,7 @@ def _without_unknown(belief: Belief) -> tuple[Belief, Mask]:
     belief = belief.credible()
     infinite = np.isinf(belief.variance)
     finite = np.where(infinite, 1.0, belief.variance)
-    return Belief.trusted(belief.mean, finite, belief.credibility), infinite.any(axis=0)
+    return Belief.trusted(belief.mean, finite, belief.credibility), np.asarray(infinite.any(axis=0))
 
 
 def _noise(belief: Belief, noise_variance: ArrayLike) -> Vector:

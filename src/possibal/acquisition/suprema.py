@@ -7,6 +7,7 @@ cannot cancel, so it keeps its digits where P(l) and p(l; mu) agree in all of th
 regression, :func:`envelope_volume` integrates the supremum of several possibilities.
 """
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,19 +36,147 @@ def probit_excess(mean: Vector, variance: Vector) -> tuple[Vector, Vector]:
     other label with 1 - Phi.
 
     With d the distance climbed towards a label, the supremum is Phi(mu + d) exp(-d^2/(2 sigma2)).
-    The difference of two Phi is taken in the thin tail. Where variance is so small that even
-    this cancels, log Phi(mu + d) - log Phi(mu) is an integral over [0, d] instead.
+    Ordinary rows read log d from a table; the others search for it.
 
     Returns:
         For the rival and for the leading label, which has probability at least one half.
+    """
+    mu, sigma2 = np.abs(mean), variance
+    ordinary = (mu < TABLE_MEAN) & (sigma2 > TABLE_LOW) & (sigma2 < TABLE_HIGH)
+    ordinary &= sigma2 * (1.0 + mu * mu) > SMALL
+    rows = np.flatnonzero(~ordinary)
+    if len(rows) == len(mu):
+        return _searched_excess(mean, variance)
+    with np.errstate(all="ignore"):  # rows that are not ordinary
+        rival, leader = _tabulated_excess(mu, sigma2)
+    if rows.size:
+        rival[rows], leader[rows] = _searched_excess(mean[rows], variance[rows])
+    return rival, leader
+
+
+def _tabulated_excess(mu: Vector, sigma2: Vector) -> tuple[Vector, Vector]:
+    """The excess of rival and leader, from distances that a table gives to a thousandth.
+
+    The supremum is stationary: what the distance lacks is made good by the third-order Taylor
+    series of the logarithm of the objective, as good as a search to the last digits.
+    """
+    up, down = _tabulated_offsets(mu, sigma2)
+    precision, tail = 1.0 / sigma2, ndtr(-mu)
+    t = up - mu
+    p = ndtr(t)
+    rival = p * np.exp(_log_supremum(up, t, p, precision)) - tail
+    t = mu + down
+    end = ndtr(-t)
+    p = 1.0 - end
+    leader = p * np.expm1(_log_supremum(down, t, p, precision)) + (tail - end)
+    return np.maximum(rival, 0.0), np.maximum(leader, 0.0)
+
+
+def _log_supremum(d: Vector, t: Vector, p: Vector, precision: Vector) -> Vector:
+    """Logarithm of the supremum over p = Phi(t), from a distance d close to that of the supremum.
+
+    By log d the log objective has the slope d r - d^2 / sigma2, r = phi(t) / Phi(t), and r has the
+    slope -r (t + r). A Newton step s gains s slope / 2 + s^3 third derivative / 6, up to s^4.
+    """
+    r = np.exp(-0.5 * t * t)
+    r *= SQRT_2_OVER_PI * 0.5
+    r /= p
+    cost, linear, pull = d * d, d * r, t + r
+    bend = r * pull  # minus the slope of r
+    third = d * (bend * (pull + r) - r)
+    third -= 3.0 * bend
+    third *= cost
+    bend *= cost
+    cost *= precision
+    third += linear
+    third -= 4.0 * cost
+    linear -= cost  # the slope
+    step = linear / (linear - bend - cost)
+    third *= step
+    third *= step
+    third /= -6.0
+    linear *= -0.5
+    third += linear
+    third *= step
+    cost *= -0.5
+    third += cost
+    return third
+
+
+TABLE_MEAN, TABLE_LOG = 10.0, 6.0
+"""Means up to the first, and logarithms of the variance up to the second, are in the table."""
+TABLE_LOW, TABLE_HIGH = float(np.exp(-TABLE_LOG)), float(np.exp(TABLE_LOG))
+CELLS = 160
+"""Cells of the table in each direction: log d is linear in a cell to a thousandth."""
+SMALL = 0.02
+"""Below it, variance times 1 + mu^2 is so small that differences cancel; five nodes give 1e-14."""
+
+
+def _tabulated_offsets(mu: Vector, sigma2: Vector) -> tuple[Vector, Vector]:
+    """Distances climbed by rival and leader, by bilinear interpolation of their logarithms."""
+    x, y = mu * (CELLS / TABLE_MEAN), np.log(sigma2)
+    y += TABLE_LOG
+    y *= 0.5 * CELLS / TABLE_LOG
+    np.minimum(x, CELLS - 0.001, out=x)
+    np.clip(y, 0.0, CELLS - 0.001, out=y)
+    column, place = x.astype(np.int32), y.astype(np.int32)
+    x -= column
+    y -= place
+    place *= CELLS + 1
+    place += column
+    right, below, across = place + 1, place + (CELLS + 1), place + (CELLS + 2)
+
+    def distance(table: NDArray[np.float32]) -> Vector:
+        start, first = table.take(place), table.take(below)
+        log_d = x * (table.take(right) - start)
+        log_d += start
+        beyond = x * (table.take(across) - first)
+        beyond += first
+        beyond -= log_d
+        beyond *= y
+        log_d += beyond
+        return np.exp(log_d, out=log_d)
+
+    rival, leader = _offset_table()
+    return distance(rival), distance(leader)
+
+
+@functools.cache
+def _offset_table() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Log distances of rival and leader, by log variance and mean; made at first use."""
+    means = np.linspace(0.0, TABLE_MEAN, CELLS + 1)
+    variances = np.exp(np.linspace(-TABLE_LOG, TABLE_LOG, CELLS + 1))
+    mu, sigma2 = np.tile(means, CELLS + 1), np.repeat(variances, CELLS + 1)
+    up, down = _offsets(mu, sigma2, ndtr(-mu))
+    return np.log(up).astype(np.float32), np.log(down).astype(np.float32)
+
+
+def _searched_excess(mean: Vector, variance: Vector) -> tuple[Vector, Vector]:
+    """The excess of rival and leader for any mean and variance.
+
+    The difference of two Phi is taken in the thin tail. Where variance is so small that even
+    this cancels, log Phi(mu + d) - log Phi(mu) is an integral over [0, d] instead.
     """
     sigma2 = np.minimum(variance, 1e150)
     mu = np.abs(mean)
     tail = ndtr(-mu)
     mu = np.minimum(mu * np.sqrt(sigma2 / variance), FAR * np.sqrt(1.0 + sigma2))
+    up, down = _offsets(mu, sigma2, tail)
+    rival = ndtr(up - mu) * np.exp(-0.5 * up * (up / sigma2)) - tail
+    end = ndtr(-np.minimum(mu, FAR) - down)
+    leader = tail - end + (1.0 - end) * np.expm1(-0.5 * down * (down / sigma2))
+    small = sigma2 * (1.0 + mu * mu) < SMALL
+    if small.any():
+        mu, sigma2 = mu[small], sigma2[small]
+        rival[small] = _small_excess(-mu, sigma2, up[small])
+        leader[small] = _small_excess(mu, sigma2, down[small])
+    return np.maximum(rival, 0.0), np.maximum(leader, 0.0)
+
+
+def _offsets(mu: Vector, sigma2: Vector, tail: Vector) -> tuple[Vector, Vector]:
+    """Distances climbed by rival and leader, by search; tail is Phi(-mu)."""
     log_sigma2, more = np.log(sigma2), 1.0 + sigma2
     reach = np.sqrt(2.0 * np.maximum(log_sigma2 + LOG_SQRT_2_OVER_PI, 0.0))
-
     # The rival climbs d = sigma2 r(d - mu), r = phi / Phi. Birnbaum's upper and Sampford's lower
     # bound on r each make this quadratic; a quarter of one and the rest of the other are close.
     upper = (mu + np.sqrt(mu * mu + 4.0 * more)) / more
@@ -56,22 +185,11 @@ def probit_excess(mean: Vector, variance: Vector) -> tuple[Vector, Vector]:
     )
     guess = np.minimum(sigma2 * (0.125 * upper + 0.75 * lower), np.maximum(reach + mu, 1.0))
     up = probit_argmax_offset(-mu, log_sigma2, guess)
-    rival = ndtr(up - mu) * np.exp(-0.5 * up * (up / sigma2)) - tail
-
     # The leader climbs d = sigma2 r(mu + d), which falls fast: one Newton step from d = 0.
-    mu_l = np.minimum(mu, FAR)
-    r = SQRT_2_OVER_PI * np.exp(-0.5 * mu_l * mu_l) / (2.0 - 2.0 * tail)
-    guess = np.minimum(sigma2 * r / (1.0 + sigma2 * r * (mu_l + r)), np.maximum(reach - mu, 1.0))
-    down = probit_argmax_offset(mu_l, log_sigma2, guess)
-    end = ndtr(-mu_l - down)
-    leader = tail - end + (1.0 - end) * np.expm1(-0.5 * down * (down / sigma2))
-
-    small = sigma2 * (1.0 + mu * mu) < 0.02  # noqa: PLR2004 - five nodes give 1e-14 below it
-    if small.any():
-        mu, sigma2 = mu[small], sigma2[small]
-        rival[small] = _small_excess(-mu, sigma2, up[small])
-        leader[small] = _small_excess(mu, sigma2, down[small])
-    return np.maximum(rival, 0.0), np.maximum(leader, 0.0)
+    near = np.minimum(mu, FAR)
+    r = SQRT_2_OVER_PI * np.exp(-0.5 * near * near) / (2.0 - 2.0 * tail)
+    guess = np.minimum(sigma2 * r / (1.0 + sigma2 * r * (near + r)), np.maximum(reach - mu, 1.0))
+    return up, probit_argmax_offset(near, log_sigma2, guess)
 
 
 def hazard(t: Array) -> Array:

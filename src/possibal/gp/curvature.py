@@ -237,20 +237,25 @@ class SoftmaxCurvature(Batched):
         pi = SOFTMAX.probability(g)  # line 3
         D = seen.weight * pi
         S, C, n = g.shape
-        sqrt_d = np.sqrt(D)  # line 5
+        # Classes that are all alike, as where the search for the mode begins, are worked out once.
+        alike = K.shape[1] == 1 and bool((pi == pi[:, :1]).all())
+        distinct, times = (1, C) if alike else (C, 1)
+        sqrt_d = np.sqrt(D[:, :distinct])  # line 5
         B = np.multiply(K, sqrt_d[..., :, None], order="C")
         B *= sqrt_d[..., None, :]
-        flat = B.reshape(S * C, n, n)
+        flat = B.reshape(S * distinct, n, n)
         _add_to_diagonal(flat, 1.0)
         each = factor(flat, seen.kernel)
-        E = each.inverse().reshape(S, C, n, n)  # line 6
+        E = each.inverse().reshape(S, distinct, n, n)  # line 6
         E *= sqrt_d[..., :, None]
         E *= sqrt_d[..., None, :]
-        M = factor(E.sum(axis=1), seen.kernel)  # line 8
+        M = factor(times * E.sum(axis=1), seen.kernel)  # line 8
         # The book's line 7 sums the determinants of B alone; that of M belongs to them.
-        half = each.half_log_determinant.reshape(S, C).sum(axis=1) + M.half_log_determinant
+        half = times * each.half_log_determinant.reshape(S, distinct).sum(axis=1)
+        half += M.half_log_determinant
         half -= 0.5 * np.log(seen.weight).sum(axis=(1, 2))  # nothing where each row counts once
-        jitter = np.maximum(each.jitter.reshape(S, C).max(axis=1), M.jitter)
+        jitter = np.maximum(each.jitter.reshape(S, distinct).max(axis=1), M.jitter)
+        E = np.broadcast_to(E, (S, C, n, n))
         return cls(seen.weight * (seen.y - pi), D, pi, E, M, half, jitter)
 
     def times(self, v: Array) -> Array:

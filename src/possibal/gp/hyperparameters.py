@@ -90,7 +90,7 @@ class InferenceProblem:
         kernels: one that all classes share, or one per class.
         data: what was seen; its weights are those of the rows alone.
         given: (p,), logarithms of the hyperparameters as the kernels have them.
-        distance: the usual one of two rows.
+        usual: the usual distance of two rows; None means that of the training rows.
         noisy: whether the last hyperparameter is the variance of a Gaussian error.
         mean: prior mean of the latents.
     """
@@ -98,9 +98,17 @@ class InferenceProblem:
     kernels: tuple[Kernel, ...]
     data: TrainingData
     given: Vector
-    distance: float
+    usual: float | None
     noisy: bool = False
     mean: MeanFunction = ZERO
+
+    @functools.cached_property
+    def distance(self) -> float:
+        """The usual distance of two rows, computed when first read.
+
+        Paper: none.
+        """
+        return usual_distance(self.data.X) if self.usual is None else self.usual
 
     @functools.cached_property
     def hyperprior(self) -> "Hyperprior":
@@ -495,8 +503,9 @@ def problem(  # noqa: PLR0913 - all but kernels and data are named
         noise: variance of a Gaussian error; None where there is none.
         mean: prior mean of the latents.
     """
-    usual = usual_distance(data.X) if distance is None else distance
+    usual = distance
     if kernels is None:
+        usual = usual_distance(data.X) if distance is None else distance
         kernels = (own.kernel(LENGTH_SHARE * usual),)
     given = np.concatenate([kernel.theta for kernel in kernels])
     if noise is not None:

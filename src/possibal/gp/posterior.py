@@ -196,8 +196,10 @@ class Posterior(Conditioned):
     def predictor(self) -> Predictor:
         """The predictor: all that other rows need of this posterior."""
         information, link = self.mode.curvature, self.data.link
-        inner = information.E if isinstance(information, SoftmaxCurvature) else None
+        inner = None
         with one_thread():
+            if isinstance(information, SoftmaxCurvature):
+                inner = information.E - np.swapaxes(self._coupling, 2, 3) @ self._coupling
             facing, root = self.prior.cross_covariance(self.data.X), information.root()
         mean = self.prior.mean
         return Predictor(facing, self.mode.a, root, inner, link.scale, self.credibility, mean)
@@ -394,8 +396,9 @@ class Posterior(Conditioned):
         coupled = np.zeros((S, m, C, n))
         for part, column in self.predictor.columns(X):
             Q = self._coupling[column.member, column.processes]
-            some = (column.scale * column.matrix) @ Q.reshape(len(Q) * n, n).T
-            coupled[column.member, part, column.processes] = some.reshape(len(some), len(Q), n)
+            some = coupled[column.member, part, column.processes]
+            flat = (column.scale * column.matrix) @ Q.reshape(len(Q) * n, n).T
+            some[:] = flat.reshape(some.shape)
         return np.swapaxes(coupled, 1, 2)
 
     @functools.cached_property

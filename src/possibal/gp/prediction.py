@@ -17,7 +17,7 @@ from possibal.belief import Belief
 from possibal.gp.kernels import KernelColumn
 from possibal.gp.means import ZERO, MeanFunction
 from possibal.gp.prior import CrossCovariance
-from possibal.numerics.linalg import one_thread
+from possibal.numerics.linalg import one_thread, square_norms
 
 CHUNK = 100_000
 """Covariances held at once when rows are predicted: small enough for the cache."""
@@ -25,8 +25,6 @@ WIDER = 4
 """In single precision so many times as many: it is so fast that Python's own time counts."""
 FEWEST = 64
 """Rows predicted together at least."""
-_TRIANGLE = 64
-"""Columns of a triangular factor that are multiplied together; what is below them is zero."""
 _FLOOR = 1e-13
 """A variance below this share of the prior's is rounding."""
 _TINY = 1e-300
@@ -43,7 +41,7 @@ class Predictor:
         cross_covariance: of the prior with the n training rows.
         a: (S, P, n): the posterior mean is m + K_t a.
         root: upper triangular, (S, n, n): R R' is P, or the inverse of the sum of E.
-        inner: (S, P, n, n), E of a softmax; None where each row has one latent.
+        inner: (S, P, n, n), blocks of P under a softmax; None where each row has one latent.
         scale: what turns latents into those of a probit.
         credibility: (S,), of each setting.
         mean: prior mean m of every setting.
@@ -135,9 +133,8 @@ class Predictor:
     def explained(self, s: int, p: int, matrix: Matrix) -> Vector:
         """Explained variance k' P k of rows, with k a line of matrix."""
         if self.inner is None:
-            return _square_norms(matrix, self.root[s])
-        inner = matrix @ self.inner[s, p]
-        return np.einsum("ij,ij->i", inner, matrix) - _square_norms(inner, self.root[s])
+            return square_norms(matrix, self.root[s])
+        return np.einsum("ij,ij->i", matrix @ self.inner[s, p], matrix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,14 +166,3 @@ class LazyMoments:
             for p in range(prior.shape[1])[one.processes]:
                 left[one.member, p] -= square * self.predictor.explained(one.member, p, matrix)
         return np.maximum(left, _FLOOR * prior + _TINY, out=left)
-
-
-def _square_norms(matrix: Matrix, root: Matrix) -> Vector:
-    """Squared length of each line of matrix @ root, for an upper triangular root."""
-    n = len(root)
-    total = np.zeros(len(matrix))
-    for start in range(0, n, _TRIANGLE):
-        stop = min(start + _TRIANGLE, n)
-        piece = matrix[:, :stop] @ root[:stop, start:stop]
-        total += np.einsum("ij,ij->i", piece, piece)
-    return total

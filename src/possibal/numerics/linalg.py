@@ -9,6 +9,7 @@ from threading import Lock
 
 import numpy as np
 from scipy.linalg import null_space
+from scipy.linalg.blas import dtrmm, strmm
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
 from threadpoolctl import ThreadpoolController
 
@@ -233,6 +234,18 @@ def product(K: Array, v: Array) -> Array:
         v: (S, P, n).
     """
     return v @ K[:, 0] if K.shape[1] == 1 else each_times(K, v)
+
+
+def square_norms(matrix: Matrix, root: Matrix) -> Vector:
+    """Squared length of each line of matrix @ root, for an upper triangular root.
+
+    Paper: none; GPML Alg. 3.2, line 6, v'v.
+    """
+    if not matrix.size:
+        return np.zeros(len(matrix))
+    times = strmm if matrix.dtype == np.float32 else dtrmm
+    v = times(1.0, root.T, matrix.T, lower=1).T
+    return np.einsum("ij,ij->i", v, v)
 
 
 def each_times(stack: Array, v: Array) -> Array:

@@ -94,7 +94,9 @@ def choose_candidates(  # noqa: PLR0913 - the last is named
     chosen, reference = sample.candidates(sampled.belief, wanted), sample.reference
     read = np.union1d(chosen, reference)
     tracked = sampled.apart(read)
-    scored, covered = (tracked.part(np.searchsorted(read, some)) for some in (chosen, reference))
+    scored = covered = tracked.part(np.searchsorted(read, chosen))
+    if not np.array_equal(chosen, reference):
+        covered = tracked.part(np.searchsorted(read, reference))
     pending = PendingPosterior(posterior).tracking_rows(scored, covered)
     view = View(pending, scored.X, sampler.rng(), covered.X)
     rows = found.part(chosen)
