@@ -45,6 +45,8 @@ FEWEST_SCREENED, MOST_SCREENED = 10, 400
 """Labels that the ladder is climbed with: fewer say too little of a length-scale."""
 LEAST_CREDIBLE = 1e-3
 """Settings less credible than this are left out of an envelope: they raise no doubt above it."""
+NEARLY, APART = 3.0, 2.5
+"""A search also starts where evidence is less by so many nats, so many standard deviations off."""
 MOST_NUMBERS = 5_000_000
 """Entries of the kernel matrices of settings that are fitted together."""
 _CLOSE: Any = {"ftol": 1e-7, "gtol": 1e-3}
@@ -345,23 +347,36 @@ def fixed(problem: InferenceProblem) -> Posterior:
 def evidence(problem: InferenceProblem) -> Posterior:
     """The posterior under the setting of largest evidence times hyperprior (type II MAP).
 
-    L-BFGS-B starts from the centre, from what is given, and from the best of the envelope and of
-    a ladder of length-scales: the evidence may have several peaks.
+    L-BFGS-B starts from the best of the envelope, of a ladder of length-scales and of what is
+    given; and because the evidence may have several peaks, from others that are nearly as good and
+    far from there.
 
     Paper: none; GPML Sec. 5.5, with priors: without them few labels lead to extremes.
     """
     if not len(problem.given):
         return fixed(problem)
-    belief, height = problem.hyperprior, -np.inf
+    belief, height, near = problem.hyperprior, -np.inf, np.empty(0)
     given = np.clip(problem.given, belief.bounds.lb, belief.bounds.ub)
-    ladder = belief.ladder(np.append(NEAR, FAR))
-    best, near = belief.centre, np.empty(0)
-    for thetas, posterior in _in_chunks(problem, np.vstack([belief.settings(), ladder, given])):
-        heights = posterior.log_evidence + posterior.log_prior
+    settings = np.vstack([belief.settings(), belief.ladder(np.append(NEAR, FAR)), given])
+    heights = np.empty(0)
+    for _, posterior in _in_chunks(problem, settings):
+        heights = np.append(heights, posterior.log_evidence + posterior.log_prior)
+        top = int((posterior.log_evidence + posterior.log_prior).argmax())
         if heights.max() > height:
-            top = int(heights.argmax())
-            best, near, height = thetas[top], posterior.mode.a[[top]], heights[top]
-    return _highest(problem, np.unique(np.vstack([belief.centre, best, given]), axis=0), near)
+            near, height = posterior.mode.a[[top]], heights.max()
+    return _highest(problem, _peaks(belief, settings, heights), near)
+
+
+def _peaks(belief: Hyperprior, settings: Matrix, heights: Vector) -> Matrix:
+    """The highest setting, and those nearly as high that are far from higher ones."""
+    starts = list[Vector]()
+    for place in np.argsort(-heights, kind="stable"):
+        is_far = [
+            float((np.abs(settings[place] - other) / belief.sd).max()) > APART for other in starts
+        ]
+        if heights[place] > heights.max() - NEARLY and all(is_far):
+            starts.append(settings[place])
+    return np.array(starts)
 
 
 def _highest(problem: InferenceProblem, starts: Matrix, near: Array) -> Posterior:
