@@ -32,13 +32,13 @@ LENGTH_SHARE = 0.7
 """The length-scale most credible before any label, as a share of the usual distance of rows."""
 AMPLITUDE_SD, LENGTH_SD, NOISE_SD = 1.0, 0.5, 2.0
 """How far the logarithms of hyperparameters stray; that of a block's weight may be anything."""
-LENGTH_TAIL = 6.0
-"""A length-scale z standard deviations off has possibility (1 + z^2 / tail)^(-tail / 2): a Gaussian
-near the centre, but a power far from it, because the usual distance is a rule of thumb."""
 MUTED = 0.1
 """Weight of a block that does not count, where others do."""
 STAR_RADIUS = 1.25
 """How many standard deviations the settings of an envelope lie off the centre."""
+LENGTH_TAIL = STAR_RADIUS
+"""Beyond so many standard deviations the possibility of a length-scale falls exponentially, and not
+like a Gaussian (Huber's function): the usual distance is a rule of thumb."""
 NEAR, FAR = np.array([0.4, 0.7, 1.25]), np.array([0.05, 0.08, 0.125, 0.2, 2.0])
 """Ladder of length-scales, as shares of the usual distance: within the star, and beyond it."""
 FEWEST_SCREENED, MOST_SCREENED = 10, 400
@@ -259,13 +259,12 @@ class Hyperprior:
 
     def _log_each(self, z: Array) -> Array:
         """Log possibility of each hyperparameter by itself."""
-        square = z * z
-        tailed = -0.5 * LENGTH_TAIL * np.log1p(square / LENGTH_TAIL)
-        return np.where(self.is_length, tailed, -0.5 * square)
+        near = np.where(self.is_length, np.clip(z, -LENGTH_TAIL, LENGTH_TAIL), z)
+        return near * (0.5 * near - z)
 
     def _slope_each(self, z: Array) -> Array:
         """Derivative of that by z."""
-        return -z / np.where(self.is_length, 1.0 + z * z / LENGTH_TAIL, 1.0)
+        return -np.where(self.is_length, np.clip(z, -LENGTH_TAIL, LENGTH_TAIL), z)
 
     def ladder(self, shares: Vector) -> Matrix:
         """The centre with all length-scales moved together, (problems * len(shares), p).
