@@ -71,6 +71,17 @@ def positive(value: ArrayLike, name: str, cure: str) -> Array:
     return array
 
 
+def per_row(value: ArrayLike, name: str, rows: int) -> Array:
+    """One number for all rows, or one for each."""
+    array = real(value, name)
+    if array.shape not in ((), (rows,)):
+        raise ValueError(
+            f"{name} must be one number or one per row, {rows}; got shape {array.shape}. "
+            "Pass a single number to share it."
+        )
+    return array
+
+
 def vector(value: ArrayLike, name: str) -> Vector:
     """The value as a read-only vector of finite floats; a single number counts as one entry."""
     array = np.atleast_1d(real(value, name))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from possibal.arguments import whole
-from possibal.arrays import Array, Matrix, Places, Vector, positive, real, vector
+from possibal.arrays import Array, Matrix, Places, Vector, per_row, positive, real, vector
 from possibal.belief import Belief, HasBelief
 
 _SIDES = 2
@@ -37,7 +37,7 @@ def threshold_necessity(
         threshold: one for all rows, or one for each.
     """
     belief = _one_latent(mean, variance, "threshold_necessity")
-    off = belief.mean - _for_rows(threshold, len(belief), "threshold")
+    off = belief.mean - per_row(threshold, "threshold", len(belief))
     ahead = np.where(off[belief.leading] >= 0, off, -off)
     return -np.expm1(_log_doubt(belief, ahead))
 
@@ -61,7 +61,7 @@ def interval_necessity(
     """
     belief = _one_latent(mean, variance, "interval_necessity")
     positive(width, "width", "Use half of the accuracy that is wanted.")
-    half = _for_rows(width, len(belief), "width")
+    half = per_row(width, "width", len(belief))
     ahead = half - np.abs(belief.mean - belief.mean[belief.leading])
     return -np.expm1(_log_doubt(belief, ahead))
 
@@ -186,14 +186,3 @@ def _one_latent(
             "For several labels use acquisition.necessity."
         )
     return belief
-
-
-def _for_rows(value: ArrayLike, rows: int, name: str) -> Array:
-    """One number for all rows, or one for each."""
-    found = real(value, name)
-    if found.shape not in ((), (rows,)):
-        raise ValueError(
-            f"{name} must be one number or one per row, {rows}; got shape {found.shape}. "
-            "Pass a single number to share it."
-        )
-    return found

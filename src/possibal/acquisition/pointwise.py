@@ -25,7 +25,7 @@ from possibal.acquisition.scoring import (
     one_per_pair,
     score,
 )
-from possibal.arrays import Array, Mask, Matrix, Vector, positive
+from possibal.arrays import Array, Mask, Matrix, Vector, per_row, positive
 from possibal.belief import Belief, HasBelief
 
 # ---------------------------------------------------------------- the paper's scores
@@ -389,12 +389,7 @@ def _without_unknown(belief: Belief) -> tuple[Belief, Mask]:
 
 def _noise(belief: Belief, noise_variance: ArrayLike) -> Vector:
     noise = positive(noise_variance, "noise_variance", "Without noise, use uncertainty_parameter.")
-    if noise.shape not in ((), (len(belief),)):
-        raise ValueError(
-            f"noise_variance must be one number or one per row, {len(belief)}; "
-            f"got shape {noise.shape}."
-        )
-    return noise
+    return per_row(noise, "noise_variance", len(belief))
 
 
 def _refuse_softmax(belief: Belief, name: str, cure: str) -> None:
