@@ -126,12 +126,12 @@ class BatchPosterior(Conditioned):
         credibility = self.credibilities(self.problems)
         return np.where(credibility >= LEAST_CREDIBLE, credibility, 0.0)
 
-    def heights(self, tempering: float = 1.0) -> Matrix:
-        """Tempered log evidence plus log hyperprior of each setting, (R, H).
+    def heights(self, tempering: float = 1.0) -> Array:
+        """The same by problem and setting, (R, H).
 
         Paper: none; Sec. 3.3 with the hyperparameters as the unknown.
         """
-        return (tempering * self.log_evidence + self.log_prior).reshape(self.problems, -1)
+        return super().heights(tempering).reshape(self.problems, -1)
 
     def covariances(self, lines: Array) -> Array:
         """Prior covariances K_t of training rows with others, (S, n, m).

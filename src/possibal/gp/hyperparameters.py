@@ -359,10 +359,9 @@ def evidence(problem: InferenceProblem) -> Posterior:
     settings = np.vstack([belief.settings(), belief.ladder(np.append(NEAR, FAR)), given])
     heights = np.empty(0)
     for _, posterior in _in_chunks(problem, settings):
-        heights = np.append(heights, posterior.log_evidence + posterior.log_prior)
-        top = int((posterior.log_evidence + posterior.log_prior).argmax())
+        heights = np.append(heights, posterior.heights())
         if heights.max() > height:
-            near, height = posterior.mode.a[[top]], heights.max()
+            near, height = posterior.mode.a[[posterior.heights().argmax()]], heights.max()
     return _highest(problem, _peaks(belief, settings, heights), near)
 
 
@@ -414,10 +413,12 @@ def envelope(problem: InferenceProblem) -> Posterior:
     kept = _of_credible(problem, problem.hyperprior.settings())
     far = promising(problem)
     if len(far):
-        heights = np.concatenate([_heights(posterior) for _, posterior in _in_chunks(problem, far)])
+        heights = np.concatenate(
+            [posterior.heights(TEMPERING) for _, posterior in _in_chunks(problem, far)]
+        )
         star = problem.hyperprior.settings(far[heights.argmax()])
         around = _of_credible(problem, star[problem.hyperprior.is_beyond(star)])
-        if _heights(around).max() > _heights(kept).max():
+        if around.heights(TEMPERING).max() > kept.heights(TEMPERING).max():
             kept = _credible(Posterior.joined([kept, around]))
     return kept
 
@@ -446,11 +447,6 @@ def promising(problem: InferenceProblem) -> Matrix:
         heights = label_regression_evidence(K, data.y[None], data.weight)
     score = TEMPERING * heights + belief.log(settings)
     return settings[near:][score[near:] > score[:near].max()]
-
-
-def _heights(posterior: Posterior) -> Vector:
-    """Log possibility of each setting, up to a constant."""
-    return TEMPERING * posterior.log_evidence + posterior.log_prior
 
 
 def _of_credible(problem: InferenceProblem, settings: Matrix) -> Posterior:

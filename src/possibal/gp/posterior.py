@@ -118,6 +118,13 @@ class Conditioned(Batched):
         """
         return self.mode.log_peak
 
+    def heights(self, tempering: float = 1.0) -> Array:
+        """Log possibility of each setting up to a constant: tempered evidence times prior, (S,).
+
+        Paper: none; Sec. 3.3 with the hyperparameters as the unknown.
+        """
+        return tempering * self.log_evidence + self.log_prior
+
     def credibilities(self, problems: int) -> Matrix:
         """Posterior possibility of the settings of each problem, (problems, settings).
 
@@ -130,7 +137,7 @@ class Conditioned(Batched):
         Args:
             problems: how many there are; the members of one stand next to each other.
         """
-        score = (TEMPERING * self.log_evidence + self.log_prior).reshape(problems, -1)
+        score = self.heights(TEMPERING).reshape(problems, -1)
         return np.exp(score - score.max(axis=1, keepdims=True))
 
 
