@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from support.pools import LOCAL, CountingPosterior
+from support.reference import length_power, shrunk_lengths
 
 from possibal import PossibilisticGPClassifier
 from possibal.acquisition import coverage, lookahead
+from possibal.acquisition.coverage import LengthShrinkage
 from possibal.acquisition.latents import (
     LatentMoments,
     rival_possibility,
@@ -73,6 +75,80 @@ def test_herding_is_the_coverage_that_a_row_adds_and_its_ambiguity(labels, m, n,
         ambiguity = (1 - first + second) * rival[at]
         expected = np.log(stands * ambiguity ** (n / 10))
         assert found[at] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def spread_rows(m, columns=6, seed=5):
+    """Rows of several columns that vary unequally, off the origin."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(m, columns)) * np.arange(1, columns + 1) + 3.0
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 6, 20])
+def test_lengths_are_shrunk_by_the_effective_dimension(columns):
+    X = spread_rows(30, columns)
+    found = LengthShrinkage.of(X)
+    power = length_power(X)
+    assert found.power == pytest.approx(power, abs=1e-12)
+    assert (power > 0) == (columns > 2)
+    for row, shrunk in zip(X, found.apply(X), strict=True):
+        apart = (row - X.mean(axis=0)) / found.unit
+        np.testing.assert_allclose(shrunk, apart / np.linalg.norm(apart) ** power, rtol=1e-9)
+
+
+def test_in_many_columns_herding_covers_by_rows_of_shrunk_length():
+    X, known = spread_rows(15), spread_rows(8, seed=6)
+    source = PossibilisticGPClassifier().fit(known, known[:, 5] > 3.0).posterior_
+    found, power = coverage.herding(View(source, X)), length_power(X)
+    shrunk, seen = (shrunk_lengths(rows, X, power) for rows in (X, known))
+    nearest = [min(np.linalg.norm(x - z) for z in shrunk if (x != z).any()) for x in shrunk]
+    reach, latents = 0.6 * np.median(nearest), LatentMoments.of(source, X)
+    p, rival = latents.probability, rival_possibility(latents)
+    loss = (1 - (p**2).sum(axis=1)) ** (2 * 0.8)
+    for at, x in enumerate(shrunk):
+        stands = 0.0
+        for other, z in enumerate(shrunk):
+            count = sum(alike(z, one, shrunk) for one in shrunk)
+            covered = max(alike(z, one, shrunk, reach) for one in seen)
+            stands += loss[other] / np.sqrt(count) * max(alike(x, z, shrunk, reach) - covered, 0)
+        ambiguity = (1 - np.ptp(np.sort(p[at])[-2:])) * rival[at]
+        assert found[at] == pytest.approx(np.log(stands * ambiguity**0.8), rel=1e-9, abs=1e-9)
+
+
+@given(
+    seed=st.integers(0, 99),
+    columns=st.integers(1, 12),
+    scale=st.floats(1e-3, 1e3),
+    shift=st.floats(-100, 100),
+)
+def test_shrinkage_does_not_depend_on_units_place_or_axes(seed, columns, scale, shift):
+    X = spread_rows(10, columns, seed)
+    turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(columns, columns)))[0]
+    moved = (X @ turn) * scale + shift
+    one, two = LengthShrinkage.of(X), LengthShrinkage.of(moved)
+    assert 0.0 <= one.power < 1.0
+    assert two.power == pytest.approx(one.power, abs=1e-7)
+    apart = [cdist(s.apply(Z), s.apply(Z)) for s, Z in ((one, X), (two, moved))]
+    np.testing.assert_allclose(apart[0] / apart[0].max(), apart[1] / apart[1].max(), atol=1e-5)
+
+
+@given(seed=st.integers(0, 99))
+def test_a_longer_row_stays_longer_and_keeps_its_direction(seed):
+    X = spread_rows(12, 8, seed)
+    found = LengthShrinkage.of(X)
+    apart, shrunk = (X - found.centre) / found.unit, found.apply(X)
+    before, after = (np.linalg.norm(rows, axis=1) for rows in (apart, shrunk))
+    np.testing.assert_array_equal(np.argsort(before), np.argsort(after))
+    np.testing.assert_allclose(apart / before[:, None], shrunk / after[:, None], rtol=1e-9)
+    assert after.max() / after.min() < before.max() / before.min()
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-200, 1e200])
+def test_shrinkage_has_no_numbers_beyond_all_numbers(size):
+    X = spread_rows(9, 5) * size
+    found = LengthShrinkage.of(X)
+    assert np.isfinite(found.apply(X)).all()
+    assert found.power == pytest.approx(length_power(spread_rows(9, 5)) if size else 0.0)
+    np.testing.assert_array_equal(found.apply(found.centre[None]), 0.0)
 
 
 # ---------------------------------------------------------------- what holds for all

@@ -168,3 +168,20 @@ def softmax_race(mu, sigma2, step: float = 0.05) -> tuple[np.ndarray, float]:
     both = (hazard * (hazard.sum(axis=0) - hazard)) @ P
     log_sum = (t * hazard.sum(axis=0)) @ P - np.euler_gamma
     return p, float(log_sum - (mu * p + sigma2 * both).sum())
+
+
+# ---------------------------------------------------------------- lengths of rows
+
+
+def length_power(X: np.ndarray) -> float:
+    """One less the variance of the squared length of a Gaussian of the rows' covariance.
+
+    In units of its squared mean, from the eigenvalues: 2 sum l^2 / (sum l)^2.
+    """
+    spectrum = np.linalg.eigvalsh(np.atleast_2d(np.cov(X.T)))
+    return max(0.0, 1 - 2 * (spectrum**2).sum() / spectrum.sum() ** 2)
+
+
+def shrunk_lengths(rows: np.ndarray, X: np.ndarray, power: float) -> np.ndarray:
+    """Rows from the mean of others, each divided by a power of its length, one by one."""
+    return np.array([apart / np.linalg.norm(apart) ** power for apart in rows - X.mean(axis=0)])

@@ -29,12 +29,16 @@ class Coverage:
 
     Attributes:
         reference: (r, d), the rows that are to be covered.
+        shrinkage: of the lengths of rows.
+        shrunk: (r, d), the reference rows by it.
         weight: (r,), inverse-density weights.
         width: of the kernel.
         similarity: (m, r), the kernel between candidates and reference rows.
     """
 
     reference: Matrix
+    shrinkage: "LengthShrinkage"
+    shrunk: Matrix
     weight: Vector
     width: float
     similarity: Matrix
@@ -46,18 +50,22 @@ class Coverage:
         Paper: none.
         """
         reference = reference_sample(view, COVERED)
-        distances, duplicate = cdist(reference, reference), near_duplicate_width(reference)
+        shrinkage = LengthShrinkage.of(reference)
+        shrunk = shrinkage.apply(reference)
+        distances, duplicate = cdist(shrunk, shrunk), near_duplicate_width(shrunk)
         width = coverage_width(distances, duplicate)
         same = reference is view.candidates
-        kernel = similarity(distances if same else cdist(view.candidates, reference), width)
-        return cls(reference, density_weights(distances, duplicate), width, kernel)
+        apart = distances if same else cdist(shrinkage.apply(view.candidates), shrunk)
+        weight, kernel = density_weights(distances, duplicate), similarity(apart, width)
+        return cls(reference, shrinkage, shrunk, weight, width, kernel)
 
     def gain(self, labelled: Matrix, loss: Vector) -> Vector:
         """What each candidate adds to the weighted coverage by labelled rows, (m,).
 
         Paper: none.
         """
-        covered = similarity(cdist(self.reference, labelled), self.width).max(axis=1, initial=0.0)
+        apart = cdist(self.shrunk, self.shrinkage.apply(labelled))
+        covered = similarity(apart, self.width).max(axis=1, initial=0.0)
         more = self.similarity - covered
         with one_thread():
             return np.maximum(more, 0.0, out=more) @ (loss * self.weight)
@@ -70,7 +78,8 @@ def herding(view: View) -> Vector:
     which soften ProbCover (Yehuda et al. 2022) and resemble kernel herding (Chen, Welling & Smola
     2010). Ours differs in what is covered: each reference row counts by its expected loss, the
     square of its expected Brier score, times an inverse-density weight; the kernel's width reaches
-    the nearest rows even in many columns.
+    the nearest rows even in many columns; and in many dimensions rows are compared by their
+    directions, for what is left of their lengths is noise.
 
     A candidate also has an ambiguity: one minus the margin of its probabilities, times the
     possibility of a rival. After n labels the utility is the logarithm of the coverage gained plus
@@ -96,6 +105,53 @@ REWEIGHED_BY_PENDING = (herding,)
 
 The utility of a candidate does not depend on the others to them, and a thousand cost little.
 """
+
+
+# ---------------------------------------------------------------- length and direction
+@dataclass(frozen=True, eq=False)
+class LengthShrinkage:
+    """Rows whose length, their distance from the centre, counts as far as it tells rare from usual.
+
+    In few dimensions a row far from the centre is a rare one. In many all rows are nearly as far,
+    and what is left of the length is noise, by which some rows seem near to all (hubs) and others
+    odd (Radovanovic, Nanopoulos & Ivanovic 2010). So a length l becomes l^(1 - power).
+
+    Attributes:
+        centre: (d,), the mean of the reference rows.
+        unit: the largest coordinate from there, so that no square is beyond all numbers.
+        power: from 0, where rows stay as they are, towards 1, where directions alone are left.
+    """
+
+    centre: Vector
+    unit: float
+    power: float
+
+    @classmethod
+    def of(cls, reference: Matrix) -> "LengthShrinkage":
+        """The shrinkage that reference rows ask for: 1 - 2 / D, or 0 if that is less.
+
+        In a Gaussian cloud the squared length varies by 2 / D of its own square, where D is the
+        effective dimension tr(S)^2 / tr(S^2) of the covariance S.
+
+        Paper: none; the moments of a quadratic form.
+        """
+        centre = reference.mean(axis=0)
+        apart = reference - centre
+        unit = float(np.abs(apart).max(initial=0.0)) or 1.0
+        with one_thread():
+            scatter = (apart / unit).T @ (apart / unit)
+        total = float(np.trace(scatter)) ** 2
+        power = 1.0 - 2.0 * float((scatter * scatter).sum()) / total if total > 0 else 0.0
+        return cls(centre, unit, max(power, 0.0))
+
+    def apply(self, X: Matrix) -> Matrix:
+        """Rows from the centre, their lengths shrunk; at the centre a row has no direction.
+
+        Paper: none.
+        """
+        apart = (X - self.centre) / self.unit
+        length = np.linalg.norm(apart, axis=1, keepdims=True)
+        return apart * np.where(length > 0, length, 1.0) ** -self.power
 
 
 # ---------------------------------------------------------------- what stands for the pool
