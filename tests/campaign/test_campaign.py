@@ -270,3 +270,56 @@ def test_a_pipeline_makes_the_numbers_that_it_would_make_alone():
     assert framed.ask(5) == alone.ask(5)
     assert framed.tell(0, 1).predict(X).shape == (20,)
     assert framed.classes == (0, 1)
+
+
+# ---------------------------------------------------------------- copies
+SAME = pd.DataFrame(
+    {
+        "text": [
+            "Pay 5 euros now",
+            "see you at noon",
+            "pay 7 EUROS now",
+            "what a game",
+            "See you at noon",
+        ]
+    }
+)
+
+
+def test_rows_that_say_the_same_are_asked_once_and_have_one_label():
+    campaign = Campaign.start(SAME, text="text", by="words", classes=["ham", "spam"])
+    assert campaign.left == (0, 1, 3)
+    assert set(campaign.ask(5)) == {0, 1, 3}
+    campaign.tell(2, "spam").tell(1, "ham")
+    assert campaign.labels == {0: "spam", 2: "spam", 1: "ham", 4: "ham"}
+    assert campaign.answers == (Answer(0, "spam"), Answer(1, "ham"))
+    assert (len(campaign), len(campaign.snapshot)) == (4, 2)
+    with pytest.raises(AlreadyAnsweredError):
+        campaign.tell(4, "spam")
+    campaign.edit(4, "spam")
+    assert campaign.labels[1] == campaign.labels[4] == "spam"
+    assert (campaign.undo(), campaign.undo(), campaign.undo()) == (4, 1, 2)
+    assert campaign.labels == {}
+    with pytest.raises(ValueError, match="row must be an id of the pool"):
+        campaign.tell([], "spam")
+
+
+def test_labels_of_copies_in_a_frame_are_told_once_and_those_that_differ_keep_rows_apart():
+    known = SAME.assign(label=["spam", None, "spam", "ham", "ham"])
+    campaign = Campaign.start(known, text="text", label="label", by="words")
+    assert campaign.labels == {0: "spam", 2: "spam", 3: "ham", 1: "ham", 4: "ham"}
+    assert len(campaign.snapshot) == 3
+    apart = known.assign(label=["spam", None, "ham", None, None])
+    campaign = Campaign.start(apart, text="text", label="label", by="words")
+    assert campaign.labels == {0: "spam", 2: "ham"}
+    assert campaign.left == (1, 3)
+    again = Campaign.start(SAME, text="text", by="words", classes=["ham", "spam"])
+    again.replay([Answer(0, "spam"), Answer(2, "spam")])
+    assert again.answers == (Answer(0, "spam"),)
+
+
+def test_rows_that_say_the_same_may_be_asked_apart():
+    campaign = Campaign.start(SAME, text="text", by="words", classes=["a", "b"], copies=False)
+    assert campaign.left == (0, 1, 2, 3, 4)
+    with pytest.raises(TypeError, match="copies must be True or False; got 'no'"):
+        Campaign.start(SAME, text="text", by="words", copies="no")

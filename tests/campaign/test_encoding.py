@@ -151,10 +151,48 @@ def test_the_columns_of_an_array_have_no_roles(roles):
 
 def test_numbers_of_ones_own_are_taken_and_nothing_else():
     encoding = RowEncoding(FeatureRecipe("own", ("feature 1", "feature 2")))
-    assert encoding.features(X) is X
+    assert np.array_equal(encoding.features(X), X)
     for rows in (X[:, :1], pd.DataFrame(X), X.tolist()):
         with pytest.raises(ValueError, match=r"rows must be numbers .* 2 columns .* pipeline"):
             encoding.features(rows)
+
+
+def test_many_numbers_of_ones_own_are_brought_on_the_axes_of_the_pool():
+    axes = {"centre": np.zeros(2), "components": np.array([[0.0, 1.0]])}
+    encoding = RowEncoding(FeatureRecipe("own", ("feature 1",), numbers=axes))
+    lengths = np.linalg.norm(X, axis=1)
+    np.testing.assert_allclose(encoding.features(X)[:, 0], X[:, 1] / lengths)
+    with pytest.raises(ValueError, match=r"rows must be numbers .* 2 columns .* pipeline"):
+        encoding.features(X[:, :1])
+
+
+# ---------------------------------------------------------------- texts
+NOTES = pd.DataFrame({"note": ["the soup was cold", "a tiny room", "salty dinner", "a hard bed"]})
+
+
+def letters(texts):
+    """Texts by the letters that they have."""
+    return np.array([[1.0, *(text.count(a) for a in "abdelmnorst")] for text in texts])
+
+
+def test_texts_are_embedded_and_new_ones_the_same_way():
+    pool = encode_pool(NOTES, ColumnChoice(text="note"), MODEL)
+    assert pool.encoding.recipe.embedder.name == "universal-sentence-encoder-multilingual"
+    np.testing.assert_allclose(pool.encoding.features(NOTES[1:3]), pool.X[1:3], atol=1e-3)
+
+
+@pytest.mark.parametrize("by", ["words", ["words"]])
+def test_texts_are_compared_by_words_if_asked(by):
+    pool = encode_pool(NOTES, ColumnChoice(text="note", by=by), MODEL)
+    assert pool.encoding.recipe.embedder is None
+
+
+def test_an_encoder_of_ones_own_embeds_the_pool_and_new_rows():
+    pool = encode_pool(NOTES, ColumnChoice(text="note", encoder=letters), MODEL)
+    assert pool.encoding.recipe.embedder.name == "letters"
+    np.testing.assert_allclose(pool.encoding.features(NOTES[:2]), pool.X[:2], atol=1e-12)
+    with pytest.raises(TypeError, match=r"^by must be a list; got 3"):
+        encode_pool(NOTES, ColumnChoice(text="note", by=3), MODEL)
 
 
 # ---------------------------------------------------------------- scales

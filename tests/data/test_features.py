@@ -18,6 +18,11 @@ from possibal.data.features import (
     table_features,
     text_features,
 )
+from possibal.embedding import computing, efficientnet
+from possibal.embedding.cache import EmbeddingCache
+from possibal.embedding.embedder import EmbedderIdentity, Modality
+from possibal.embedding.embedders import Embedders
+from possibal.embedding.sentence_encoder import SentenceEncoder
 
 CELLS = st.one_of(
     st.lists(st.none() | st.floats() | st.integers(-9, 9), min_size=6, max_size=6),
@@ -111,7 +116,7 @@ def test_a_table_taken_again_gives_the_same_numbers(one, two, three):
     assert len(made.recipe.owners) == len(made.recipe.features)
     shuffled = Table(pool.names[::-1], pool.columns[::-1])
     for recipe in (made.recipe, again(made.recipe)):
-        assert recipe.apply(shuffled).tolist() == made.X.tolist()
+        assert recipe.apply(shuffled).X.tolist() == made.X.tolist()
 
 
 @given(CELLS)
@@ -119,7 +124,7 @@ def test_new_rows_are_finite_whatever_their_cells(cells):
     made = table_features(
         table(a=[1e-300, 2e-300, 4e-300], b=["x", "y", "x"], c=[True, False, True])
     )
-    X = made.recipe.apply(table(a=cells, b=cells, c=cells))
+    X = made.recipe.apply(table(a=cells, b=cells, c=cells)).X
     assert X.shape == (6, 4)
     assert np.isfinite(X).all()
 
@@ -133,7 +138,7 @@ def test_numbers_of_any_size_are_brought_to_one_scale(one, other):
 
 def test_a_missing_column_in_new_rows_is_named():
     made = table_features(table(age=[1, 2], site=["x", "x"]))
-    assert made.recipe.apply(table(age=[2])).tolist() == [made.X[1].tolist()]
+    assert made.recipe.apply(table(age=[2])).X.tolist() == [made.X[1].tolist()]
     with pytest.raises(ValueError, match=r"^rows must have the column 'age', .*; got 'Ages'"):
         made.recipe.apply(table(Ages=[2]))
 
@@ -156,8 +161,8 @@ def test_texts_taken_again_give_the_same_numbers_in_any_company():
     made = text_features(SPICES, ["review"])
     restored = again(made.recipe)
     assert restored.columns == ("review",)
-    assert restored.apply(SPICES).tolist() == made.X.tolist()
-    assert restored.apply(SPICES[3:4]).tolist() == made.X[3:4].tolist()
+    assert restored.apply(SPICES).X.tolist() == made.X.tolist()
+    assert restored.apply(SPICES[3:4]).X.tolist() == made.X[3:4].tolist()
 
 
 @given(
@@ -171,7 +176,7 @@ def test_whatever_the_texts_they_are_finite_or_refused_in_one_sentence(texts, ne
             text_features(texts, ["t"])
         return
     made = text_features(texts, ["t"])
-    X = again(made.recipe).apply([*texts, *new])
+    X = again(made.recipe).apply([*texts, *new]).X
     assert X[: len(texts)].tolist() == made.X.tolist()
     assert np.isfinite(X).all()
     assert (np.linalg.norm(X, axis=1) < 1 + 1e-9).all()
@@ -205,7 +210,7 @@ def test_texts_that_share_no_word_are_compared_by_letters():
         "the texts of column t share few words and were compared by their letters.",
     )
     assert distance(made.X, 0, 1) < distance(made.X, 0, 9)
-    assert again(made.recipe).apply(["blank77y"]).shape == (1, made.X.shape[1])
+    assert again(made.recipe).apply(["blank77y"]).X.shape == (1, made.X.shape[1])
 
 
 def test_languages_without_blanks_are_compared_by_letters():
@@ -230,7 +235,7 @@ def test_rows_without_a_text_are_zeros_and_said():
 
 
 def test_a_new_text_of_unknown_words_is_zeros():
-    assert not text_features(SPICES, ["review"]).recipe.apply(["zzz qqq"]).any()
+    assert not text_features(SPICES, ["review"]).recipe.apply(["zzz qqq"]).X.any()
 
 
 @pytest.mark.parametrize("texts", [["same"] * 5, [None, "", " "]])
@@ -253,7 +258,7 @@ def test_terms_are_learnt_from_a_part_of_a_large_pool(monkeypatch):
 def test_only_the_beginning_of_a_very_long_text_counts():
     long = "soup " * features.LONGEST
     made = text_features([long + "bed", "soup", "bed soup"], ["t"])
-    np.testing.assert_allclose(made.X[0], again(made.recipe).apply([long])[0])
+    np.testing.assert_allclose(made.X[0], again(made.recipe).apply([long]).X[0])
 
 
 # ---------------------------------------------------------------- pictures
@@ -281,13 +286,13 @@ def test_pictures_that_look_alike_are_near(pictures):
 def test_pictures_taken_again_give_the_same_numbers(pictures):
     made = image_features(pictures)
     restored = again(made.recipe)
-    assert restored.apply(pictures).tolist() == made.X.tolist()
+    assert restored.apply(pictures).X.tolist() == made.X.tolist()
     few = ImageFiles(pictures.folder, pictures.names[3:5])
-    np.testing.assert_allclose(restored.apply(few), made.X[3:5], atol=1e-12)
+    np.testing.assert_allclose(restored.apply(few).X, made.X[3:5], atol=1e-12)
 
 
 def test_few_dimensions_keep_the_distances_of_pictures(pictures):
-    found = features.images.describe(pictures.folder, pictures.names, features.no_progress)
+    found, _ = features.images.describe(pictures.folder, pictures.names, features.no_progress)
     X = image_features(pictures).X
     np.testing.assert_allclose(distance(X, 0, 5), distance(found, 0, 5), rtol=1e-9)
 
@@ -314,7 +319,7 @@ def test_own_numbers_are_taken_as_they_are(tmp_path, dtype):
     assert made.X.tolist() == array.tolist()
     assert made.recipe.features == ("feature 1", "feature 2")
     assert made.notes == ("the 2 features of own.npy were taken as they are.",)
-    assert again(made.recipe).apply(array).tolist() == array.tolist()
+    assert again(made.recipe).apply(array).X.tolist() == array.tolist()
 
 
 @pytest.mark.parametrize(
@@ -387,3 +392,149 @@ def test_new_rows_must_have_as_many_numbers_as_the_pool(tmp_path):
 def test_a_kind_that_is_none_is_refused():
     with pytest.raises(ValueError, match=r"^kind must be one of 'table', 'text'.*; got 'sound'"):
         FeatureRecipe("sound", ()).apply([])
+
+
+# ---------------------------------------------------------------- embeddings
+class Letters:
+    """An embedder of texts by their letters."""
+
+    modality, image_input = Modality.TEXT, None
+    identity = EmbedderIdentity("letters", "", "c" * 64)
+
+    def embed(self, rows):
+        return np.array([[0.5, *(row.count(a) for a in "aeioustbd")] for row in rows])
+
+
+def letters(texts):
+    """The same as a function of one's own."""
+    return Letters().embed(texts)
+
+
+OWN = Embedders({Modality.TEXT: letters})
+
+
+def embedded(texts):
+    """Features of texts by an encoder of one's own."""
+    return text_features(texts, ["review"], embedder=OWN.of(Modality.TEXT))
+
+
+def test_texts_about_one_thing_are_nearer_by_meaning_than_others():
+    X = text_features(SPICES, ["review"], embedder=SentenceEncoder()).X
+    assert X.shape == (6, 5)
+    assert distance(X, 2, 3) < distance(X, 2, 1)
+    assert distance(X, 1, 4) < distance(X, 1, 3)
+
+
+def test_embedded_texts_taken_again_give_the_same_numbers():
+    made = embedded(SPICES)
+    restored = again(made.recipe)
+    assert restored.embedder == made.recipe.embedder
+    assert restored.document() == made.recipe.document()
+    assert made.recipe.features[0] == "review 1"
+    found = restored.apply(SPICES, embedders=OWN)
+    assert found.failures == {}
+    np.testing.assert_allclose(found.X, made.X, atol=1e-12)
+    np.testing.assert_allclose(
+        restored.apply(SPICES[3:4], embedders=OWN).X, made.X[3:4], atol=1e-12
+    )
+
+
+def test_a_recipe_names_its_embedder_by_name_version_and_hash():
+    recipe = text_features(SPICES, ["review"], embedder=SentenceEncoder()).recipe
+    named = recipe.document()["embedder"]
+    assert named == SentenceEncoder().identity.document()
+    assert named["name"].startswith("universal-sentence-encoder")
+    assert named["version"]
+    assert len(named["digest"]) == 64
+    assert text_features(SPICES, ["review"]).recipe.document()["embedder"] is None
+
+
+def test_a_recipe_refuses_another_embedder():
+    recipe = embedded(SPICES).recipe
+    with pytest.raises(
+        ValueError, match=r"^encoder must be the one .* with, letters \(.*; got uni"
+    ):
+        recipe.apply(SPICES)
+
+
+def test_embedded_rows_without_a_text_are_at_the_centre_and_said():
+    made = embedded([*SPICES, None, "  "])
+    assert not made.X[-2:].any()
+    assert made.notes == ("2 rows have no text in column review.",)
+    assert not made.recipe.apply([None, ""], embedders=OWN).X.any()
+
+
+def test_only_the_beginning_of_a_text_of_a_megabyte_is_embedded():
+    seen = []
+
+    def counting(texts):
+        seen.extend(map(len, texts))
+        return letters(texts)
+
+    long = "the long story goes on " * 45_000
+    embedders = Embedders({Modality.TEXT: counting})
+    embedder = embedders.of(Modality.TEXT)
+    seen.clear()
+    made = text_features([long, long + "and ends", *SPICES], ["t"], embedder=embedder)
+    assert made.notes == (
+        "2 texts are longer than 20000 characters, of which the first are learnt from.",
+    )
+    assert max(seen) <= computing.WINDOW
+    assert sum(seen) <= features.LONGEST + sum(map(len, SPICES))  # both begin alike
+    assert made.X[0].tolist() == made.X[1].tolist()
+
+
+def test_the_terms_of_words_are_not_kept_with_embeddings():
+    recipe = embedded(SPICES).recipe
+    assert recipe.terms == ()
+    assert set(recipe.arrays()) == {"centre", "components"}
+
+
+def test_pictures_are_embedded_by_what_they_show(pictures):
+    embedder = efficientnet.load_efficientnet()
+    made = image_features(pictures, "photo", embedder=embedder)
+    assert made.recipe.embedder == embedder.identity
+    assert made.recipe.columns == ("photo",)
+    assert made.X.shape == (8, 7)
+    few = ImageFiles(pictures.folder, pictures.names[3:5])
+    np.testing.assert_allclose(again(made.recipe).apply(few).X, made.X[3:5], atol=1e-3)
+
+
+def test_pictures_of_the_same_content_are_embedded_once_and_a_changed_one_anew(pictures, tmp_path):
+    seen, cache = [], EmbeddingCache(tmp_path / "c")
+
+    def colours(rows):
+        seen.append(len(rows))
+        return [np.asarray(row).mean(axis=(0, 1)) for row in rows]
+
+    embedder = Embedders({Modality.IMAGE: colours}).of(Modality.IMAGE)
+    (pictures.folder / "copy.png").write_bytes((pictures.folder / "0.png").read_bytes())
+    files = ImageFiles(pictures.folder, (*pictures.names, "copy.png"))
+    seen.clear()
+    made = image_features(files, embedder=embedder, cache=cache)
+    assert seen == [8]
+    assert made.X[0].tolist() == made.X[8].tolist()
+    Image.new("RGB", (9, 9), "orange").save(pictures.folder / "copy.png")
+    seen.clear()
+    image_features(files, embedder=embedder, cache=cache)
+    assert seen == [1]
+
+
+def test_own_numbers_of_many_columns_are_projected_as_embeddings(tmp_path):
+    array = np.random.default_rng(0).normal(size=(60, 100)) + 5.0
+    made = given_features(saved(tmp_path, array), 60)
+    assert made.X.shape == (60, 50)
+    assert made.notes[0].startswith("the 100 features of own.npy were scaled to length one, centr")
+    np.testing.assert_allclose(again(made.recipe).apply(array).X, made.X, atol=1e-12)
+    np.testing.assert_allclose(again(made.recipe).apply(3 * array).X, made.X, atol=1e-12)
+    with pytest.raises(ValueError, match=r"^features must have 100 columns, as the pool; got 50\."):
+        made.recipe.apply(np.zeros((1, 50)))
+    assert given_features(saved(tmp_path, array), 60, as_they_are=True).X.shape == (60, 100)
+
+
+def test_own_numbers_that_all_point_the_same_way_are_refused(tmp_path):
+    array = np.outer(np.arange(1, 7), np.ones(120))
+    with pytest.raises(
+        ValueError, match=r"^features must differ from row to row; got 6 that point"
+    ):
+        given_features(saved(tmp_path, array), 6)

@@ -1,6 +1,7 @@
 import os
 import re
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
 from possibal.data import images
+from possibal.embedding.embedder import ImageInput
 
 SENTENCE = r"^image must [^\n]*; got [^\n]*\.$"
 
@@ -31,8 +33,11 @@ def noise(seed=0, shape=(40, 30, 3)):
 
 
 def described(folder, *names):
-    """The numbers of pictures."""
-    return images.describe(folder, names, silent)
+    """The numbers of pictures, if all of them can be read."""
+    found, failures = images.describe(folder, names, silent)
+    for sentence in failures.values():
+        raise ValueError(sentence)
+    return found
 
 
 # ---------------------------------------------------------------- folders
@@ -131,7 +136,9 @@ def test_pictures_of_every_kind_have_a_line_of_numbers_each(tmp_path, ending):
     drawn(tmp_path, f"a{ending}", noise(0))
     drawn(tmp_path, f"b{ending}", noise(1))
     shares = []
-    found = images.describe(tmp_path, [f"a{ending}", f"b{ending}", f"a{ending}"], shares.append)
+    names = [f"a{ending}", f"b{ending}", f"a{ending}"]
+    found, failures = images.describe(tmp_path, names, shares.append)
+    assert failures == {}
     assert found.shape == (3, sum(images.BLOCKS))
     assert np.isfinite(found).all()
     assert found[0].tolist() == found[2].tolist() != found[1].tolist()
@@ -220,6 +227,109 @@ def test_light_colours_and_edges_are_each_told_apart(tmp_path):
     assert (edges[3] @ edges[4]) < 0.2 * (edges[3] @ edges[3])
 
 
+# ---------------------------------------------------------------- pictures for embedders
+def pixels(folder, name, **wanted):
+    """The points of a picture as an embedder wants it."""
+    (found,) = images.decoded(folder, [name], ImageInput(**wanted))
+    assert found.mode == "RGB"
+    return np.asarray(found).astype(int)
+
+
+def test_a_picture_stays_as_it_is_where_no_size_is_wanted(tmp_path):
+    points = noise()
+    drawn(tmp_path, "a.png", points)
+    assert (pixels(tmp_path, "a.png") == points).all()
+    assert (pixels(tmp_path, "a.png", crop=1.0) == points[5:35]).all()
+    assert (pixels(tmp_path, "a.png", crop=0.4) == points[14:26, 9:21]).all()
+
+
+def test_a_picture_is_squeezed_whole_or_cropped_in_the_middle(tmp_path):
+    points = np.zeros((60, 20, 3))
+    points[20:40] = 200
+    drawn(tmp_path, "a.png", points)
+    squeezed, cropped = (
+        pixels(tmp_path, "a.png", size=30),
+        pixels(tmp_path, "a.png", size=30, crop=1.0),
+    )
+    assert squeezed.shape == cropped.shape == (30, 30, 3)
+    assert cropped[3:-3].min() == 200
+    assert cropped.min() > 150  # points beyond the edge are blended in
+    assert squeezed[:5].max() == squeezed[-5:].max() == 0
+    assert squeezed[14:16].min() == 200
+
+
+@pytest.mark.parametrize("crop", [None, 1.0, 0.5])
+@pytest.mark.parametrize("size", [None, 20])
+def test_a_picture_is_upright_whatever_is_wanted_of_it(tmp_path, crop, size):
+    taken = Image.fromarray(np.kron(noise(0, (4, 4, 3)), np.ones((16, 8, 1))).astype(np.uint8))
+    exif = Image.Exif()
+    exif[images.Base.Orientation] = 6
+    taken.save(tmp_path / "taken.png", exif=exif)
+    taken.transpose(Image.Transpose.ROTATE_270).save(tmp_path / "upright.png")
+    wanted = {"size": size, "crop": crop}
+    one, other = pixels(tmp_path, "taken.png", **wanted), pixels(tmp_path, "upright.png", **wanted)
+    assert one.shape == other.shape
+    assert np.abs(one - other).max() <= 2
+
+
+def test_a_large_jpeg_that_is_unpacked_in_part_looks_the_same(tmp_path):
+    points = np.kron(noise(0, (4, 4, 3)), np.ones((16, 16, 1)))
+    drawn(tmp_path, "small.png", points)
+    drawn(tmp_path, "large.jpg", np.kron(points, np.ones((16, 16, 1))), quality=95)
+    for crop in (None, 1.0, 0.5):
+        small, large = (pixels(tmp_path, n, size=32, crop=crop) for n in ("small.png", "large.jpg"))
+        assert np.abs(small - large).mean() < 6
+
+
+@pytest.mark.parametrize("many", [3, images.BLOCK + 3])
+def test_a_broken_picture_is_said_in_its_place_and_the_others_go_on(tmp_path, many):
+    names = [f"{i}.png" for i in range(many)]
+    for place, name in enumerate(names):
+        drawn(tmp_path, name, np.full((4, 4, 3), place))
+    (tmp_path / names[1]).write_bytes(b"no picture")
+    (tmp_path / names[-1]).unlink()
+    for found in (
+        list(images.decoded(tmp_path, names, ImageInput(2))),
+        list(images.decoded(tmp_path, names, ImageInput())),
+        list(images.described(tmp_path, names)),
+    ):
+        assert [at for at, one in enumerate(found) if isinstance(one, ValueError)] == [1, many - 1]
+        assert re.match(SENTENCE, str(found[1]))
+        assert re.match(SENTENCE, str(found[-1]))
+    lines, failures = images.describe(tmp_path, names, silent)
+    assert list(failures) == [1, many - 1]
+    assert lines.any(axis=1).tolist() == [place not in failures for place in range(many)]
+    colours = [
+        one.getpixel((0, 0))[0] for one in images.decoded(tmp_path, names[2:-1], ImageInput(2))
+    ]
+    assert colours == list(range(2, many - 1))
+
+
+def test_a_broken_picture_is_described_by_zeros_and_a_sentence_in_its_place(tmp_path):
+    for place, name in enumerate(("a.png", "c.png")):
+        drawn(tmp_path, name, noise(place))
+    (tmp_path / "b.png").write_bytes(b"no picture")
+    found, failures = images.describe(tmp_path, ["a.png", "b.png", "c.png"], silent)
+    assert list(failures) == [1]
+    assert re.match(SENTENCE, failures[1])
+    assert not found[1].any()
+    assert (found[[0, 2]] == described(tmp_path, "a.png", "c.png")).all()
+
+
+def test_a_picture_that_goes_while_it_is_read_is_named(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"must be a picture that can be read; got 'a.png' \(No such"
+    ):
+        images.decode(tmp_path / "a.png", "a.png", ImageInput())
+
+
+def test_warnings_of_decoders_stay_inside_and_those_of_others_are_heard(tmp_path):
+    drawn(tmp_path, "a.jpg", noise(), exif=b"Exif\0\0MM\0*\0\0\0\x08\0\x09")
+    for _ in images.decoded(tmp_path, ["a.jpg"] * 3, ImageInput(8)):
+        with pytest.warns(UserWarning, match="heard"):
+            warnings.warn("heard", stacklevel=1)
+
+
 # ---------------------------------------------------------------- files that are broken
 def test_a_truncated_picture_is_named(tmp_path):
     for name in ("a.png", "a.jpg", "a.webp", "a.bmp", "a.gif"):
@@ -287,3 +397,23 @@ def test_a_damaged_picture_is_read_or_refused_in_one_sentence(tmp_path, name, da
         said, found = str(error), np.zeros(1)
     assert not said or re.match(r"image must be a picture [^\n]*; got 'a\.[^\n]*\.$", said)
     assert np.isfinite(found).all()
+
+
+# ---------------------------------------------------------------- small copies
+def test_a_picture_is_shrunk_in_its_own_shape_and_upright(tmp_path):
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turned by a quarter
+    path = drawn(tmp_path, "a.jpg", noise(shape=(300, 600, 3)), exif=exif)
+    assert images.shrink(path, "a.jpg", 100).size == (50, 100)
+
+
+def test_a_picture_that_is_small_is_not_enlarged(tmp_path):
+    points = noise(shape=(8, 12, 3))
+    path = drawn(tmp_path, "a.png", points)
+    assert np.asarray(images.shrink(path, "a.png", 100)).tolist() == points.tolist()
+
+
+def test_what_is_no_picture_is_not_shrunk(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match=SENTENCE):
+        images.shrink(tmp_path / "a.png", "a.png", 100)

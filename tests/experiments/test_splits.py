@@ -153,6 +153,21 @@ def test_held_out_the_pool_does_not_see_the_other_rows():
     assert not np.array_equal(again.X[others], share.X[others])
 
 
+def test_columns_that_are_made_of_rows_are_fitted_to_the_pool():
+    data, seen = load("wine"), list[np.ndarray]()
+
+    def made(pool):
+        seen.append(pool)
+        return data.X - data.X[pool].mean(axis=0)
+
+    texts = replace(data, X=np.zeros((len(data.y), 1)), fitted_to=made)
+    share, plain = (split(experiment("wine", "held-out"), one, 0) for one in (texts, data))
+    np.testing.assert_array_equal(seen[0], share.pool)
+    np.testing.assert_allclose(share.X[share.pool].mean(axis=0), 0.0, atol=1e-9)
+    for one in ("pool", "start", "test"):
+        np.testing.assert_array_equal(getattr(share, one), getattr(plain, one))
+
+
 def test_under_the_papers_protocol_the_pool_does_see_them():
     data, one = load("wine"), experiment("wine")
     share = split(one, data, 0)

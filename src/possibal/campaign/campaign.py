@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import Strategy
-from possibal.arguments import DEFAULT_STRATEGY, as_python, whole
+from possibal.arguments import DEFAULT_STRATEGY, as_python, is_hashable, whole
 from possibal.arrays import Places
 from possibal.campaign.answer import Answer
 from possibal.campaign.encoding import ColumnChoice, RowEncoding, encode_pool, is_table
@@ -24,6 +24,7 @@ from possibal.campaign.frame_output import frame_cells
 from possibal.campaign.interface import CampaignInterface
 from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import Advice
+from possibal.data.copies import CopyGroups
 from possibal.data.row_ids import Ids, listed_ids, row_ids
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.pool.cache import BUDGET
@@ -45,6 +46,7 @@ class Campaign(CampaignInterface):
         encoding: RowEncoding | None = None,
         source: object = None,
         label: str | None = None,
+        copies: CopyGroups | None = None,
     ) -> None:
         """Go on from a snapshot; :meth:`start` makes the first.
 
@@ -53,7 +55,14 @@ class Campaign(CampaignInterface):
             encoding: how rows became its numbers; as they are if left out.
             source: the frame that they were in.
             label: the column of labels in it.
+            copies: which rows say the same, by their places; if left out, none do.
         """
+        ids, groups = snapshot.pool.ids, copies or CopyGroups.apart(0)
+        self._copies = {ids[row]: ids[groups.leader(row)] for row in sorted(groups.copies)}
+        self._copies_of = {
+            row: [ids[other] for other in groups.others(snapshot.pool.places[row])]
+            for row in set(self._copies.values())
+        }
         self.snapshot = snapshot
         self._made_by, self._given, self._label = encoding or RowEncoding(), source, label
         self._before = deque[tuple[Hashable | None, Snapshot]](maxlen=MOST_UNDONE)
@@ -72,6 +81,9 @@ class Campaign(CampaignInterface):
         label: str | None = None,
         text: Any = None,  # noqa: ANN401 - a column, or several
         columns: Any = None,  # noqa: ANN401 - as a file's are chosen
+        by: Any = None,  # noqa: ANN401 - a word, or several
+        encoder: object = None,
+        copies: bool = True,
     ) -> Self:
         """A campaign without answers of anybody.
 
@@ -94,9 +106,20 @@ class Campaign(CampaignInterface):
             columns: the columns of a frame that are learnt from and no others, or the kind of some
                 by name: "number", "category", "text", "date", "picture", "id", "label" or
                 "left out".
+            by: what texts are compared by, "meaning" or "words", and pictures, "objects" or
+                "colours"; if left out the first of these, where its model is installed and
+                understands the rows.
+            encoder: a model of your own for texts or pictures: a function from a list of texts, or
+                of pictures of Pillow, to an array; an object with such a method called encode; or
+                the path of a model. Where rows have both, {"text": ..., "image": ...}.
+            copies: whether rows of a frame that say the same (texts but for case and digits,
+                pictures but for how they were saved, all else equal) are asked once and labelled
+                together.
         """
         ids = listed_ids(ids)
-        roles = ColumnChoice(ids if isinstance(ids, str) else None, label, text, columns)
+        roles = ColumnChoice(
+            ids if isinstance(ids, str) else None, label, text, columns, by, encoder, copies
+        )
         model = PossibilisticGPClassifier() if classifier is None else classifier
         pool = encode_pool(X, roles, model, ids)
         named = pool.classifier.classes if classes is None else classes
@@ -110,22 +133,27 @@ class Campaign(CampaignInterface):
             memory=memory,
         )
         told = zip(snapshot.pool.ids, pool.labels, strict=False)
-        known = snapshot.replay(Answer(row, one) for row, one in told if one is not None)
-        return cls(known, pool.encoding, X if is_table(X) else None, pool.label)
+        campaign = cls(snapshot, pool.encoding, X if is_table(X) else None, pool.label, pool.copies)
+        known = (Answer(row, one) for row, one in told if one is not None)
+        campaign.snapshot = snapshot.replay(campaign._asked(known)).without(campaign._copies)
+        return campaign
 
     # ------------------------------------------------------------ verbs
 
     def tell(self, row: Hashable, label: Hashable) -> Self:
-        """Keep the label of a row that has none; the campaign itself, which is changed."""
-        return self._change(row, self.snapshot.tell(row, label))
+        """Keep the label of a row that has none; the campaign itself, which is changed.
+
+        Rows that say the same have one label, whichever of them is told or edited.
+        """
+        return self._change(row, self.snapshot.tell(self._leader(row), label))
 
     def edit(self, row: Hashable, label: Hashable) -> Self:
         """Keep another label of a row."""
-        return self._change(row, self.snapshot.edit(row, label))
+        return self._change(row, self.snapshot.edit(self._leader(row), label))
 
     def skip(self, row: Hashable) -> Self:
         """Put a row off; it comes back when no other is left."""
-        return self._change(row, self.snapshot.skip(row))
+        return self._change(row, self.snapshot.skip(self._leader(row)))
 
     def undo(self) -> Hashable | None:
         """Take the last change back; the row that it was about, None if it was about none."""
@@ -148,7 +176,7 @@ class Campaign(CampaignInterface):
 
     def replay(self, answers: Iterable[Answer]) -> Self:
         """Keep many answers, one after the other; all of them or none, and undone together."""
-        return self._change(None, self.snapshot.replay(answers))
+        return self._change(None, self.snapshot.replay(self._asked(answers)))
 
     def without(self, rows: Iterable[Hashable]) -> Self:
         """Never ask about these rows; their answers are welcome all the same."""
@@ -172,11 +200,16 @@ class Campaign(CampaignInterface):
     @property
     def labels(self) -> dict[Hashable, Hashable]:
         """The label of each row that has one, in the order in which they came by it."""
-        return dict(self.snapshot.labels)
+        labels = self.snapshot.labels
+        return {
+            one: label
+            for row, label in labels.items()
+            for one in (row, *self._copies_of.get(row, ()))
+        }
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """The answers in the order in which they were given."""
+        """The answers in the order in which they were given, one for rows that say the same."""
         return self.snapshot.answers
 
     @property
@@ -206,6 +239,15 @@ class Campaign(CampaignInterface):
         }
 
     # ------------------------------------------------------------ inside
+
+    def _leader(self, row: Hashable) -> Hashable:
+        """The row that is asked in the stead of a row."""
+        name = as_python(row)
+        return self._copies.get(name, row) if is_hashable(name) else row
+
+    def _asked(self, answers: Iterable[Answer]) -> list[Answer]:
+        """Answers about the rows that are asked; those that say the same again are left out."""
+        return list(dict.fromkeys(replace(one, row=self._leader(one.row)) for one in answers))
 
     def _change(self, row: Hashable | None, then: Snapshot) -> Self:
         """Go on from another snapshot, and remember this one without what was worked out for it."""

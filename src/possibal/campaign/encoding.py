@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from possibal.arguments import check_listed
+from possibal.data.copies import CopyGroups
 from possibal.data.encoders import find_column
 from possibal.data.features import FeatureRecipe
 from possibal.data.frames import as_frame, from_frame
@@ -41,12 +42,26 @@ class ColumnChoice:
         text: the columns of texts.
         columns: those that are learnt from and no others, or the kind of some of them by name; see
             :class:`possibal.data.schema.ColumnKind`.
+        by: what texts and pictures are compared by; see
+            :class:`possibal.data.comparison.Comparison`.
+        encoder: of texts or pictures, of the user's own.
+        copies: whether rows that say the same are asked once and labelled together.
     """
 
     ids: str | None = None
     label: str | None = None
     text: str | Sequence[str] | None = None
     columns: Sequence[str] | Mapping[str, str] | None = None
+    by: str | Sequence[str] | None = None
+    encoder: object = None
+    copies: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse a word in place of yes or no."""
+        if self.copies not in {True, False}:
+            raise TypeError(
+                f"copies must be True or False; got {self.copies!r}. False asks about every row."
+            )
 
     def spec(self, classes: tuple[str, ...] = (), source: Path = _NOWHERE) -> SourceSpec:
         """The same as a specification of rows, which may be in no file."""
@@ -57,7 +72,14 @@ class ColumnChoice:
             check_listed("columns", named)
             _check_some(named)
         spec = SourceSpec(source, self.label, self.ids, classes=classes, kinds=kinds)
-        return replace(spec, text=_listed(self.text), use=_listed(named))
+        return replace(
+            spec,
+            text=_listed("text", self.text),
+            use=_listed("columns", named),
+            by=_listed("by", self.by),
+            encoder=self.encoder,
+            copies=self.copies,
+        )
 
     @property
     def named(self) -> list[str]:
@@ -73,11 +95,13 @@ class RowEncoding:
         recipe: fitted to the pool, where it was a frame.
         pipeline: the user's own, its transformers fitted to the pool.
         dropped: columns that a pipeline is not shown: ids and labels.
+        encoder: of texts or pictures, of the user's own.
     """
 
     recipe: FeatureRecipe | None = None
     pipeline: PossibilisticPipeline | None = None
     dropped: tuple[str, ...] = ()
+    encoder: object = None
 
     def features(self, rows: Any) -> Any:  # noqa: ANN401 - frames of any library, and arrays
         """Rows as the classifier takes them."""
@@ -86,8 +110,15 @@ class RowEncoding:
         if self.recipe is None:
             return rows
         if self.recipe.kind == "own":
-            return _own_numbers(rows, len(self.recipe.features))
-        return frame_features(self.recipe, rows)
+            return self._own(rows)
+        return frame_features(self.recipe, rows, self.encoder)
+
+    def _own(self, rows: Any) -> NDArray[Any]:  # noqa: ANN401 - as above
+        """The user's own numbers, on the axes of the pool if there were many."""
+        recipe = cast("FeatureRecipe", self.recipe)
+        centre = recipe.numbers.get("centre")
+        numbers = _own_numbers(rows, len(recipe.features if centre is None else centre))
+        return recipe.apply(numbers).X
 
     def reaching(
         self, classifier: PossibilisticGPClassifier
@@ -106,6 +137,7 @@ class EncodedPool:
         classifier: not fitted.
         labels: that the rows have already; None where a row has none.
         label: the column that these are in.
+        copies: which rows say the same; None where all are to be asked.
     """
 
     X: Any
@@ -113,6 +145,7 @@ class EncodedPool:
     classifier: PossibilisticGPClassifier
     labels: Sequence[Hashable | None] = ()
     label: str | None = None
+    copies: CopyGroups | None = None
 
 
 def encode_pool(
@@ -147,7 +180,8 @@ def encode_pool(
     name = None if place is None else found.table.names[place]
     labels = [None if text is None else found.label_type.read(text) for text in found.labels]
     weighed = with_blocks(model, intake.recipe.blocks or None)
-    return EncodedPool(intake.X, RowEncoding(intake.recipe), weighed, labels, name)
+    encoding = RowEncoding(intake.recipe, encoder=roles.encoder)
+    return EncodedPool(intake.X, encoding, weighed, labels, name, intake.copies)
 
 
 def is_table(rows: Any) -> bool:  # noqa: ANN401 - anything
@@ -183,9 +217,12 @@ def without_columns(rows: Any, names: Sequence[str]) -> Any:  # noqa: ANN401 - a
     return frame.drop(*names, strict=False).to_native()
 
 
-def _listed(names: str | Sequence[str] | None) -> tuple[str, ...]:
+def _listed(argument: str, names: str | Sequence[str] | None) -> tuple[str, ...]:
     """One name, several or none as several."""
-    return (names,) if isinstance(names, str) else tuple(names or ())
+    if names is None or isinstance(names, str):
+        return () if names is None else (names,)
+    check_listed(argument, names)
+    return tuple(names)
 
 
 # ---------------------------------------------------------------- labels
@@ -208,7 +245,8 @@ def _check_some(columns: Sequence[str]) -> None:
 
 def _check_no_roles(roles: ColumnChoice) -> None:
     """Refuse roles of columns that have no names."""
-    given = {name: value for name, value in vars(roles).items() if value is not None}
+    named = {name: value for name, value in vars(roles).items() if name != "copies"}
+    given = {name: value for name, value in named.items() if value is not None}
     for name, value in given.items():
         raise ValueError(
             f"{name} must be left out for an array, whose columns have no names; got {value!r}. "

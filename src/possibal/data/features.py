@@ -1,21 +1,23 @@
 """Feature extraction: recipes fitted to a pool, applied to new rows, and serialised as JSON.
 
-Tables are one-hot encoded and standardised, texts go through LSA, pictures through PCA. Kernels
-compare rows by their distance, so what a column weighs is settled here. A number counts in
-standard deviations of the pool. Two rows of different categories, or a true and a false one, are
-the square root of 2 apart: as far as two rows are in a number, on the average. Texts lie on the
-unit sphere, pictures keep the distances of their descriptors, and a user's own numbers stay as
-they are. Rows that have several of these have a block of columns for each, and in every block two
-rows are as far apart as in another, on the average.
+Tables are one-hot encoded and standardised; texts and pictures are embedded by pretrained models
+and projected on the pool's principal axes, or go through LSA and PCA of plain descriptors where
+there is no model. Kernels compare rows by their distance, so what a column weighs is settled here.
+A number counts in standard deviations of the pool. Two rows of different categories, or a true and
+a false one, are the square root of 2 apart: as far as two rows are in a number, on the average.
+Embeddings and LSA have length one, pictures' descriptors keep their distances. Rows that have
+several of these have a block of columns for each, and in every block two rows are as far apart as
+in another, on the average.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from sklearn.decomposition import PCA
+from PIL import Image
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils.extmath import randomized_svd
 
@@ -24,10 +26,19 @@ from possibal.arrays import Array, Matrix, real
 from possibal.data import images
 from possibal.data.decoding import Progress, no_progress
 from possibal.data.encoders import LARGEST, Cells, Encoder, Table, fit_encoder, unique_names
+from possibal.embedding.cache import EmbeddingCache
+from possibal.embedding.computing import (
+    LazyRows,
+    ProjectedRows,
+    TextRows,
+    fit_rows,
+    project_rows,
+)
+from possibal.embedding.embedder import Embedder, EmbedderIdentity, ImageInput, Modality
+from possibal.embedding.embedders import Embedders
+from possibal.embedding.projection import DIMENSIONS, Projection, fit_projection, unit_rows
 from possibal.numerics.distances import usual_distance
 
-DIMENSIONS = 50
-"""Components of the truncated SVD of texts, and of the PCA of pictures, at most."""
 TERMS = 20_000
 """Size of the vocabulary at most: the most frequent terms."""
 STUDIED = 10_000
@@ -40,7 +51,11 @@ BLOCK = 5000
 """Texts that are vectorised at a time."""
 NOTHING = 1e-6
 """Shorter than this, what is left of a text of length one is rounding."""
+MANY_FEATURES = 100
+"""From so many columns on, a user's own numbers are taken for embeddings, and projected."""
 NO_KINDS: Mapping[str, str] = {}
+NO_EMBEDDERS, NO_CACHE = Embedders(), EmbeddingCache()
+"""The embedders that are installed, and a cache that keeps nothing."""
 TERM_KINDS: dict[str, dict[str, Any]] = {
     "word": {"ngram_range": (1, 2), "token_pattern": r"\b\w+\b", "dtype": np.float64},
     "char_wb": {"ngram_range": (1, 3), "dtype": np.float64},
@@ -75,9 +90,11 @@ class FeatureRecipe:
         encoders: of the columns of a table, one for each.
         terms: the vocabulary of the TF-IDF, in the order of its columns.
         letters: its analyzer, a name of `TERM_KINDS`.
-        numbers: fitted arrays: "centre" and "scale" of tables, "idf" and "components" of texts,
-            "centre" and "components" of pictures, "scale" of the parts of mixed rows.
+        numbers: fitted arrays: "centre" and "scale" of tables, "idf" and "components" of texts by
+            words, "centre" and "components" of embeddings and pictures, "scale" of the parts of
+            mixed rows.
         parts: of mixed rows, each with its own recipe; its columns of X are a block.
+        embedder: what turned texts or pictures into vectors; None where that needed no model.
     """
 
     kind: str
@@ -89,21 +106,33 @@ class FeatureRecipe:
     letters: str = "word"
     numbers: Mapping[str, Array] = field(default_factory=dict[str, Array])
     parts: tuple["FeatureRecipe", ...] = ()
+    embedder: EmbedderIdentity | None = None
 
     @property
     def blocks(self) -> tuple[int, ...]:
         """How many columns of X each part has; none where there is one part."""
         return tuple(len(part.features) for part in self.parts)
 
-    def apply(self, rows: Rows, progress: Progress = no_progress) -> Matrix:
-        """(rows, features): new rows as those of the pool.
+    @property
+    def projection(self) -> Projection:
+        """On the principal axes of the pool's embeddings or descriptors."""
+        return Projection(self.numbers["centre"], self.numbers["components"])
+
+    def apply(
+        self,
+        rows: Rows,
+        progress: Progress = no_progress,
+        embedders: Embedders = NO_EMBEDDERS,
+    ) -> ProjectedRows:
+        """(rows, features): new rows as those of the pool, and which of them cannot be read.
 
         Args:
             rows: a Table, texts, ImageFiles or a matrix, as the kind says, and one for each part of
                 mixed rows. A table may have more columns than are needed, in any order.
             progress: given the share done.
+            embedders: of the user's own, and where vectors are kept.
         """
-        return choice("kind", self.kind, APPLY)(self, rows, progress)
+        return choice("kind", self.kind, APPLY)(self, rows, progress, embedders)
 
     def document(self) -> dict[str, Any]:
         """All but the arrays, as JSON can hold it."""
@@ -116,6 +145,7 @@ class FeatureRecipe:
             "terms": list(self.terms),
             "letters": self.letters,
             "parts": [part.document() for part in self.parts],
+            "embedder": self.embedder and self.embedder.document(),
         }
 
     def arrays(self) -> dict[str, Array]:
@@ -132,6 +162,7 @@ class FeatureRecipe:
         """The recipe that a document and its arrays were made of."""
         own = {name: np.asarray(a, dtype=float) for name, a in arrays.items() if "." not in name}
         column = document.get("column")  # there was one at most
+        embedder = document.get("embedder")
         return cls(
             kind=document["kind"],
             features=tuple(document["features"]),
@@ -145,6 +176,7 @@ class FeatureRecipe:
                 cls.restored(part, _of_part(place, arrays))
                 for place, part in enumerate(document.get("parts", []))
             ),
+            embedder=None if embedder is None else EmbedderIdentity(**embedder),
         )
 
 
@@ -163,12 +195,14 @@ class FeatureMatrix:
         X: (rows, features).
         notes: plain sentences.
         encoders: of the table's columns, also of those that were left out.
+        failures: why rows cannot be read, a sentence for each, by their places.
     """
 
     recipe: FeatureRecipe
     X: Matrix
     notes: tuple[str, ...]
     encoders: tuple[Encoder, ...] = ()
+    failures: Mapping[int, str] = field(default_factory=dict[int, str])
 
 
 # ---------------------------------------------------------------- tables
@@ -227,14 +261,16 @@ def _standard(X: Matrix) -> Matrix:
     return np.array([centre, np.where(scale > 0, scale, 1.0)])
 
 
-def _apply_table(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
+def _apply_table(
+    recipe: FeatureRecipe, rows: Rows, progress: Progress, _embedders: Embedders
+) -> ProjectedRows:
     """The columns that the recipe knows, each encoded and scaled."""
     table, parts = cast("Table", rows), list[Matrix]()
     for place, encoder in enumerate(recipe.encoders):
         if encoder.features:
             parts.append(encoder.apply(pool_column(table, encoder.name)))
         progress((place + 1) / len(recipe.encoders))
-    return _scaled(recipe, parts)
+    return ProjectedRows(_scaled(recipe, parts))
 
 
 def pool_column(table: Table, name: str) -> Cells:
@@ -257,22 +293,55 @@ def _scaled(recipe: FeatureRecipe, parts: Sequence[Matrix]) -> Matrix:
 
 # ---------------------------------------------------------------- texts
 def text_features(
-    texts: Texts, columns: Sequence[str], progress: Progress = no_progress
+    texts: Texts,
+    columns: Sequence[str],
+    progress: Progress = no_progress,
+    embedder: Embedder | None = None,
+    cache: EmbeddingCache = NO_CACHE,
 ) -> FeatureMatrix:
-    """LSA: sublinear TF-IDF of 1-2-grams, truncated SVD, each text scaled to length one.
+    """Embeddings of texts on the pool's principal axes; without an embedder LSA.
 
     Args:
         texts: one per row; None where there is none.
         columns: what they are called, several where texts were joined.
         progress: given the share done.
+        embedder: of texts.
+        cache: where vectors are kept.
     """
-    column = " and ".join(columns)
     words = [_cut(text) for text in texts]
     if len(set(words)) < 2:  # noqa: PLR2004 - or no two rows differ
         raise ValueError(
-            f"text must be a column whose texts differ; got {column!r} with the same in every row. "
-            "Name another column."
+            f"text must be a column whose texts differ; got {_joined_names(columns)!r} with the "
+            "same in every row. Name another column."
         )
+    notes = _said(texts, columns)
+    if embedder is None:
+        made = _lsa(words, columns, progress)
+        return replace(made, notes=(*notes, *made.notes))
+    made = _embedded("text", TextRows(words), columns, embedder, (cache, progress))
+    return replace(made, notes=notes)
+
+
+def _embedded(
+    kind: str,
+    rows: LazyRows,
+    columns: Sequence[str],
+    embedder: Embedder,
+    work: tuple[EmbeddingCache, Progress],
+) -> FeatureMatrix:
+    """The embeddings of rows on the principal axes of the pool."""
+    projection, found = fit_rows(embedder, rows, *work)
+    named = "picture" if kind == "image" else _joined_names(columns)
+    features = tuple(f"{named} {i + 1}" for i in range(len(projection.components)))
+    numbers = {"centre": projection.centre, "components": projection.components}
+    recipe = FeatureRecipe(
+        kind, features, columns=tuple(columns), numbers=numbers, embedder=embedder.identity
+    )
+    return FeatureMatrix(recipe, found.X, (), failures=found.failures)
+
+
+def _lsa(words: Sequence[str], columns: Sequence[str], progress: Progress) -> FeatureMatrix:
+    """LSA: sublinear TF-IDF of 1-2-grams, truncated SVD, each text scaled to length one."""
     studied = words[:: -(-len(words) // STUDIED)]
     letters = "word" if _recur(studied) else "char_wb"
     least = 2 if letters == "word" and len(studied) >= SMALL else 1
@@ -282,20 +351,35 @@ def text_features(
     size = min(DIMENSIONS, *weighted.shape)
     _, lengths, components = randomized_svd(weighted, size, random_state=0)
     kept = components[lengths > 1e-8 * lengths[0]]  # the others are rounding
+    column = _joined_names(columns)
     features = tuple(f"{column} {i + 1}" for i in range(len(kept)))
     numbers = {"idf": idf, "components": kept}
     recipe = FeatureRecipe("text", features, (), tuple(columns), (), terms, letters, numbers)
-    return FeatureMatrix(recipe, recipe.apply(words, progress), _said(words, column, letters))
+    few = f"the texts of {_column(columns)} share few words and were compared by their letters."
+    notes = (few,) if letters != "word" else ()
+    return FeatureMatrix(recipe, recipe.apply(words, progress).X, notes)
 
 
-def _said(words: Sequence[str], column: str, letters: str) -> tuple[str, ...]:
-    """The notes on texts."""
-    empty = sum(not word for word in words)
-    held = "row has" if empty == 1 else "rows have"
-    where = f"column{'s' if ' and ' in column else ''} {column}"
-    lost = f"{empty} {held} no text in {where}."
-    few = f"the texts of {where} share few words and were compared by their letters."
-    return ((lost,) if empty else ()) + ((few,) if letters != "word" else ())
+def _joined_names(columns: Sequence[str]) -> str:
+    """What several columns are called together."""
+    return " and ".join(columns)
+
+
+def _column(columns: Sequence[str]) -> str:
+    """Columns as part of a sentence."""
+    return f"column{'s' if len(columns) > 1 else ''} {_joined_names(columns)}"
+
+
+def _said(texts: Texts, columns: Sequence[str]) -> tuple[str, ...]:
+    """The notes on texts that are empty, or too long."""
+    empty = sum(not _cut(text) for text in texts)
+    long = sum(len(text or "") > LONGEST for text in texts)
+    lost = f"{empty} {'row has' if empty == 1 else 'rows have'} no text in {_column(columns)}."
+    cut = (
+        f"{long} {'text is' if long == 1 else 'texts are'} longer than {LONGEST} characters, of "
+        "which the first are learnt from."
+    )
+    return ((lost,) if empty else ()) + ((cut,) if long else ())
 
 
 def _cut(text: str | None) -> str:
@@ -325,9 +409,14 @@ def _restored(letters: str, terms: Sequence[str], idf: Array) -> Any:  # noqa: A
     return vectorizer
 
 
-def _apply_text(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
-    """Unit vectors in the space of the SVD; zeros for a text without a known term."""
+def _apply_text(
+    recipe: FeatureRecipe, rows: Rows, progress: Progress, embedders: Embedders
+) -> ProjectedRows:
+    """Embeddings on the pool's axes, or unit vectors in the space of the SVD; else zeros."""
     words, numbers = [_cut(text) for text in cast("Texts", rows)], recipe.numbers
+    if recipe.embedder is not None:
+        embedder = embedders.known(recipe.embedder, Modality.TEXT)
+        return project_rows(embedder, TextRows(words), recipe.projection, embedders.cache, progress)
     vectorizer = _restored(recipe.letters, recipe.terms, numbers["idf"])
     X = np.empty((len(words), len(recipe.features)))
     for start in range(0, len(words), BLOCK):
@@ -335,55 +424,104 @@ def _apply_text(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix
         X[part] = vectorizer.transform(words[part]) @ numbers["components"].T
         progress(min(start + BLOCK, len(words)) / len(words))
     lengths = np.linalg.norm(X, axis=1, keepdims=True)
-    return X / np.where(lengths > NOTHING, lengths, 1.0)
+    return ProjectedRows(X / np.where(lengths > NOTHING, lengths, 1.0))
 
 
 # ---------------------------------------------------------------- pictures
+@dataclass(frozen=True, eq=False)
+class ImageRows:
+    """Pictures to embed, read when their turn comes."""
+
+    files: ImageFiles
+    image_input: ImageInput
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.files.names)
+
+    def content(self, place: int) -> bytes:
+        """The bytes of the file's hash; of one that cannot be read its name."""
+        path = self.files.folder / self.files.names[place]
+        try:
+            with path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").digest()
+        except OSError:
+            return str(path).encode(errors="surrogateescape")
+
+    def load(self, places: Sequence[int]) -> Sequence[Image.Image | ValueError]:
+        """The pictures, or why one cannot be read."""
+        names = [self.files.names[place] for place in places]
+        return list(images.decoded(self.files.folder, names, self.image_input))
+
+
 def image_features(
-    pictures: ImageFiles, column: str | None = None, progress: Progress = no_progress
+    pictures: ImageFiles,
+    column: str | None = None,
+    progress: Progress = no_progress,
+    embedder: Embedder | None = None,
+    cache: EmbeddingCache = NO_CACHE,
 ) -> FeatureMatrix:
-    """PCA of the descriptors of pictures.
+    """Embeddings of pictures on the pool's principal axes; without an embedder their descriptors.
 
     Args:
         pictures: where they are.
         column: what the column of their paths is called, if they are of a table.
         progress: given the share done.
+        embedder: of pictures.
+        cache: where vectors are kept.
     """
-    found = images.describe(pictures.folder, pictures.names, progress)
-    with np.errstate(invalid="ignore"):  # shares of a variance that is zero
-        pca = PCA(min(DIMENSIONS, *found.shape), svd_solver="covariance_eigh").fit(found)
-    axes, scatter = np.asarray(pca.components_), pca.explained_variance_ * (len(found) - 1)
-    kept = axes[scatter > NOTHING]
-    if not len(kept):
-        raise ValueError(
-            f"file must have pictures that differ; got {len(found)} that look the same. Add others."
-        )
-    features = tuple(f"picture {i + 1}" for i in range(len(kept)))
     columns = () if column is None else (column,)
-    recipe = FeatureRecipe(
-        "image", features, columns=columns, numbers={"centre": pca.mean_, "components": kept}
+    if embedder is None:
+        made = _described(pictures, columns, progress)
+    else:
+        rows = ImageRows(pictures, embedder.image_input or ImageInput())
+        made = _embedded("image", rows, columns, embedder, (cache, progress))
+    if not made.recipe.features:
+        raise _same_pictures(made)
+    return made
+
+
+def _same_pictures(made: FeatureMatrix) -> ValueError:
+    """The sentence on pictures that do not differ, or of which none can be read."""
+    if made.failures:
+        return ValueError(next(iter(made.failures.values())))
+    return ValueError(
+        f"file must have pictures that differ; got {len(made.X)} that look the same. Add others."
     )
-    return FeatureMatrix(recipe, _projected(recipe, found), ())
 
 
-def _apply_image(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
-    """Descriptors of pictures, projected on the principal axes of the pool."""
+def _described(pictures: ImageFiles, columns: tuple[str, ...], progress: Progress) -> FeatureMatrix:
+    """PCA of the descriptors of pictures."""
+    found, failures = images.describe(pictures.folder, pictures.names, progress)
+    sound = [place for place in range(len(found)) if place not in failures]
+    axes = fit_projection(found[sound]) if sound else Projection(found[0], found[:0])
+    features = tuple(f"picture {i + 1}" for i in range(len(axes.components)))
+    numbers = {"centre": axes.centre, "components": axes.components}
+    recipe = FeatureRecipe("image", features, columns=columns, numbers=numbers)
+    return FeatureMatrix(recipe, axes.apply(found), (), failures=failures)
+
+
+def _apply_image(
+    recipe: FeatureRecipe, rows: Rows, progress: Progress, embedders: Embedders
+) -> ProjectedRows:
+    """Embeddings or descriptors of pictures, projected on the principal axes of the pool."""
     pictures = cast("ImageFiles", rows)
-    return _projected(recipe, images.describe(pictures.folder, pictures.names, progress))
-
-
-def _projected(recipe: FeatureRecipe, found: Matrix) -> Matrix:
-    """Centred descriptors, projected on the principal axes."""
-    return (found - recipe.numbers["centre"]) @ recipe.numbers["components"].T
+    if recipe.embedder is None:
+        found, failures = images.describe(pictures.folder, pictures.names, progress)
+        return ProjectedRows(recipe.projection.apply(found), failures)
+    embedder = embedders.known(recipe.embedder, Modality.IMAGE)
+    contents = ImageRows(pictures, embedder.image_input or ImageInput())
+    return project_rows(embedder, contents, recipe.projection, embedders.cache, progress)
 
 
 # ---------------------------------------------------------------- a user's own numbers
-def given_features(path: Path, rows: int) -> FeatureMatrix:
-    """A user's own numbers, as they are: nothing is centred or scaled.
+def given_features(path: Path, rows: int, *, as_they_are: bool = False) -> FeatureMatrix:
+    """A user's own numbers: few columns as they are, many as the embeddings that they must be.
 
     Args:
         path: a .npy file with one line per row.
         rows: how many there must be.
+        as_they_are: whether many columns are taken as they are, too.
     """
     X = _matrix(_loaded(path))
     if len(X) != rows:
@@ -391,10 +529,24 @@ def given_features(path: Path, rows: int) -> FeatureMatrix:
             f"features must have one line per row of the file, {rows}; got {len(X)}. "
             "Make the array from the same file, in its order."
         )
-    recipe = FeatureRecipe("own", tuple(f"feature {i + 1}" for i in range(X.shape[1])))
-    return FeatureMatrix(
-        recipe, X, (f"the {X.shape[1]} features of {path.name} were taken as they are.",)
+    if X.shape[1] < MANY_FEATURES or as_they_are:
+        recipe = FeatureRecipe("own", tuple(f"feature {i + 1}" for i in range(X.shape[1])))
+        note = f"the {X.shape[1]} features of {path.name} were taken as they are."
+        return FeatureMatrix(recipe, X, (note,))
+    axes = fit_projection(unit_rows(X[:: -(-len(X) // STUDIED)]))
+    if not len(axes.components):
+        raise ValueError(
+            f"features must differ from row to row; got {len(X)} that point the same way. "
+            "Save others, or take them as they are with --by numbers."
+        )
+    named = tuple(f"feature {i + 1}" for i in range(len(axes.components)))
+    numbers = {"centre": axes.centre, "components": axes.components}
+    recipe = FeatureRecipe("own", named, numbers=numbers)
+    note = (
+        f"the {X.shape[1]} features of {path.name} were scaled to length one, centred, and reduced "
+        f"to {len(named)}; --by numbers takes them as they are."
     )
+    return FeatureMatrix(recipe, _apply_own(recipe, X, no_progress, NO_EMBEDDERS).X, (note,))
 
 
 def _loaded(path: Path) -> object:
@@ -431,16 +583,19 @@ def _matrix(given: object) -> Matrix:
     return X
 
 
-def _apply_own(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
-    """The numbers, if there are as many as the pool had for each row."""
-    X = _matrix(rows)
-    if X.shape[1] != len(recipe.features):
+def _apply_own(
+    recipe: FeatureRecipe, rows: Rows, progress: Progress, _embedders: Embedders
+) -> ProjectedRows:
+    """The numbers, if there are as many as the pool had for each row; many on its axes."""
+    X, is_projected = _matrix(rows), "components" in recipe.numbers
+    columns = len(recipe.numbers["centre"]) if is_projected else len(recipe.features)
+    if X.shape[1] != columns:
         raise ValueError(
-            f"features must have {len(recipe.features)} columns, as the pool; "
+            f"features must have {columns} columns, as the pool; "
             f"got {X.shape[1]}. Make them in the same way."
         )
     progress(1.0)
-    return X
+    return ProjectedRows(recipe.projection.apply(unit_rows(X)) if is_projected else X)
 
 
 # ---------------------------------------------------------------- several of them
@@ -454,6 +609,7 @@ def mixed_features(made: Sequence[FeatureMatrix]) -> FeatureMatrix:
     parts = [part for part in made if part.recipe.features]
     notes = tuple(note for part in made for note in part.notes)
     encoders = tuple(encoder for part in made for encoder in part.encoders)
+    failures = {place: said for part in made for place, said in part.failures.items()}
     if len(parts) == 1:
         return replace(parts[0], notes=notes, encoders=encoders)
     recipes = tuple(part.recipe for part in parts)
@@ -466,17 +622,25 @@ def mixed_features(made: Sequence[FeatureMatrix]) -> FeatureMatrix:
         parts=recipes,
     )
     X = _side_by_side(recipe, [part.X for part in parts])
-    return FeatureMatrix(recipe, X, notes, encoders)
+    return FeatureMatrix(recipe, X, notes, encoders, failures)
 
 
-def _apply_mixed(recipe: FeatureRecipe, rows: Rows, progress: Progress) -> Matrix:
+def _apply_mixed(
+    recipe: FeatureRecipe, rows: Rows, progress: Progress, embedders: Embedders
+) -> ProjectedRows:
     """Every part's columns, on the scale that the pool gave them."""
     of_parts, count = cast("tuple[Rows, ...]", rows), len(recipe.parts)
-    found = list[Matrix]()
+    found = list[ProjectedRows]()
     for part, given in zip(recipe.parts, of_parts, strict=True):
         done = len(found)
-        found.append(part.apply(given, lambda share, done=done: progress((done + share) / count)))
-    return _side_by_side(recipe, found)
+
+        def report(share: float, done: int = done) -> None:
+            """Tell the share of all parts."""
+            progress((done + share) / count)
+
+        found.append(part.apply(given, report, embedders))
+    failures = {place: said for one in found for place, said in one.failures.items()}
+    return ProjectedRows(_side_by_side(recipe, [one.X for one in found]), failures)
 
 
 def _side_by_side(recipe: FeatureRecipe, parts: Sequence[Matrix]) -> Matrix:
@@ -485,7 +649,7 @@ def _side_by_side(recipe: FeatureRecipe, parts: Sequence[Matrix]) -> Matrix:
     return np.hstack(scaled).clip(-LARGEST, LARGEST)
 
 
-APPLY: dict[str, Callable[[FeatureRecipe, Rows, Progress], Matrix]] = {
+APPLY: dict[str, Callable[[FeatureRecipe, Rows, Progress, Embedders], ProjectedRows]] = {
     "table": _apply_table,
     "text": _apply_text,
     "image": _apply_image,

@@ -3,21 +3,25 @@
 It needs no trained network. Whoever has features of one hands them in as an array instead.
 """
 
+import math
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed
 from PIL import Image, ImageOps, UnidentifiedImageError
 from PIL.ExifTags import Base
 
 from possibal.arrays import Array, Matrix, Vector
 from possibal.data.decoding import Progress
+from possibal.embedding.embedder import ImageInput
 from possibal.errors import summary
+
+Found = TypeVar("Found")
 
 TYPES = {
     ".png": "image/png",
@@ -34,6 +38,10 @@ MOST_CLASSES = 50
 MOST_BYTES = 50_000_000
 MOST_PIXELS = 40_000_000
 """Larger pictures are refused: unpacked, one could fill the memory."""
+BLOCK = 64
+"""Pictures that are decoded at a time; so many are in memory at most."""
+OVERSAMPLING = 2.0
+"""A picture is unpacked and roughly reduced to so many times the size that is wanted."""
 
 SIDE, THUMBNAIL = 64, 8
 """Pixels along the side of the picture that is described, and of its thumbnail."""
@@ -136,42 +144,47 @@ def resolve_image(folder: Path, name: str, where: str = "") -> Path:
     return path
 
 
-# ---------------------------------------------------------------- numbers
-def describe(folder: Path, names: Sequence[str], progress: Progress) -> Matrix:
-    """(pictures, numbers): the descriptor of each picture, computed by a pool of threads.
+# ---------------------------------------------------------------- decoding
+def decoded(
+    folder: Path, names: Sequence[str], wanted: ImageInput
+) -> Generator[Image.Image | ValueError]:
+    """Pictures in the order of their names, or the sentence on why there is none.
+
+    A pool of threads decodes a block at a time while nobody waits for more than that.
 
     Args:
         folder: where the pictures are.
         names: their paths from the folder.
-        progress: given the share done.
+        wanted: the size that they are resized to, and what of them is kept.
     """
-    lines = list[Vector]()
-    # Threads are enough: Pillow unpacks and shrinks without holding the others up.
-    work = Parallel(n_jobs=-1, prefer="threads", return_as="generator")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what matters is refused, with its file's name
-        for line in work(delayed(_described)(folder, name) for name in names):
-            lines.append(cast("Vector", line))
-            progress(len(lines) / len(names))
-    return np.array(lines).reshape(len(names), sum(BLOCKS))
+    block = BLOCK if wanted.size else cpu_count()
+    return _each(lambda name: decode(resolve_image(folder, name), name, wanted), names, block)
 
 
-def _described(folder: Path, name: str) -> Vector:
-    """The descriptor of one picture."""
-    pixels = _pixels(resolve_image(folder, name), name)
-    parts = _thumbnail(pixels), _histogram(pixels), _hog(pixels)
-    return np.concatenate([weight * part for weight, part in zip(WEIGHTS, parts, strict=True)])
+def decode(path: Path, name: str, wanted: ImageInput) -> Image.Image:
+    """The picture of a file in RGB, upright, cropped and resized; what is transparent is white.
+
+    Args:
+        path: of the file.
+        name: what to call it in the sentence that refuses it.
+        wanted: the size that it is resized to, and what of it is kept.
+    """
+    return _opened(path, name, lambda picture: _prepared(picture, wanted))
 
 
-def _pixels(path: Path, name: str) -> Array:
-    """(SIDE, SIDE, 3): the picture, upright, resized, with values from 0 to 1."""
-    if path.stat().st_size > MOST_BYTES:
-        raise _refused(f"of at most {MOST_BYTES // 10**6} MB", name, f"{path.stat().st_size} bytes")
+def shrink(path: Path, name: str, side: int) -> Image.Image:
+    """The same in its own shape, with at most so many points on its longer side."""
+    return _opened(path, name, lambda picture: _shrunk(picture, side))
+
+
+def _opened(path: Path, name: str, work: Callable[[Image.Image], Image.Image]) -> Image.Image:
+    """What comes of an open picture, or one sentence if it is too large or none."""
+    _check_bytes(path, name)
     try:
         with Image.open(path, formats=FORMATS) as picture:
             width, height = picture.size
             if width * height <= MOST_PIXELS:
-                return _resized(picture)
+                return work(picture)
     except Image.DecompressionBombError:
         width = height = 0
     except UnidentifiedImageError:
@@ -182,6 +195,16 @@ def _pixels(path: Path, name: str) -> Array:
     raise _refused(f"of at most {MOST_PIXELS // 10**6} million points", name, size)
 
 
+def _check_bytes(path: Path, name: str) -> None:
+    """Refuse a file that is too large to be a picture."""
+    try:
+        size = path.stat().st_size
+    except OSError as error:  # it was there a moment ago
+        raise _refused("that can be read", name, summary(error)) from None
+    if size > MOST_BYTES:
+        raise _refused(f"of at most {MOST_BYTES // 10**6} MB", name, f"{size} bytes")
+
+
 def _refused(rule: str, name: str, reason: str) -> ValueError:
     """The sentence about a picture that cannot be used."""
     return ValueError(
@@ -189,10 +212,34 @@ def _refused(rule: str, name: str, reason: str) -> ValueError:
     )
 
 
-def _resized(picture: Image.Image) -> Array:
-    """The picture at the size that is described; what is transparent is white."""
-    picture.draft("RGB", (2 * SIDE, 2 * SIDE))  # JPEG alone can: it unpacks fewer points
-    orientation, whole = _orientation(picture), picture
+def _prepared(picture: Image.Image, wanted: ImageInput) -> Image.Image:
+    """An open picture in RGB, upright, cropped and resized."""
+    if wanted.size:
+        side = math.ceil(OVERSAMPLING * wanted.size / (wanted.crop or 1))
+        picture.draft("RGB", (side, side))  # JPEG alone can: it unpacks fewer points
+    orientation = _orientation(picture)
+    return _upright(_framed(_rgb(picture), wanted), orientation)
+
+
+def _shrunk(picture: Image.Image, side: int) -> Image.Image:
+    """An open picture in RGB, upright, shrunk if it is larger."""
+    picture.draft("RGB", (2 * side, 2 * side))
+    orientation, found = _orientation(picture), _rgb(picture)
+    found.thumbnail((side, side), Image.Resampling.LANCZOS, reducing_gap=OVERSAMPLING)
+    return _upright(found, orientation)
+
+
+def _upright(found: Image.Image, orientation: int) -> Image.Image:
+    """A picture turned as its EXIF said, with nothing left of that."""
+    found.info.clear()
+    found.getexif()[Base.Orientation] = orientation
+    ImageOps.exif_transpose(found, in_place=True)
+    return found
+
+
+def _rgb(picture: Image.Image) -> Image.Image:
+    """The picture in RGB on white."""
+    whole = picture
     if picture.mode.startswith("I"):  # 16 bits of grey
         values = np.asarray(picture, dtype=float)
         whole = Image.fromarray((values.clip(0, 65535) / 257).astype(np.uint8))
@@ -200,11 +247,21 @@ def _resized(picture: Image.Image) -> Array:
         clear = picture.convert("RGBA")
         white = Image.new("RGBA", clear.size, "white")
         whole = Image.alpha_composite(white, clear)
-    small = whole.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR, reducing_gap=2.0)
-    small.info.clear()
-    small.getexif()[Base.Orientation] = orientation
-    ImageOps.exif_transpose(small, in_place=True)
-    return np.asarray(small, dtype=float) / 255
+    return whole.convert("RGB")
+
+
+def _framed(whole: Image.Image, wanted: ImageInput) -> Image.Image:
+    """The whole picture or a central square of it, resized."""
+    width, height = whole.size
+    right, bottom = width, height
+    if wanted.crop is not None:
+        right = bottom = wanted.crop * min(whole.size)
+    left, top = (width - right) / 2, (height - bottom) / 2
+    box = (left, top, left + right, top + bottom)
+    if wanted.size is None:
+        return whole.crop(box)
+    way = Image.Resampling.BICUBIC if wanted.bicubic else Image.Resampling.BILINEAR
+    return whole.resize((wanted.size, wanted.size), way, box, OVERSAMPLING)
 
 
 def _orientation(picture: Image.Image) -> int:
@@ -213,6 +270,66 @@ def _orientation(picture: Image.Image) -> int:
         return int(picture.getexif().get(Base.Orientation, 1))
     except Exception:  # noqa: BLE001 - EXIF fails in as many ways as files, and spoils no picture
         return 1
+
+
+def _each(
+    work: Callable[[str], Found], names: Sequence[str], block: int
+) -> Generator[Found | ValueError]:
+    """What comes of each name in turn, or the sentence, computed by threads block by block."""
+    # Threads are enough: Pillow unpacks and shrinks without holding the others up.
+    with Parallel(n_jobs=-1, prefer="threads") as pool:
+        for at in range(0, len(names), block):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what matters is refused, with its file's name
+                found = pool(delayed(_tried)(work, name) for name in names[at : at + block])
+            yield from cast("list[Found | ValueError]", found)
+
+
+def _tried(work: Callable[[str], Found], name: str) -> Found | ValueError:
+    """What comes of a name, or the sentence."""
+    try:
+        return work(name)
+    except ValueError as error:
+        return error
+
+
+# ---------------------------------------------------------------- numbers
+def describe(
+    folder: Path, names: Sequence[str], progress: Progress
+) -> tuple[Matrix, dict[int, str]]:
+    """(pictures, numbers): the descriptor of each picture, and why some have none, by their places.
+
+    Args:
+        folder: where the pictures are.
+        names: their paths from the folder.
+        progress: given the share done.
+    """
+    found, failures = np.zeros((len(names), sum(BLOCKS))), dict[int, str]()
+    for place, line in enumerate(described(folder, names)):
+        if isinstance(line, ValueError):
+            failures[place] = str(line)
+        else:
+            found[place] = line
+        progress((place + 1) / len(names))
+    return found, failures
+
+
+def described(folder: Path, names: Sequence[str]) -> Generator[Vector | ValueError]:
+    """The descriptor of each picture in turn, or the sentence on why there is none.
+
+    Args:
+        folder: where the pictures are.
+        names: their paths from the folder.
+    """
+    return _each(lambda name: _descriptor(folder, name), names, BLOCK)
+
+
+def _descriptor(folder: Path, name: str) -> Vector:
+    """The descriptor of one picture."""
+    picture = decode(resolve_image(folder, name), name, ImageInput(SIDE))
+    pixels = np.asarray(picture, dtype=float) / 255
+    parts = _thumbnail(pixels), _histogram(pixels), _hog(pixels)
+    return np.concatenate([weight * part for weight, part in zip(WEIGHTS, parts, strict=True)])
 
 
 def _thumbnail(pixels: Array) -> Vector:

@@ -8,17 +8,27 @@ Nothing is written here, and nothing is guessed without a note that says so.
 import datetime as dt
 import functools
 import hashlib
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from statistics import median
 from typing import TypeAlias, cast
+from zlib import crc32
 
 import numpy as np
 
-from possibal.arrays import Matrix
+from possibal.arrays import Matrix, Places
 from possibal.data import archives, features, images, readers, schema
+from possibal.data.comparison import (
+    EmbedderChoice,
+    check_comparisons,
+    choose_embedder,
+    user_embedders,
+)
+from possibal.data.copies import CopyGroups, PoolContents, find_copies
+from possibal.data.decoding import Progress, no_progress
 from possibal.data.encoders import LARGEST, Cells, Encoder, Table, find_column, is_missing, mapped
 from possibal.data.features import FeatureMatrix, FeatureRecipe, ImageFiles, pool_column
 from possibal.data.frames import from_frame
@@ -26,12 +36,20 @@ from possibal.data.name_types import NameType
 from possibal.data.row_ids import Ids, row_ids
 from possibal.data.schema import Column, ColumnKind, ColumnRoles, Labels, clean, text_cells
 from possibal.data.source import ZIP, SourceSpec, digest, is_pictures, picture_folder
+from possibal.embedding.cache import EmbeddingCache
+from possibal.embedding.computing import ProjectedRows
+from possibal.embedding.embedder import Modality
 from possibal.processes import collector_paused
 
 StageProgress: TypeAlias = Callable[[str, float], None]
 """Callback that is given the stage, in words, and the share of all the work done, from 0 to 1."""
 
 LEAST_ROWS = 2
+SAME_MEANING = "texts were compared by words, for all have the same meaning to the encoder."
+SHOWN_FAILURES = 3
+"""Rows that cannot be read of which it is said why."""
+FIRST, ENOUGH = {Modality.TEXT: 2500, Modality.IMAGE: 1000}, 2
+"""Rows that a campaign begins with where there are more than so many times these."""
 LONGEST_CELL = 10_000
 """Characters of a cell that is shown beside others; the text itself is shown whole."""
 EXACT = 1e15
@@ -140,6 +158,9 @@ class IngestedRows:
         recipe: how X was made.
         columns: how each column of the source was understood.
         notes: plain sentences on what was done.
+        failures: of rows that were left out because they cannot be read, by their places.
+        whole: all rows of the source, where only the first of them were taken in.
+        copies: which rows say the same; None where all are to be asked.
     """
 
     source: SourceRows
@@ -147,11 +168,36 @@ class IngestedRows:
     recipe: FeatureRecipe
     columns: tuple[Column, ...]
     notes: tuple[str, ...]
+    failures: Mapping[int, str] = field(default_factory=dict[int, str])
+    whole: SourceRows | None = None
+    copies: CopyGroups | None = None
 
     @property
     def ids(self) -> tuple[Hashable, ...]:
         """Unique names of the rows."""
         return self.source.ids
+
+
+@dataclass(frozen=True)
+class FirstRows:
+    """How a campaign begins with a random sample of rows, while the others are still embedded.
+
+    Attributes:
+        seed: of the sample.
+        least: how many rows it must have at least.
+    """
+
+    seed: int = 0
+    least: int = 0
+
+    def places(self, rows: int, modalities: Iterable[Modality]) -> Places | None:
+        """Places of the sample, in order; None where all rows are soon embedded."""
+        usual = min((FIRST[modality] for modality in modalities), default=rows)
+        count = max(usual, self.least)
+        if rows <= ENOUGH * count:
+            return None
+        rng = np.random.default_rng([self.seed, crc32(b"first")])
+        return np.sort(rng.permutation(rows)[:count])
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,10 +218,18 @@ class NewRows:
 
 
 # ---------------------------------------------------------------- the face
-def ingest_file(wanted: SourceSpec, progress: StageProgress) -> IngestedRows:
-    """Everything that a campaign needs, or one sentence on what is wrong with the source."""
+def ingest_file(
+    wanted: SourceSpec, progress: StageProgress, first: FirstRows | None = None
+) -> IngestedRows:
+    """Everything that a campaign needs, or one sentence on what is wrong with the source.
+
+    Args:
+        wanted: the source, and what a user says of its columns.
+        progress: told the stage and the share of all that is done.
+        first: how to begin with some rows where embedding all takes long; all if left out.
+    """
     with collector_paused(), archives.unpacking(wanted.source):
-        intake = _ingested(read_file_rows(wanted, progress), wanted, progress)
+        intake = _ingested(read_file_rows(wanted, progress), wanted, progress, first)
     progress("done", 1.0)
     return intake
 
@@ -189,7 +243,11 @@ def ingest_frame(frame: object, wanted: SourceSpec, ids: Ids = None) -> Ingested
         ids: names of the rows, or the column that has them; if left out those of the id column
             that is wanted, else the index of a frame that has one, else 0 to m - 1.
     """
-    return _ingested(read_frame_rows(frame, wanted, ids), wanted, lambda _words, _share: None)
+    rows = read_frame_rows(frame, wanted, ids)
+    made = _ingested(rows, wanted, lambda _words, _share: None)
+    for sentence in made.failures.values():  # a frame keeps its rows
+        raise ValueError(sentence)
+    return made
 
 
 def read_file_rows(wanted: SourceSpec, progress: StageProgress) -> SourceRows:
@@ -243,34 +301,63 @@ def ingest_new_rows(
             tuple(table.names[i] for i in others), tuple(table.columns[i] for i in others)
         )
     if wanted.features is not None:
-        rows = features.given_features(wanted.features, len(ids)).X
-    X = recipe.apply(rows, lambda share: progress("making features", READ + share * (1 - READ)))
-    return NewRows(ids, X, table, notes)
+        rows = features.given_features(wanted.features, len(ids), as_they_are=True).X
+    embedders = user_embedders(wanted, recipe_modalities(recipe))
+    made = recipe.apply(rows, _rated(progress, len(ids), 1.0), embedders)
+    sound = [place for place in range(len(ids)) if place not in made.failures]
+    if not sound:
+        raise ValueError(next(iter(made.failures.values())))
+    kept = Table(table.names, tuple([cells[row] for row in sound] for cells in table.columns))
+    said = (*notes, *left_out_notes(made.failures), *_not_kept(embedders.cache))
+    return NewRows(tuple(ids[row] for row in sound), made.X[sound], kept, said)
 
 
-def frame_features(recipe: FeatureRecipe, frame: object) -> Matrix:
+def recipe_modalities(recipe: FeatureRecipe) -> list[Modality]:
+    """What a recipe embeds: texts, pictures, both or neither."""
+    parts = recipe.parts or (recipe,)
+    return [Modality(part.kind) for part in parts if part.embedder is not None]
+
+
+def frame_features(recipe: FeatureRecipe, frame: object, encoder: object = None) -> Matrix:
     """(rows, features): rows of a frame of any library, or of a file or folder, by its recipe.
 
     Args:
         recipe: fitted.
         frame: the rows, or the path of what holds them.
+        encoder: the user's own, if the recipe was fitted with one.
     """
     if isinstance(frame, str | Path):
-        return ingest_new_rows(recipe, SourceSpec(Path(frame)), lambda _words, _share: None).X
+        wanted = SourceSpec(Path(frame), encoder=encoder)
+        return ingest_new_rows(recipe, wanted, lambda _words, _share: None).X
     if recipe.kind == "image" and not recipe.columns:
         raise ValueError(
             "rows must be a folder of pictures, as for the pool; "
             f"got {type(frame).__name__}. Pass the folder's path."
         )
-    return recipe.apply(_rows(recipe, Path(), from_frame(frame)))
+    wanted = SourceSpec(Path(), encoder=encoder)
+    embedders = user_embedders(wanted, recipe_modalities(recipe))
+    made = recipe.apply(_rows(recipe, Path(), from_frame(frame)), embedders=embedders)
+    for sentence in made.failures.values():
+        raise ValueError(sentence)
+    return made.X
 
 
-def source_features(recipe: FeatureRecipe, rows: SourceRows) -> Matrix:
-    """(rows, features): rows of a source by a fitted recipe."""
+def source_features(
+    recipe: FeatureRecipe, rows: SourceRows, wanted: SourceSpec, progress: Progress = no_progress
+) -> ProjectedRows:
+    """Rows of a source by a fitted recipe, and which of them cannot be read.
+
+    Args:
+        recipe: of the pool.
+        rows: of the source.
+        wanted: the user's own encoder, and the cache of embeddings.
+        progress: given the share done.
+    """
+    embedders = user_embedders(wanted, recipe_modalities(recipe))
     if recipe.kind == "image" and rows.pictures is not None:
-        return recipe.apply(rows.pictures)
+        return recipe.apply(rows.pictures, progress, embedders)
     folder = rows.pictures.folder / "table" if rows.pictures else Path()
-    return recipe.apply(_rows(recipe, folder, rows.table))
+    return recipe.apply(_rows(recipe, folder, rows.table), progress, embedders)
 
 
 def _check_source(recipe: FeatureRecipe, wanted: SourceSpec, *, folder: bool) -> None:
@@ -453,37 +540,156 @@ def _media(source: Path, table: Table, place: int) -> ImageFiles:
 
 
 # ---------------------------------------------------------------- numbers
-def _ingested(rows: SourceRows, wanted: SourceSpec, progress: StageProgress) -> IngestedRows:
+def _ingested(
+    rows: SourceRows,
+    wanted: SourceSpec,
+    progress: StageProgress,
+    first: FirstRows | None = None,
+) -> IngestedRows:
     """Rows with the features of a recipe that is fitted to them."""
+    choices, whole = _choices(rows, wanted), None
+    of_table = None if wanted.features else _table_features(rows)  # of all rows: it takes no time
+    sample = first and first.places(len(rows.ids), _embedded(choices))
+    if sample is not None and of_table is not None and wanted.cache is not None:
+        whole, rows = rows, rows.part(sample.tolist())
+        of_table = replace(of_table, X=of_table.X[sample] if len(of_table.X) else of_table.X)
+    report = _rated(progress, len(rows.ids), MADE)
+    report(0.0)
+    if of_table is None:
+        made = _own_features(rows, wanted)
+    else:
+        made = _features(rows, choices, of_table, (EmbeddingCache(wanted.cache), report))
+    progress("preparing rows", MADE)
+    notes = (*rows.notes, *made.notes, *left_out_notes(made.failures))
+    if made.failures:
+        rows, made = _sound(rows, made)
+    columns = _columns(rows, made, wanted)
+    progress("looking for copies", MADE)
+    copies = source_copies(rows, made.recipe, made.X) if wanted.copies else None
+    if copies is not None:
+        copies = copies.agreeing(rows.labels)
+        notes = (*notes, *copies.notes)
+    return IngestedRows(rows, made.X, made.recipe, columns, notes, made.failures, whole, copies)
+
+
+def source_copies(rows: SourceRows, recipe: FeatureRecipe, X: Matrix) -> CopyGroups | None:
+    """The rows of a source that say the same; None where they have neither texts nor pictures.
+
+    Args:
+        rows: of the source.
+        recipe: how they become numbers: all that it learns from must be the same.
+        X: these numbers, which count where they are the user's own.
+    """
+    table, texts, pictures = rows.table, rows.roles.texts, rows.pictures
+    if not texts and pictures is None:
+        return None
+    encoders = {one.name: one for part in (recipe, *recipe.parts) for one in part.encoders}
+    learnt = [name for name, encoder in encoders.items() if encoder.features]
+    cells: list[Cells] = [table.columns[table.names.index(name)] for name in learnt]
+    if recipe.kind == "own":
+        cells.append([line.tobytes() for line in X])
+    return find_copies(
+        PoolContents(
+            len(rows.ids),
+            _joined(table, texts) if texts else (),
+            pictures.folder if pictures else Path(),
+            pictures.names if pictures else (),
+            cells,
+        )
+    )
+
+
+def _rated(progress: StageProgress, rows: int, whole: float) -> Progress:
+    """Progress of features as part of the whole, with the rows that are done in a second."""
+    begun = time.monotonic()
 
     def report(share: float) -> None:
-        progress("making features", READ + share * (MADE - READ))
+        """Tell the stage, how fast it goes, and how far it is."""
+        rate = share * rows / max(time.monotonic() - begun, 1e-3)
+        words = f", {rate:,.0f} rows a second" if share else ""
+        progress(f"making features{words}", READ + share * (whole - READ))
 
-    report(0.0)
-    made = _features(rows, wanted, report)
-    progress("preparing rows", MADE)
-    columns = _columns(rows, made, wanted)
-    return IngestedRows(rows, made.X, made.recipe, columns, (*rows.notes, *made.notes))
+    return report
+
+
+def _sound(rows: SourceRows, made: FeatureMatrix) -> tuple[SourceRows, FeatureMatrix]:
+    """Rows without those that cannot be read."""
+    kept = [place for place in range(len(rows.ids)) if place not in made.failures]
+    if len(kept) < LEAST_ROWS:
+        raise ValueError(next(iter(made.failures.values())))
+    return rows.part(kept), replace(made, X=made.X[kept])
+
+
+def left_out_notes(failures: Mapping[int, str]) -> tuple[str, ...]:
+    """The notes on rows that cannot be read: the first ones, and how many there are."""
+    if not failures:
+        return ()
+    more = len(failures) - SHOWN_FAILURES
+    said = tuple(f"a row was left out: {one}" for one in [*failures.values()][:SHOWN_FAILURES])
+    return (*said, f"{more} more rows were left out for the like.") if more > 0 else said
+
+
+def _choices(rows: SourceRows, wanted: SourceSpec) -> dict[Modality, EmbedderChoice]:
+    """The embedder of each modality that rows have."""
+    modalities = [Modality.IMAGE] * (rows.pictures is not None)
+    modalities += [Modality.TEXT] * bool(rows.roles.texts)
+    check_comparisons(wanted, modalities)
+    if wanted.features is not None:
+        _check_not_used(wanted)
+        return {}
+    embedders, texts = user_embedders(wanted, modalities), _joined(rows.table, rows.roles.texts)
+    return {one: choose_embedder(one, wanted, embedders, texts) for one in modalities}
+
+
+def _embedded(choices: Mapping[Modality, EmbedderChoice]) -> list[Modality]:
+    """The modalities that a model embeds."""
+    return [modality for modality, one in choices.items() if one.embedder is not None]
+
+
+def _own_features(rows: SourceRows, wanted: SourceSpec) -> FeatureMatrix:
+    """The user's own numbers."""
+    path = cast("Path", wanted.features)
+    return features.given_features(path, len(rows.ids), as_they_are=bool(wanted.by))
 
 
 def _features(
-    rows: SourceRows, wanted: SourceSpec, report: Callable[[float], None]
+    rows: SourceRows,
+    choices: Mapping[Modality, EmbedderChoice],
+    of_table: FeatureMatrix,
+    work: tuple[EmbeddingCache, Progress],
 ) -> FeatureMatrix:
-    """The features of texts, pictures and other columns, a block for each."""
-    if wanted.features is not None:
-        _check_not_used(wanted)
-        return features.given_features(wanted.features, len(rows.ids))
-    table, roles, parts = rows.table, rows.roles, list[FeatureMatrix]()
+    """The features of texts and pictures beside those of other columns, a block for each."""
+    table, roles, parts, (cache, report) = rows.table, rows.roles, list[FeatureMatrix](), work
     if rows.pictures is not None:
         column = None if roles.image is None else table.names[roles.image]
-        parts.append(features.image_features(rows.pictures, column, report))
+        by = choices[Modality.IMAGE]
+        made = features.image_features(rows.pictures, column, report, by.embedder, cache)
+        parts.append(replace(made, notes=(by.note, *made.notes)))
     if roles.texts:
-        names = [table.names[place] for place in roles.texts]
-        parts.append(features.text_features(_joined(table, roles.texts), names, report))
-    made = _table_features(rows)
+        parts.append(_text_features(rows, choices[Modality.TEXT], work))
     if not parts:
-        features.check_helpful(made)
-    return features.mixed_features([*parts, made])
+        features.check_helpful(of_table)
+    mixed = features.mixed_features([*parts, of_table])
+    return replace(mixed, notes=(*mixed.notes, *_not_kept(cache)))
+
+
+def _text_features(
+    rows: SourceRows, by: EmbedderChoice, work: tuple[EmbeddingCache, Progress]
+) -> FeatureMatrix:
+    """The features of texts, by their words where an encoder cannot tell any two apart."""
+    texts, (cache, report) = _joined(rows.table, rows.roles.texts), work
+    names = [rows.table.names[place] for place in rows.roles.texts]
+    made = features.text_features(texts, names, report, by.embedder, cache)
+    if made.recipe.features:
+        return replace(made, notes=(by.note, *made.notes))
+    made = features.text_features(texts, names, report)
+    return replace(made, notes=(SAME_MEANING, *made.notes))
+
+
+def _not_kept(cache: EmbeddingCache) -> tuple[str, ...]:
+    """The note on embeddings that could not be kept."""
+    trouble = cache.trouble
+    return (f"embeddings could not be kept for the next time ({trouble}).",) if trouble else ()
 
 
 def _table_features(rows: SourceRows) -> FeatureMatrix:

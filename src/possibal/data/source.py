@@ -29,6 +29,11 @@ class SourceSpec:
         kinds: what a column is, where that is not to be inferred: by its name, a value of
             :class:`~possibal.data.schema.ColumnKind`.
         no_ids: columns that are known not to name the rows, whatever they look like.
+        by: what rows are compared by, values of :class:`~possibal.data.comparison.Comparison`; if
+            left out, what a model makes of them, where one is installed. Commas as in text.
+        encoder: a model of the user's own: see :func:`possibal.embedding.embedders.chosen`.
+        cache: the file that keeps embeddings; none are kept if left out.
+        copies: whether rows that say the same are asked once and labelled together.
     """
 
     source: Path
@@ -43,10 +48,14 @@ class SourceSpec:
     leave_out: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict[str, str])
     no_ids: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    encoder: object = None
+    cache: Path | None = None
+    copies: bool = True
 
     def __post_init__(self) -> None:
         """Take a name for a list of one."""
-        for option in ("text", "use", "leave_out"):
+        for option in ("text", "use", "leave_out", "by"):
             given: str | tuple[str, ...] | None = getattr(self, option)
             listed = (given,) if isinstance(given, str) else tuple(given or ())
             object.__setattr__(self, option, listed)

@@ -70,6 +70,8 @@ class Dataset:
         source: where it comes from.
         block: rows that teach nothing about the others, so that no test should count them. Only
             the two blocks have any.
+        fitted_to: what makes the columns of all rows of a pool's rows, where they are texts or
+            pictures; if left out, X is standardised by the pool.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Dataset:
     features: tuple[str, ...]
     source: Citation
     block: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    fitted_to: Callable[[Rows], Matrix] | None = None
 
     def __post_init__(self) -> None:
         """Copy, so that nobody else can write."""

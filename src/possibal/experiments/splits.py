@@ -68,8 +68,8 @@ def split(experiment: Experiment, data: Dataset, run: int) -> Split:
     """The split of one run, the same for every strategy.
 
     Under the paper's protocol columns are scaled by the whole set and test rows are any rows. Held
-    out, columns are scaled by the pool, and test rows are drawn from the others: all of them where
-    there are fewer than Table 3 has. A pool that lacks a label is drawn again.
+    out, columns are scaled by the pool or fitted to it, and test rows are drawn from the others:
+    all of them where there are fewer than Table 3 has. A pool that lacks a label is drawn again.
 
     Paper: App. E.2, Algorithm 1, lines 2 to 4 and 13.
     """
@@ -79,7 +79,8 @@ def split(experiment: Experiment, data: Dataset, run: int) -> Split:
     start = [rng.choice(pool[data.y[pool] == label]) for label in np.unique(data.y)]  # line 3
     testable = _testable(experiment, data, pool)
     test = random_stream(seed, run, "test").permutation(testable)[: sizes.test]  # line 13
-    X = scaled(data.X, data.X[pool] if experiment.protocol == HELD_OUT else data.X)
+    known = pool if experiment.protocol == HELD_OUT else np.arange(len(data.y))
+    X = scaled(data.X, data.X[known]) if data.fitted_to is None else data.fitted_to(known)
     return Split(X, pool, np.array(start, dtype=np.intp), np.sort(test))
 
 

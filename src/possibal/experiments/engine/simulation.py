@@ -20,7 +20,7 @@ import numpy as np
 from possibal.acquisition.registry import STRATEGIES, pick, random
 from possibal.acquisition.scoring import Score, is_local
 from possibal.acquisition.strategy import Strategy, View
-from possibal.arrays import Matrix, Places, Vector
+from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.errors import StrategyError
 from possibal.experiments.datasets import Codes, Dataset
@@ -181,7 +181,7 @@ def _accuracy(task: SimulationTask, names: Names, fit: RunFit) -> Vector:
 
 def _choices(task: SimulationTask, names: Names, fit: RunFit) -> Places:
     """The place among the rows left that each run asks about; the lowest of several."""
-    mean, variance = fit.moments()
+    mean, variance = _moments(task, names, fit)
     places = np.empty(len(names), dtype=np.intp)
     strategies = np.array([strategy for strategy, _ in names])
     for name in dict.fromkeys(strategies.tolist()):
@@ -204,6 +204,15 @@ def _choices(task: SimulationTask, names: Names, fit: RunFit) -> Places:
             else:
                 places[s] = _asked(_view(task, names[s][1], fit, s), strategy, name)
     return places
+
+
+def _moments(task: SimulationTask, names: Names, fit: RunFit) -> tuple[Array, Array]:
+    """Latent means and variances of the rows left, (R, H, P, m); zeros where nobody reads them."""
+    asking = [task.strategies[name] for name, _ in names]
+    if any(_is_ours(one) or isinstance(one, DrawnScore) for one in asking):
+        return fit.moments()
+    nothing = np.zeros((len(names), 1, 1, fit.runs.left.shape[1]))
+    return nothing, nothing
 
 
 def _is_ours(strategy: Strategy) -> TypeGuard[Score]:
