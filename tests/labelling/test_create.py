@@ -4,9 +4,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from possibal.data.copies import CopyGroups
 from possibal.data.features import ImageFiles
 from possibal.data.ingest import IngestedRows, SourceSpec, ingest_file
-from possibal.labelling.create import FILE, Options, create_campaign, feature_recipe, imported_event
+from possibal.labelling.create import (
+    FILE,
+    Options,
+    copy_groups,
+    create_campaign,
+    feature_recipe,
+    imported_event,
+    shared_events,
+)
 from possibal.labelling.storage.journal import Event, Kind, replay
 from possibal.labelling.storage.store import Item, Store
 
@@ -136,3 +145,66 @@ def test_an_option_that_is_no_whole_number_is_refused(name):
     for value in (1.5, "1"):
         with pytest.raises(TypeError, match=f"^{name} must be a whole number; got"):
             Options(**{name: value})
+
+
+# ---------------------------------------------------------------- copies
+MESSAGES = (
+    "id,text,label\n"
+    "a,Pay 5 euros now,\nb,see you at noon,ham\nc,pay 7 EUROS now,spam\nd,what a lovely day,\n"
+    "e,SEE YOU at noon,\nf,What a lovely day,\ng,one more word,x\nh,One more word,y\n"
+)
+
+
+def test_copies_are_kept_and_share_the_labels_of_the_file(tmp_path):
+    intake = table(tmp_path, MESSAGES, by=("words",))
+    with create_campaign(str(tmp_path / "a.db"), intake, Options()) as store:
+        assert copy_groups(store).leaders.tolist() == [0, 1, 0, 3, 1, 3, 6, 7]
+        state, setup = replay(store.events()), store.setup()
+        assert feature_recipe(store).kind == "text"
+    assert state.labels == {0: "spam", 1: "ham", 2: "spam", 4: "ham", 6: "x", 7: "y"}
+    (given,) = state.verdict(0).opinions.values()
+    assert (given.who, given.kind, given.detail) == (FILE, Kind.IMPORT, {"copy": "2"})
+    assert setup.notes[-2:] == (
+        "3 rows say the same as another (case and digits aside) and are labelled with it.",
+        "2 rows say the same as one another and have different labels: they stay apart.",
+    )
+
+
+def test_check_rows_are_drawn_from_the_rows_that_are_asked(tmp_path):
+    intake = table(tmp_path, MESSAGES, by=("words",))
+    with pytest.raises(ValueError, match="check must be at most 2, half of the rows that are"):
+        create_campaign(str(tmp_path / "a.db"), intake, Options(check=3))
+    for seed in range(5):
+        options = Options(seed=seed, check=2)
+        with create_campaign(str(tmp_path / f"{seed}.db"), intake, options) as store:
+            check = store.array("check").tolist()
+        assert len(check) == 2
+        assert not set(check) & {2, 4, 5}
+
+
+def test_where_copies_are_apart_nothing_is_kept_of_them(tmp_path):
+    intake = table(tmp_path, MESSAGES, by=("words",), copies=False)
+    with create_campaign(str(tmp_path / "a.db"), intake, Options()) as store:
+        assert "copies" not in store.array_names()
+        assert copy_groups(store).copies == frozenset()
+        assert replay(store.events()).labels.keys() == {1, 2, 6, 7}
+    with create_campaign(str(tmp_path / "b.db"), table(tmp_path), Options()) as store:
+        assert "copies" not in store.array_names()
+
+
+def test_what_was_said_of_a_row_is_shared_in_the_names_of_those_who_said_it():
+    said = [
+        Event("1", Kind.LABEL, "ann", 1, 0, "x"),
+        Event("2", Kind.BAD, "bob", 2, 0),
+        Event("3", Kind.SETTLE, "cy", 3, 0, "y"),
+        Event("4", Kind.SKIP, "dee", 4, 0),
+    ]
+    groups, items = CopyGroups(np.array([0, 0])), [Item(0, "a"), Item(1, "b")]
+    shared = shared_events(replay(said), groups, items, ())
+    assert [(e.kind, e.who, e.made, e.row, e.label) for e in shared] == [
+        (Kind.IMPORT, "ann", 1, 1, "x"),
+        (Kind.BAD, "bob", 2, 1, None),
+        (Kind.SETTLE, "cy", 3, 1, "y"),
+    ]
+    state = replay([*said, *shared])
+    assert shared_events(state, groups, items, ()) == []

@@ -12,11 +12,20 @@ from possibal.labelling.explanation import (
     NearestLabel,
     QuestionSource,
     action,
+    certainty,
     sentence,
 )
 from possibal.labelling.storage.journal import Event, Kind
 
 ALONE = "Nothing like it has been labelled yet."
+
+
+@pytest.mark.parametrize(
+    ("necessity", "words"),
+    [(1.0, "sure"), (0.9, "sure"), (0.89, "not sure"), (0.2, "not sure"), (0.19, "a guess")],
+)
+def test_certainty_is_said_in_words(necessity, words):
+    assert certainty(necessity) == words
 
 
 def test_a_check_row_says_nothing_of_what_the_model_thinks():
@@ -148,6 +157,11 @@ def test_the_page_is_told_plain_words():
         (Event("k", Kind.SETTLE, "ann", 1, 0, "{dog}"), "{dog}"),
         (Event("k", Kind.SKIP, "ann", 1, 0), "skipped for now"),
         (Event("k", Kind.BAD, "ann", 1, 0), "row dropped"),
+        (Event("k", Kind.BAD, "ann", 1, 0, detail={"rows": "[1]"}), "row dropped, and 1 other row"),
+        (
+            Event("k", Kind.LABEL, "ann", 1, 0, "a", detail={"rows": "[1, 2]"}),
+            "a, and 2 other rows",
+        ),
         (added("{a}", "ann"), "class “{a}” added"),
         (renamed("a", "b", "ann"), "class “a” renamed to “b”"),
         (merged("a", "b", "ann"), "class “a” merged with “b”"),

@@ -37,6 +37,7 @@ FRAME = pd.DataFrame(
     }
 )
 ROLES = SourceSpec(Path(), label="label", id="nr")
+WANTED = SourceSpec(Path())
 
 
 def silent(_words, _share):
@@ -59,13 +60,13 @@ def rows(store, frame):
 def grown(store, frame):
     """What changed, now taken in."""
     found = rows(store, frame)
-    changes = compare(store, found)
-    grow(store, found, changes)
+    changes = compare(store, found, WANTED)
+    grow(store, found, changes, WANTED)
     return changes
 
 
 def test_the_same_rows_are_no_changes(store):
-    changes = compare(store, rows(store, FRAME[:10]))
+    changes = compare(store, rows(store, FRAME[:10]), WANTED)
     assert changes == PoolChanges(changed={})
     assert changes.summary == "Rows since last time: the same."
 
@@ -85,7 +86,7 @@ def test_new_rows_join_at_the_end_with_their_labels(store):
     new = store.array("X")
     np.testing.assert_array_equal(new[:10], pool.X)
     np.testing.assert_allclose(new[10, 0], pool.X[2, 0])  # the same size
-    assert compare(store, rows(store, FRAME)) == PoolChanges(changed={})
+    assert compare(store, rows(store, FRAME), WANTED) == PoolChanges(changed={})
 
 
 def test_labels_of_new_rows_come_along(store):
@@ -104,10 +105,10 @@ def test_changed_rows_are_told_with_the_first_cell_and_read_anew(store):
 
 
 def test_of_many_changes_the_first_are_told(store):
-    changes = compare(store, rows(store, FRAME[:10].assign(size=7.0)))
+    changes = compare(store, rows(store, FRAME[:10].assign(size=7.0)), WANTED)
     assert changes.sentences[-1] == "5 more changed."
     assert changes.summary == "Rows since last time: 10 changed."
-    gone = compare(store, rows(store, FRAME[:2])).sentences
+    gone = compare(store, rows(store, FRAME[:2]), WANTED).sentences
     assert gone[0] == "row 42 is missing."
     assert gone[-1] == "3 more are missing."
 
@@ -143,7 +144,7 @@ def test_rows_without_labels_that_are_gone_are_put_aside(store):
 )
 def test_a_pool_of_other_rows_is_refused(store, frame, got):
     with pytest.raises(ValueError, match=f"^pool must be the one .*; got {got} in 'pool'"):
-        compare(store, rows(store, frame))
+        compare(store, rows(store, frame), WANTED)
 
 
 def test_a_campaign_whose_places_counted_from_one_keeps_its_names(tmp_path):
@@ -166,32 +167,89 @@ def test_numbers_of_the_users_own_cannot_grow(tmp_path):
         with pytest.raises(
             ValueError, match=r"its numbers are your own; got 'Rows since .* 2 new'"
         ):
-            grow(store, found, compare(store, found))
+            grow(store, found, compare(store, found, spec), spec)
         assert store.setup().rows == 10
 
 
-def test_pictures_join_and_changed_ones_are_found(tmp_path):
-    folder = tmp_path / "photos"
-    folder.mkdir()
-    rng = np.random.default_rng(0)
+RNG = np.random.default_rng(0)
 
-    def picture(name):
-        points = rng.integers(0, 256, (12, 12, 3), dtype=np.uint8)
+
+def photos(folder, *names):
+    """New pictures in a folder."""
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        points = RNG.integers(0, 256, (12, 12, 3), dtype=np.uint8)
         Image.fromarray(points).save(folder / name)
+    return folder
 
-    for name in ("a.png", "b.png", "c.png"):
-        picture(name)
-    spec = SourceSpec(folder)
+
+@pytest.mark.parametrize("by", ["objects", "colours"])
+def test_pictures_join_and_changed_ones_are_found(tmp_path, by):
+    folder = photos(tmp_path / "photos", "a.png", "b.png", "c.png")
+    spec = SourceSpec(folder, by=by)
     with create_campaign(str(tmp_path / "a.db"), ingest_file(spec, silent), Options()) as store:
-        for name in ("b.png", "d.png"):
-            picture(name)
+        photos(folder, "b.png", "d.png")
         found = read_file_rows(pool_spec(store.setup(), spec), silent)
-        changes = compare(store, found)
+        changes = compare(store, found, spec)
         assert changes.new == (3,)
         assert changes.sentences == ("row b.png changed, its picture.",)
-        grow(store, found, changes)
+        grow(store, found, changes, spec)
         assert [item.media for item in store.items().values()][-1] == "d.png"
-        assert compare(store, found) == PoolChanges(changed={})
+        assert compare(store, found, spec) == PoolChanges(changed={})
+
+
+def test_a_broken_picture_does_not_join_and_is_said(tmp_path):
+    folder = photos(tmp_path / "photos", "a.png", "b.png", "c.png")
+    spec = SourceSpec(folder)
+    with create_campaign(str(tmp_path / "a.db"), ingest_file(spec, silent), Options()) as store:
+        photos(folder, "e.png")
+        (folder / "d.png").write_bytes(b"no picture")
+        found = read_file_rows(pool_spec(store.setup(), spec), silent)
+        (said,) = grow(store, found, compare(store, found, spec), spec)
+        assert said.startswith("a row was left out: image must be a picture that can be read; got")
+        assert [item.id for item in store.items().values()][3:] == ["e.png"]
+        assert len(store.array("X")) == store.setup().rows == 4
+        assert grow(store, found, compare(store, found, spec), spec) == (said,)  # still broken
+        assert store.setup().rows == 4
+
+
+def test_a_picture_of_the_campaign_that_broke_is_refused_by_name(tmp_path):
+    folder = photos(tmp_path / "photos", "a.png", "b.png", "c.png")
+    spec = SourceSpec(folder)
+    with create_campaign(str(tmp_path / "a.db"), ingest_file(spec, silent), Options()) as store:
+        (folder / "b.png").write_bytes(b"no picture")
+        found = read_file_rows(pool_spec(store.setup(), spec), silent)
+        with pytest.raises(ValueError, match=r"^image must be a picture .*; got 'b.png' \(it is"):
+            compare(store, found, spec)
+
+
+def test_a_picture_embedded_on_another_machine_is_the_same_picture(tmp_path):
+    folder, calls = photos(tmp_path / "photos", "a.png", "b.png", "c.png"), []
+
+    def pixels(pictures):
+        """Points, of which the last digits are others every time."""
+        calls.append(len(pictures))
+        points = [np.asarray(one.resize((6, 6)), dtype=float).ravel() for one in pictures]
+        return np.array(points) * (1 + 1e-5 * len(calls) * np.sin(np.arange(108)))
+
+    spec = SourceSpec(folder, encoder=pixels)
+    with create_campaign(str(tmp_path / "a.db"), ingest_file(spec, silent), Options()) as store:
+        found = read_file_rows(pool_spec(store.setup(), spec), silent)
+        assert compare(store, found, spec) == PoolChanges(changed={})
+        photos(folder, "b.png")
+        assert compare(store, found, spec).changed == {1: 1}
+
+
+def test_new_texts_join_by_what_the_texts_of_the_start_mean(tmp_path):
+    texts = ["the soup was far too salty", "a quiet room and a soft bed", "cold soup again today"]
+    frame = pd.DataFrame({"nr": range(1, 5), "text": [*texts, "we slept well in the soft bed"]})
+    spec = SourceSpec(Path(), id="nr", text="text", cache=tmp_path / "a.possibal.embeddings")
+    with create_campaign(str(tmp_path / "a.db"), ingest_frame(frame[:3], spec), Options()) as store:
+        found = read_frame_rows(frame, pool_spec(store.setup(), spec))
+        assert grow(store, found, compare(store, found, spec), spec) == ()
+        X = store.array("X")
+        assert np.linalg.norm(X[3] - X[1]) < np.linalg.norm(X[3] - X[0])
+        assert store.setup().recipe["embedder"]["name"].startswith("universal-sentence-encoder")
 
 
 def test_how_a_source_is_read_is_what_the_campaign_began_with():
@@ -200,6 +258,9 @@ def test_how_a_source_is_read_is_what_the_campaign_began_with():
     spec = pool_spec(setup, SourceSpec(Path("f.csv"), label="z", encoding="cp1252"))
     assert (spec.label, spec.id, spec.text, spec.image) == ("a", "b", ("c", "d"), "e")
     assert (spec.source, spec.encoding) == (Path("f.csv"), "cp1252")
+    wanted = SourceSpec(Path("f.csv"), encoder=len, cache=Path("c"))
+    assert pool_spec(setup, wanted).encoder is len
+    assert pool_spec(setup, wanted).cache == Path("c")
 
 
 def test_the_source_of_the_version_before_is_read_as_it_was_then():
@@ -226,7 +287,7 @@ def test_a_column_that_named_no_row_names_none_when_there_are_enough_rows(tmp_pa
         frame.to_csv(path, index=False)
         found = read_file_rows(pool_spec(store.setup(), wanted), silent)
         assert found.ids == tuple(range(24))
-        assert compare(store, found).summary == "Rows since last time: 6 new."
+        assert compare(store, found, wanted).summary == "Rows since last time: 6 new."
 
 
 def test_an_event_that_a_row_is_gone_undoes():
@@ -244,7 +305,7 @@ def test_other_labels_in_the_source_are_told_and_not_taken(store):
     assert changes.labels_not_taken.startswith("2 rows have another label in the source than in")
     assert replay(store.events()).labels[0] == "small"
     assert 2 not in replay(store.events()).labels
-    assert compare(store, rows(store, FRAME[:10])).labels_not_taken == ""
+    assert compare(store, rows(store, FRAME[:10]), WANTED).labels_not_taken == ""
 
 
 def test_a_grown_campaign_is_still_told_from_others_by_its_first_content(store):

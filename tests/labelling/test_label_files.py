@@ -14,7 +14,7 @@ from possibal.data.ingest import SourceSpec, ingest_frame
 from possibal.labelling import label_files
 from possibal.labelling.create import FILE, Options, create_campaign
 from possibal.labelling.label_files import HEADS
-from possibal.labelling.storage.journal import Event, Kind, replay
+from possibal.labelling.storage.journal import Event, Kind, places_detail, replay
 from possibal.labelling.storage.store import Contents, Item, Setup, Store, clock
 
 ENDINGS = list(writers.WRITERS)
@@ -393,3 +393,41 @@ def test_labels_that_differ_by_case_and_blanks_alone_are_refused(db, tmp_path, l
     ):
         label_files.read_labels(path, store)
     assert f"got {got}" in str(error.value)
+
+
+def test_what_was_said_of_several_rows_has_a_line_for_each_and_comes_back(path, tmp_path):
+    db = campaign(path, tmp_path / "a.db")
+    word = said(5, "small", made=AT, necessity=0.5, predicted_label="large")
+    told(db, replace(word, detail=places_detail([7, 6])))
+    lines = out(db).decode().splitlines()
+    assert [line for line in lines if ",ann," in line] == [
+        f"r5,small,label,ann,{MOMENT},0.5,large,small",
+        f"r6,small,label,ann,{MOMENT},,,small",
+        f"r7,small,label,ann,{MOMENT},,,small",
+    ]
+    file = tmp_path / "out.csv"
+    file.write_bytes(out(db))
+    assert brought(db, file) == []
+    other = campaign(path, tmp_path / "b.db")
+    brought(other, file)
+    assert out(other) == out(db)
+    assert state(other).labels == state(db).labels
+
+
+def test_labels_from_a_file_are_those_of_copies_too_unless_it_says_otherwise(tmp_path):
+    names = [f"{n} words of a text" for n in range(3)]
+    frame = pl.DataFrame({"id": list("abcdef"), "text": [*"uvw", *names]})
+    wanted = SourceSpec(Path(), id="id", text=("text",), by=("words",), classes=("x", "y"))
+    with create_campaign(str(tmp_path / "a.db"), ingest_frame(frame, wanted), Options()):
+        pass
+    brought(str(tmp_path / "a.db"), text(tmp_path, "id,label,who", "d,x,ann", "f,y,ann", "d,y,bob"))
+    found = state(str(tmp_path / "a.db"))
+    said = {row: {w: e.label for w, e in found.verdict(row).naming.items()} for row in (3, 4, 5)}
+    assert said == {
+        3: {"ann": "x", "bob": "y"},
+        4: {"ann": "x", "bob": "y"},
+        5: {"ann": "y", "bob": "y"},
+    }
+    file = tmp_path / "out.csv"
+    file.write_bytes(out(str(tmp_path / "a.db")))
+    assert brought(str(tmp_path / "a.db"), file) == []

@@ -25,7 +25,7 @@ from possibal.labelling.overview import (
     RowSearch,
     preview,
 )
-from possibal.labelling.storage.journal import Kind
+from possibal.labelling.storage.journal import Kind, places_detail
 from possibal.labelling.storage.store import Item, Store
 
 
@@ -421,3 +421,41 @@ def test_a_row_whose_folder_is_hidden_is_found_by_either_name(tmp_path):
         assert [preview(entry.item) for entry in entries] == ["bees/2.jpg", "1.jpg"]
         at.answer(event("bob", 1, "yes"))
         assert [one.item.id for one in view.conflicts()] == ["2.jpg"]
+
+
+def test_an_answer_about_several_rows_is_one_entry_found_by_any_of_them(at):
+    done = at.answer(event("ann", 3, "no", detail=places_detail([12, 7]))).event
+    view = Overview(at.read_model, at.scheduler)
+    for text in (None, "id-3", "ID-7", "words of 12"):
+        ((entry,), _) = view.history(HistoryFilter(text=text))
+        assert (entry.event, entry.item.row, entry.others) == (done, 3, 2)
+    now = view.progress()
+    assert (now.answered, now.people, now.balance) == (3, {"ann": 3}, {"no": 3, "yes": 0})
+
+
+def test_progress_tells_copies_and_asks_about_none(tmp_path):
+    with new_service(tmp_path, rows(6), copies=[0, 0, 2, 3, 0, 3]) as at:
+        view = Overview(at.read_model, at.scheduler)
+        at.answer(event("ann", 0, "yes"))
+        found = view.progress()
+        assert (found.rows, found.answered, found.copies, found.left) == (6, 3, 2, 2)
+        ((entry,), _) = view.history(HistoryFilter())
+        assert (entry.others, entry.copies) == (2, 2)
+        at.answer(event("ann", 2, "no", detail=places_detail([3])))
+        ((entry, _), _) = view.history(HistoryFilter())
+        assert (entry.others, entry.copies) == (2, 1)
+
+
+def test_copies_make_no_conflicts_and_no_agreement_of_their_own(tmp_path):
+    with new_service(tmp_path, rows(6), people=2, copies=[0, 0, 2, 3, 0, 3]) as at:
+        view = Overview(at.read_model, at.scheduler)
+        for who, label in (("ann", "yes"), ("bob", "no")):
+            at.answer(event(who, 0, label))
+            at.answer(event(who, 2, label))
+        assert [one.item.row for one in view.conflicts()] == [0, 2]
+        assert (view.agreement().rows, view.progress().people) == (2, {"ann": 2, "bob": 2})
+        at.answer(event("ann", 4, "no", Kind.EDIT))
+        assert [one.item.row for one in view.conflicts()] == [0, 2]
+        assert view.agreement().rows == 3
+        at.answer(event("cy", 0, "yes", Kind.SETTLE))
+        assert at.read_model.state.labels == {0: "yes", 1: "yes", 4: "yes"}

@@ -333,3 +333,56 @@ def test_a_model_of_before_has_labels_of_text(kept, tmp_path):
     del document["label_type"]
     (tmp_path / "model" / models.DOCUMENT).write_text(json.dumps(document))
     assert set(possibal.load_model(tmp_path / "model").classes_) == {"small", "large"}
+
+
+# ---------------------------------------------------------------- texts by a model
+NOTES = pl.DataFrame(
+    {
+        "note": ["the soup was cold", "our dinner was salty", "a tiny room", "the bed was hard"]
+        * 3,
+        "label": ["food", "food", "room", "room"] * 3,
+    }
+)
+
+
+def letters(texts):
+    """Texts by the letters that they have."""
+    return np.array([[1.0, *(text.count(a) for a in "abdelmnorst")] for text in texts])
+
+
+def lengths(texts):
+    """Texts by their lengths."""
+    return np.array([[1.0, len(text)] for text in texts])
+
+
+def of_notes(folder, **options):
+    """The folder of the model of a campaign of texts."""
+    frame = NOTES.with_columns(nr=pl.arange(len(NOTES)), note=pl.col("note") + " again")
+    db = str(folder / "a.db")
+    possibal.open_campaign(db, frame, id="nr", text="note", **options).close()
+    with Store.open(db, writes=False) as store:
+        SavedModel.of(store).save(folder / "model")
+    return folder / "model"
+
+
+def test_a_model_names_the_encoder_its_version_and_its_hash(tmp_path):
+    path = of_notes(tmp_path)
+    (document,) = [json.loads(one.read_text()) for one in path.glob("*.json")]
+    embedder = document["recipe"]["embedder"]
+    assert embedder["name"] == "universal-sentence-encoder-multilingual"
+    assert embedder["version"]
+    assert len(embedder["digest"]) == 64
+    found = possibal.load_model(path).predict(pl.DataFrame({"note": ["a bowl of soup", "a hotel"]}))
+    assert found.tolist() == ["food", "room"]
+
+
+def test_a_model_of_ones_own_encoder_wants_it_again(tmp_path):
+    path = of_notes(tmp_path, encoder=letters)
+    assert possibal.load_model(path, encoder=letters).predict(NOTES).tolist() == list(
+        NOTES["label"]
+    )
+    for encoder in (None, lengths):
+        with pytest.raises(
+            ValueError, match=r"^encoder must be the one .* with, letters \(.*; got"
+        ):
+            possibal.load_model(path, encoder=encoder).predict(NOTES)

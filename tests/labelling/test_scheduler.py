@@ -214,6 +214,20 @@ def test_the_curve_is_the_same_after_a_restart(tmp_path, monkeypatch):
     assert len(again) > 5
 
 
+def test_the_curve_forgets_answers_that_are_undone(tmp_path):
+    X = rows(50)
+    with created(tmp_path, X, check=5) as store, serving(store) as at:
+        free = [row for row in range(50) if row not in at.read_model.check_rows]
+        said = [event("ann", row, truth(X)[row]) for row in free[:8]]
+        for part in (said[:4], said[4:]):
+            at.read_model.apply(store.append(part))
+            at.scheduler.rank()
+        assert list(at.scheduler.check_predictions) == [4, 8]
+        at.read_model.apply(store.append([undo("ann", said[-1].key)]))
+        at.scheduler.rank()
+        assert list(at.scheduler.check_predictions) == [4, 7]
+
+
 def test_what_was_saved_is_measured_once_enough_check_rows_are_answered(tmp_path, monkeypatch):
     monkeypatch.setattr(evaluation, "DRAWS", 2)
     X = rows(60)

@@ -22,6 +22,7 @@ from support.services import (
 )
 
 from possibal.campaign.snapshot import Snapshot
+from possibal.data.copies import CopyGroups
 from possibal.errors import RefusedError
 from possibal.labelling import class_changes, service
 from possibal.labelling.explanation import FAR, NEAR, QuestionSource
@@ -769,3 +770,225 @@ def test_check_rows_drawn_are_there_when_the_campaign_is_opened_again(tmp_path):
     with reopened(tmp_path) as at:
         assert at.read_model.check_rows == found
         assert len(found) == 10
+
+
+# ---------------------------------------------------------------- several rows at once
+def several(who, row, others, label="yes", **more):
+    """What somebody said of several rows just now."""
+    return event(who, row, label, detail=journal.places_detail(others), **more)
+
+
+def test_an_answer_about_several_rows_is_kept_for_each_and_undone_for_all(at):
+    walk(at, "ann", 3)
+    before = dict(at.read_model.state.labels)
+    free = [row for row in range(30) if row not in before]
+    stored = at.answer(several("ann", free[4], free[:4]))
+    assert at.read_model.state.labels == before | dict.fromkeys(free[:5], "yes")
+    assert not set(free[:5]) & set(at.scheduler.order)
+    assert not set(free[:5]) & set(at.rows("bob", 30))
+    assert at.answer(stored.event).repeated
+    undone = at.undo(undo("ann"))
+    assert (undone.key, at.read_model.state.labels) == (stored.event.key, before)
+    assert free[4] in at.rows("ann", 30)
+
+
+def test_an_answer_about_several_rows_ends_the_leases_of_all(at):
+    mine = at.rows("ann", 4)
+    theirs = row_of(at.ask("bob"))
+    at.answer(several("ann", mine[0], [mine[2], theirs]))
+    assert at.store.leases(service.clock()).keys() == {mine[1], mine[3], theirs}
+    assert at.rows("ann", 2) == [mine[1], mine[3]]
+
+
+@pytest.mark.parametrize(
+    ("others", "sentence"),
+    [
+        ([30], r"row must be from 0 to 29; got 30\."),
+        ([-1], r"row must be from 0 to 29; got -1\."),
+        ([2, 1], r"others must be other rows than 1, each once; got \[2, 1\]\."),
+        ([2, 2], r"others must be other rows than 1, each once; got \[2, 2\]\."),
+    ],
+)
+def test_others_that_are_no_other_rows_are_refused(at, others, sentence):
+    with pytest.raises(RefusedError, match=sentence):
+        at.answer(several("ann", 1, others))
+    assert at.read_model.state.labels == {}
+
+
+def test_check_rows_are_answered_by_themselves(tmp_path):
+    with new_service(tmp_path, rows(), check=3) as at:
+        check = at.read_model.check_rows
+        learnt = [row for row in range(30) if row not in check][:2]
+        at.answer(several("ann", check[0], check[1:]))
+        at.answer(several("ann", learnt[0], learnt[1:]))
+        for row, other in ((check[0], learnt[0]), (learnt[0], check[0])):
+            with pytest.raises(RefusedError, match="others must be check rows where row is one"):
+                at.answer(several("ann", row, [other]))
+
+
+def test_a_service_that_is_opened_later_knows_what_was_said_of_several_rows(tmp_path):
+    with new_service(tmp_path, rows()) as at:
+        at.answer(several("ann", 1, [2, 3]))
+        at.answer(event("ann", 2, "no", Kind.EDIT))
+    with reopened(tmp_path) as at:
+        assert at.read_model.state.labels == {1: "yes", 2: "no", 3: "yes"}
+
+
+# ---------------------------------------------------------------- copies
+PAIRS = [0, 1, 2, 0, 1, 5, 0, 7, 8, 9, 10, 11]
+"""The rows 3 and 6 are copies of 0, and 4 is one of 1."""
+
+
+@pytest.fixture(name="copied")
+def _copied(tmp_path):
+    """The service of a campaign of twelve rows, three of which are copies."""
+    with new_service(tmp_path, rows(12), copies=PAIRS) as made:
+        yield made
+
+
+def test_copies_are_not_asked_and_not_learnt_from(copied):
+    assert sorted(copied.rows("ann", 12)) == sorted(set(PAIRS))
+    assert set(copied.scheduler.order) == set(PAIRS)
+    copied.answer(event("ann", 0, "yes"))
+    task = copied.read_model.task()
+    assert [answer.row for answer in task.answers] == [0]
+    assert task.aside >= {3, 4, 6}
+
+
+@pytest.mark.parametrize("kind", [Kind.LABEL, Kind.EDIT, Kind.SKIP, Kind.UNSURE, Kind.BAD])
+def test_what_is_said_of_a_row_is_said_of_its_copies_and_undone_for_all(copied, kind):
+    assert copied.question(0, "ann").copies == 2
+    stored = copied.answer(event("ann", 0, "yes" if kind in journal.NAMING else None, kind))
+    assert stored.event.rows == (0, 3, 6)
+    said = {row: copied.read_model.state.verdict(row).opinions for row in (0, 3, 6)}
+    assert all(one == {"ann": stored.event} for one in said.values())
+    assert row_of(copied.choose("bob", 0)) == 0
+    copied.undo(undo("ann"))
+    assert not any(copied.read_model.state.verdict(row).opinions for row in (0, 3, 6))
+
+
+def test_a_copy_may_be_labelled_alone_by_hand_and_the_last_word_counts(copied):
+    copied.answer(event("ann", 0, "yes"))
+    assert copied.choose("ann", 3).copies == 0
+    copied.answer(event("ann", 3, "no", Kind.EDIT))
+    assert copied.read_model.state.labels == {0: "yes", 3: "no", 6: "yes"}
+    copied.answer(event("ann", 0, "no", Kind.EDIT))
+    assert set(copied.read_model.state.labels.values()) == {"no"}
+    copied.undo(undo("ann"))
+    assert copied.read_model.state.labels == {0: "yes", 3: "no", 6: "yes"}
+
+
+def test_others_bring_their_copies_with_them(copied):
+    stored = copied.answer(several("ann", 2, [1, 4, 0]))
+    assert stored.event.rows == (2, 1, 4, 0, 3, 6)
+    assert copied.answer(stored.event).repeated
+
+
+def test_a_row_chosen_that_is_a_copy_stays_that_of_whoever_chose_it(copied):
+    assert row_of(copied.choose("ann", 3)) == 3
+    assert row_of(copied.ask("ann")) == 3
+
+
+def test_copies_of_check_rows_are_neither_drawn_nor_learnt_from(tmp_path):
+    with new_service(tmp_path, rows(12), copies=PAIRS, check=4) as at:
+        model = at.read_model
+        assert not set(model.check_rows) & {3, 4, 6}
+        assert model.most_check_rows == 4
+        with pytest.raises(RefusedError, match="as at most 4 of 9 may be check rows"):
+            at.add_check_rows(1, "ann")
+        for row in sorted(set(PAIRS)):
+            answer(at, "ann", row)
+        task = model.task()
+        check, learnt = {a.row for a in task.check}, {a.row for a in task.answers}
+        assert check == set(model.check_rows)
+        assert not {PAIRS[row] for row in check} & {PAIRS[row] for row in learnt}
+        assert not model.is_check_due
+
+
+def test_drawn_check_rows_are_no_copies(copied):
+    assert not set(copied.add_check_rows(4, "ann")) & {3, 4, 6}
+
+
+def test_a_copy_of_a_check_row_is_answered_by_itself(tmp_path):
+    with new_service(tmp_path, rows(12), copies=PAIRS, check=4) as at:
+        check = next(row for row in at.read_model.check_rows)
+        leads = [row for row in set(PAIRS) if row not in at.read_model.check_rows]
+        with pytest.raises(RefusedError, match="others must be check rows where row is one"):
+            at.answer(several("ann", leads[0], [check]))
+
+
+def test_a_copy_that_joined_while_its_row_was_answered_gets_the_label_later(tmp_path):
+    with new_service(tmp_path, rows(12)) as at:
+        at.answer(event("ann", 0, "yes"))
+        at.answer(event("bob", 1, kind=Kind.SKIP))
+        at.read_model.copies = CopyGroups(np.array(PAIRS))
+        at.ask("ann")
+        assert at.read_model.state.labels == {0: "yes", 3: "yes", 6: "yes"}
+        (given,) = at.read_model.state.verdict(3).opinions.values()
+        assert (given.who, given.kind, given.detail) == ("ann", Kind.IMPORT, {"copy": "0"})
+        count = len(at.read_model.state.events)
+        at.ask("ann")
+        assert len(at.read_model.state.events) == count
+
+
+# ---------------------------------------------------------------- near copies
+SAYINGS = [
+    "please pay 5 euros by monday",
+    "Please pay 7 euros by Monday.",
+    "please pay 9 euros by monday",
+    "pay 5 euros by monday",
+    "the sun is shining over the hills",
+    "",
+]
+
+
+@contextmanager
+def of_texts(folder, texts, **chosen):
+    """A service of texts that lie on a line."""
+    setup, contents = campaign(
+        np.arange(float(len(texts)))[:, None], fields=("words",), text="words", **chosen
+    )
+    items = [replace(item, cells=(text,)) for item, text in zip(contents.items, texts, strict=True)]
+    contents = replace(contents, items=items)
+    with Store.create(str(folder / "a.db"), setup, contents) as store, serving(store) as at:
+        yield at
+
+
+def near(at, row, who="ann") -> list[int]:
+    """Places of the rows that are offered."""
+    return [item.row for item in at.near_copies(row, who)]
+
+
+def test_rows_that_are_nearly_the_same_are_offered_to_whom_they_may_be_asked(tmp_path):
+    with of_texts(tmp_path, SAYINGS, copies=[0, 1, 0, 3, 4, 5]) as at:
+        assert near(at, 0) == [1, 3]
+        assert near(at, 2) == [1, 3, 0]
+        assert near(at, 4) == near(at, 5) == []
+        answer(at, "ann", 1, "yes")
+        at.choose("bob", 3)
+        assert near(at, 0) == []
+        assert near(at, 0, "bob") == []
+        answer(at, "bob", 3, "no")
+        at.undo(undo("ann"))
+        assert near(at, 0, "cy") == []
+        assert near(at, 0, "bob") == []
+
+
+def test_check_rows_are_never_offered_and_nothing_is_offered_for_them(tmp_path):
+    with of_texts(tmp_path, SAYINGS, check=2, seed=2) as at:
+        check = at.read_model.check_rows
+        for row in range(len(SAYINGS)):
+            found = near(at, row)
+            assert not set(found) & set(check)
+            assert not (row in check and found)
+
+
+def test_in_a_large_pool_and_a_table_of_numbers_nothing_is_offered(tmp_path, monkeypatch, at):
+    assert near(at, 0) == []
+    (tmp_path / "b").mkdir()
+    with of_texts(tmp_path / "b", SAYINGS) as other:
+        assert near(other, 0) == [1, 2, 3]
+        monkeypatch.setattr(service, "MOST_COMPARED", 5)
+        assert near(other, 0) == []
+        with pytest.raises(RefusedError, match="row must be from 0 to 5"):
+            near(other, 6)

@@ -9,14 +9,16 @@ import polars as pl
 import pytest
 from PIL import Image
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from support.passengers import labelled, passengers
 
 import possibal
 from possibal import PossibilisticGPClassifier, PossibilisticPipeline
 from possibal.campaign.snapshot import Answer, Snapshot
+from possibal.embedding import sentence_encoder
 from possibal.errors import AlreadyAnsweredError, RefusedError
 from possibal.labelling.session import open_campaign
+from possibal.labelling.storage.store import Store
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 SIDE = {f"d{i}": "right" if x[0] > 0 else "left" for i, x in enumerate(X)}
@@ -383,3 +385,212 @@ def test_pictures_are_predicted_by_the_path_of_their_folder(tmp_path, db):
         for row in campaign.ask(4):
             campaign.tell(row, "dark" if int(str(row)[0]) % 2 else "light")
         assert campaign.predict(tmp_path).tolist() == ["light", "dark"] * 4
+
+
+# ---------------------------------------------------------------- texts by a model
+TEXTS = [
+    f"{start} {end}"
+    for start in ("the soup was", "our dinner was", "the room was", "my bed was")
+    for end in ("cold", "far too salty", "small and dark", "not clean at all")
+]
+NOTES = pd.DataFrame({"nr": range(100, 116), "note": TEXTS})
+
+
+def letters(texts):
+    """Texts by the letters that they have."""
+    return np.array([[1.0, *(text.count(a) for a in "abdelmnorst")] for text in texts])
+
+
+def endings(texts):
+    """Texts by their last letters."""
+    return np.array([[ord(text[-1]), ord(text[-2]), 50.0] for text in texts])
+
+
+class Model:
+    """A model as the common libraries have it."""
+
+    def encode(self, texts):
+        """Vectors of texts."""
+        return letters(texts)
+
+
+def labelled_notes(campaign, count=8):
+    """Answer truly: food or rooms."""
+    for _ in range(count):
+        (row,) = campaign.ask()
+        campaign.tell(row, "food" if (row - 100) < 8 else "room")
+
+
+def test_texts_are_embedded_and_their_vectors_kept_beside_the_answers(db):
+    with open_campaign(db, NOTES, id="nr", text="note") as campaign:
+        labelled_notes(campaign)
+        found = list(campaign.predict(pd.DataFrame({"note": ["a bowl of soup", "a bedroom"]})))
+    assert found == ["food", "room"]
+    assert Path(db).with_name("answers.possibal.embeddings").exists()
+    with closing(sqlite3.connect(db)) as database:
+        said = "".join(str(row) for row in database.iterdump())
+    assert "universal-sentence-encoder-multilingual" in said
+
+
+@pytest.mark.parametrize("encoder", [letters, Model(), {"text": letters}])
+def test_an_encoder_of_ones_own_is_kept_with_a_campaign(db, encoder):
+    with open_campaign(db, NOTES, id="nr", text="note", encoder=encoder) as campaign:
+        labelled_notes(campaign)
+        found = list(campaign.predict(NOTES))
+    more = pd.concat([NOTES, pd.DataFrame({"nr": [200], "note": ["the toast was cold"]})])
+    with open_campaign(db, more, id="nr", encoder=letters) as again:
+        assert len(again.to_frame()) == 17
+        assert list(again.predict(NOTES)) == found
+
+
+def test_another_encoder_is_refused_when_a_campaign_goes_on(db):
+    with open_campaign(db, NOTES, id="nr", text="note", encoder=letters) as campaign:
+        labelled_notes(campaign)
+    before = Path(db).read_bytes()
+    for other in (endings, {"text": endings}):
+        with pytest.raises(
+            ValueError, match=r"^encoder must be the one .* with, letters \(.*; got endings \("
+        ):
+            open_campaign(db, NOTES, id="nr", encoder=other)
+    with pytest.raises(ValueError, match=r"^encoder must be the one .*; got endings \("):
+        open_campaign(db, encoder=endings)
+    assert Path(db).read_bytes() == before
+    with (
+        open_campaign(db) as again,
+        pytest.raises(ValueError, match=r"with, .*letters \(.*Pass it with encoder=\.$"),
+    ):
+        again.predict(NOTES)
+
+
+def test_a_function_that_fails_begins_no_campaign(db, tmp_path):
+    def fails_late(texts):
+        return letters(texts) if len(texts) < 3 else letters(texts)[:-1]
+
+    for wrong in (fails_late, lambda _: 1 / 0, lambda texts: letters(texts) * np.nan):
+        with pytest.raises(ValueError, match=r"^encoder must [^\n]*; got [^\n]*\.$"):
+            open_campaign(db, NOTES, id="nr", text="note", encoder=wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_texts_are_compared_by_stays(db):
+    with open_campaign(db, NOTES, id="nr", text="note", by="words") as campaign:
+        labelled_notes(campaign)
+    assert not Path(db).with_name("answers.possibal.embeddings").exists()
+    with open_campaign(db, NOTES, id="nr", by="words"):
+        pass
+    with pytest.raises(
+        ValueError, match=r"^by and encoder must be as when .*; got others, but texts"
+    ):
+        open_campaign(db, NOTES, id="nr", by="meaning")
+    with pytest.raises(ValueError, match=r"^by must fit the rows, and be 'meaning' or 'words'"):
+        open_campaign(db, NOTES, id="nr", by="objects")
+
+
+def test_without_the_encoder_texts_are_compared_by_words(db, monkeypatch):
+    monkeypatch.setattr(sentence_encoder, "is_installed", lambda: False)
+    with open_campaign(db, NOTES, id="nr", text="note") as campaign:
+        labelled_notes(campaign)
+        assert "room" in list(campaign.predict(NOTES))
+
+
+def test_texts_and_pictures_may_each_have_an_encoder(tmp_path, db, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for place in range(4):
+        Image.new("RGB", (8, 8), (60 * place, 90, 200 - 40 * place)).save(f"{place}.png")
+    frame = NOTES[:4].assign(photo=[f"{place}.png" for place in range(4)])
+
+    def colours(pictures):
+        return [np.asarray(one).mean(axis=(0, 1)) for one in pictures]
+
+    columns = {"photo": "picture", "note": "text"}
+    both = {"text": letters, "image": colours}
+    with open_campaign(db, frame, id="nr", columns=columns, encoder=both) as campaign:
+        assert len(campaign.ask(2)) == 2
+    with pytest.raises(ValueError, match=r"^encoder must say what it reads where rows have texts"):
+        open_campaign(str(tmp_path / "b.db"), frame, id="nr", columns=columns, encoder=letters)
+    with pytest.raises(ValueError, match=r"^encoder must be for what the rows have, .*'sound'"):
+        open_campaign(
+            str(tmp_path / "b.db"), frame, id="nr", columns=columns, encoder={"sound": letters}
+        )
+
+
+# ---------------------------------------------------------------- copies
+MESSAGES = pd.DataFrame(
+    {
+        "id": list("abcdefgh"),
+        "text": [
+            "Pay 5 euros now",
+            "see you at noon",
+            "pay 7 EUROS now",
+            "a lovely day out",
+            "what a game",
+            "A lovely day out",
+            "win a prize today",
+            "nothing to see here",
+        ],
+    }
+)
+SAID = {"ids": "id", "text": "text", "by": "words", "classes": ["spam", "ham"]}
+
+
+def test_rows_that_say_the_same_are_asked_once_and_labelled_together(db):
+    with open_campaign(db, MESSAGES, **SAID) as campaign:
+        assert campaign.left == tuple("abdegh")
+        campaign.tell("a", "spam")
+        assert campaign.labels == {"a": "spam", "c": "spam"}
+        assert sorted(campaign.ask(9)) == list("bdegh")
+        with pytest.raises(AlreadyAnsweredError):
+            campaign.tell("c", "ham")
+        campaign.edit("c", "ham")
+        assert campaign.labels == {"a": "spam", "c": "ham"}
+        assert campaign.report()["copies"] == 1
+        assert (campaign.undo(), campaign.undo()) == ("c", "a")
+        assert campaign.labels == {}
+
+
+def test_rows_that_say_the_same_may_be_asked_apart(db):
+    with open_campaign(db, MESSAGES, copies=False, **SAID) as campaign:
+        assert campaign.left == tuple("abcdefgh")
+        campaign.tell("a", "spam")
+        assert campaign.labels == {"a": "spam"}
+    with open_campaign(db) as campaign:
+        assert len(campaign.left) == 7
+    with pytest.raises(TypeError, match="copies must be True or False; got 'apart'"):
+        open_campaign(f"{db}2", MESSAGES, copies="apart", **SAID)
+
+
+def test_what_a_pipeline_makes_of_copies_must_be_the_same_too(db):
+    def length(frame):
+        return np.array([[len(text)] for text in frame["text"]], dtype=float)
+
+    pipeline = make_pipeline(FunctionTransformer(length), PossibilisticGPClassifier())
+    more = pd.concat([MESSAGES, pd.DataFrame({"id": ["i"], "text": ["pay 12 euros now"]})])
+    given = {"ids": "id", "classes": ["spam", "ham"], "classifier": pipeline}
+    with open_campaign(db, more.reset_index(drop=True), **given) as campaign:
+        assert campaign.left == tuple("abdeghi")
+
+
+def test_new_rows_that_say_the_same_join_with_the_label(db):
+    new = {
+        "id": list("ijkl"),
+        "text": ["PAY 9 euros now", "new text here", "New TEXT here", "Win a prize today"],
+    }
+    more = pd.concat([MESSAGES, pd.DataFrame(new)])
+    with open_campaign(db, MESSAGES, **SAID) as campaign:
+        campaign.tell("a", "spam").bad("g")
+    with open_campaign(db, more, **SAID) as campaign:
+        assert campaign.labels == {"a": "spam", "c": "spam", "i": "spam"}
+        assert campaign.left == tuple("bdehj")
+        campaign.tell("j", "ham").edit("a", "ham")
+        assert set(campaign.labels) == set("acijk")
+        assert set(campaign.labels.values()) == {"ham"}
+    with Store.open(db, writes=False) as store:
+        notes = store.setup().notes
+    assert [note for note in notes if "the same" in note] == [
+        "5 rows say the same as another (case and digits aside) and are labelled with it."
+    ]
+    with open_campaign(db, more[more.id != "d"], accept_changes=True, **SAID) as campaign:
+        assert campaign.left == tuple("befh")
+    changed = more.assign(text=more.text.replace("A lovely day out", "quite another thing"))
+    with open_campaign(db, changed, accept_changes=True, **SAID) as campaign:
+        assert campaign.left == tuple("bdefh")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from possibal.data.copies import CopyGroups
+from possibal.labelling.create import CHECK, COPIES, first_check_rows
 from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import Ranker, RankingScheduler
@@ -30,11 +32,17 @@ def truth(X: np.ndarray) -> list[str]:
     return [CLASSES[int(value > 0)] for value in X[:, 0]]
 
 
-def campaign(X: np.ndarray, **chosen: object) -> tuple[Setup, Contents]:
-    """A campaign of these rows."""
+def campaign(
+    X: np.ndarray, copies: list[int] | None = None, **chosen: object
+) -> tuple[Setup, Contents]:
+    """A campaign of these rows; of copies, the row that is asked in the stead of each is given."""
     given = {"classes": CLASSES, "fields": FIELDS, **chosen}
+    arrays = {"X": X}
+    if copies is not None:
+        check = first_check_rows(CopyGroups(np.array(copies)), 0, given.get("check", 0))
+        arrays |= {COPIES: np.array(copies), CHECK: check}
     items = [Item(row, f"id-{row}", (str(row), f"words of {row}")) for row in range(len(X))]
-    return Setup("small", "table", len(X), **given), Contents(items, {"X": X})
+    return Setup("small", "table", len(X), **given), Contents(items, arrays)
 
 
 def created(folder: Path, X: np.ndarray, **chosen: object) -> Store:

@@ -121,6 +121,7 @@ def _status(db: str) -> dict[str, Any]:
             "name": setup.name,
             "rows": progress.rows,
             "answered": progress.answered,
+            "copies": progress.copies,
             "left": progress.left,
             "unsure": progress.unsure,
             "bad": progress.bad,
@@ -204,6 +205,13 @@ def predict(  # noqa: PLR0913 - one argument per option
             metavar="FILE", help="Your own numbers, if the campaign had such: a .npy file."
         ),
     ] = None,
+    encoder: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR_OR_FILE",
+            help="Your own model for texts or pictures, if the campaign had one and it has moved.",
+        ),
+    ] = None,
     encoding: Encoding = None,
     fields: Annotated[
         bool, typer.Option(help="With the other columns of the file, or without.")
@@ -216,6 +224,7 @@ def predict(  # noqa: PLR0913 - one argument per option
     """
     from possibal.data import writers
     from possibal.data.ingest import SourceSpec, ingest_new_rows
+    from possibal.embedding.cache import cache_beside, withdrawn_if_refused
     from possibal.labelling.saved_model import SavedModel
 
     with mistakes(), shares() as tell:
@@ -223,15 +232,25 @@ def predict(  # noqa: PLR0913 - one argument per option
         if to is not None:
             check_place(to, "to")
         known = SavedModel.load(model)
-        wanted = SourceSpec(file, id=id, features=features, encoding=encoding)
-        rows = ingest_new_rows(
-            known.recipe, wanted, lambda words, share: tell(words, share / 2), known.first
+        wanted = SourceSpec(
+            file,
+            id=id,
+            features=features,
+            encoding=encoding,
+            encoder=encoder,
+            cache=cache_beside(file),
         )
+        with withdrawn_if_refused(wanted.cache):
+            rows = ingest_new_rows(
+                known.recipe, wanted, lambda words, share: tell(words, share / 2), known.first
+            )
         found = known.predict(rows.X, lambda share: tell("predicting", 0.5 + share / 2))
         columns = _columns(rows.ids, found)
         if fields:
             columns += writers.user_columns(rows.table, [column.name for column in columns])
         content = writers.write_sheet(columns, ending)
+    for note in rows.notes:
+        typer.echo(note, err=True)
     if to is None:
         typer.echo(content, nl=False)
         return

@@ -12,8 +12,8 @@ from possibal.labelling.storage.journal import (
     Event,
     JournalState,
     Kind,
-    check_detail,
     check_who,
+    places_detail,
     replay,
 )
 from possibal.labelling.storage.store import Store
@@ -128,7 +128,7 @@ def drawn(db: str, rows: int, who: str) -> tuple[int, int]:
     check_who(who)
     with Store.open(db) as store:
         read_model = ReadModel(store)
-        detail = check_detail(read_model.draw_check_rows(rows))
+        detail = places_detail(read_model.draw_check_rows(rows))
         event = to.stamped(read_model.state, to.change_event(Kind.CHECK, None, who, detail))
         read_model.apply(store.append([event]))
         check, labels = read_model.check_rows, read_model.state.labels

@@ -5,8 +5,11 @@ from typing import Annotated
 
 import typer
 
-from possibal.arguments import DEFAULT_STRATEGY
+from possibal.arguments import DEFAULT_STRATEGY, choice
 from possibal.cli.console import mistakes
+
+COPIES = {"together": True, "apart": False}
+"""What is done with rows that say the same."""
 
 
 def label(  # noqa: PLR0913 - one argument per option
@@ -48,10 +51,41 @@ def label(  # noqa: PLR0913 - one argument per option
         list[str] | None,
         typer.Option(metavar="A,B", help="Columns to show, but not to learn from."),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WORD",
+            help="What is compared: texts by meaning or words, pictures by objects or colours, "
+            "your own numbers as they are by numbers. Left out: meaning and objects, where the "
+            "models for them are installed and understand the rows.",
+        ),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model",
+            "--encoder",
+            metavar="DIR_OR_FILE",
+            help="Your own model for texts or pictures: ONNX with its tokenizer.json or "
+            "preprocessor_config.json, or a static table; nothing is ever downloaded.",
+        ),
+    ] = None,
     features: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.npy", help="Your own numbers, a line for each row."),
+        typer.Option(
+            metavar="FILE.npy",
+            help="Your own numbers, a line for each row; from 100 columns on they are reduced "
+            "to 50, unless --by numbers says otherwise.",
+        ),
     ] = None,
+    copies: Annotated[
+        str,
+        typer.Option(
+            metavar="together|apart",
+            help="Whether rows that say the same are asked once and labelled together: texts but "
+            "for case and digits, pictures but for how they were saved.",
+        ),
+    ] = "together",
     encoding: Annotated[
         str | None, typer.Option(help="Of the file, if it is not UTF-8; for example cp1252.")
     ] = None,
@@ -117,6 +151,9 @@ def label(  # noqa: PLR0913 - one argument per option
             encoding,
             tuple(use or ()),
             tuple(leave_out or ()),
+            by=tuple(by or ()),
+            encoder=model,
+            copies=choice("copies", copies, COPIES),
         )
         address = Address(host, port, tuple(allow_host or ()))
     label_session.label(

@@ -4,7 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,19 +14,21 @@ from rich.table import Table
 from possibal.cli.console import COMMAND_LINE, console, grid, mistakes, shares
 from possibal.data import digits
 from possibal.data.source import SourceSpec, digest
+from possibal.embedding.cache import cache_beside, withdrawn_if_refused
 from possibal.labelling import class_changes
-from possibal.labelling.create import Options, create_campaign
+from possibal.labelling.background_intake import BackgroundIntake
+from possibal.labelling.create import COPIES, Options, create_campaign
 from possibal.labelling.ranker_process import RankerProcess
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.database import address, file_of, shown
-from possibal.labelling.storage.journal import Event, Kind, check_detail, replay
+from possibal.labelling.storage.journal import Event, Kind, places_detail, replay
 from possibal.labelling.storage.store import Setup, Store
 from possibal.labelling.web.server import Address, Server
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import, and going on needs none of it
-    from possibal.data.ingest import IngestedRows
+    from possibal.data.ingest import FirstRows, IngestedRows, SourceRows
     from possibal.data.schema import Column
 
 MANY_COLUMNS = 30
@@ -72,8 +74,11 @@ def label(asked: LabelRequest) -> None:
         with mistakes():
             wanted = asked.wanted or _built_in()
             db = beside(wanted.source) if asked.db is None else asked.db
-            store = _opened(db, asked, wanted)
-        with store, serving(store) as at:
+            place = file_of(address(db)) or Path(beside(wanted.source))
+            wanted = replace(wanted, cache=cache_beside(place))
+            with withdrawn_if_refused(wanted.cache):
+                store, waiting = _opened(db, asked, wanted)
+        with store, serving(store, waiting and (waiting, wanted)) as at:
             say = console()
             say.print(f"Label at {server.url}", soft_wrap=True)
             say.print(f"Answers are kept in {shown(store.url)}. Stop with Ctrl-C.", soft_wrap=True)
@@ -83,21 +88,38 @@ def label(asked: LabelRequest) -> None:
 
 
 @contextmanager
-def serving(store: Store) -> Generator[LabellingService]:
-    """The service of a campaign, with a process of its own that ranks."""
+def serving(
+    store: Store, waiting: tuple["SourceRows", SourceSpec] | None = None
+) -> Generator[LabellingService]:
+    """The service of a campaign, with a process of its own that ranks.
+
+    Args:
+        store: of the campaign.
+        waiting: a source of which rows have still to join, and how it is read.
+    """
     read_model = ReadModel(store)
     setup = read_model.setup
     with RankerProcess(read_model.X, setup.strategy, setup.seed, setup.blocks) as ranker:
         scheduler = RankingScheduler(read_model, ranker)
+        service = LabellingService(read_model, scheduler)
+        if waiting is not None:
+            service.intake = BackgroundIntake(read_model, ranker, *waiting)
         try:
-            yield LabellingService(read_model, scheduler)
+            yield service
         finally:
+            if service.intake is not None:
+                service.intake.close()
             scheduler.close()
 
 
 def beside(source: Path) -> str:
     """Where the campaign of a file is kept if nobody says otherwise."""
     named = source.resolve() if source.name in {"", ".."} else source  # as the folder we are in
+    if not named.name:
+        raise ValueError(
+            f"file must be a file, or a folder that has a name; got {str(source)!r}. "
+            "Name what is to be labelled."
+        )
     return str(named.with_name(f"{named.name}{ENDING}"))
 
 
@@ -106,27 +128,44 @@ def _built_in() -> SourceSpec:
     return SourceSpec(digits.digits(Path()), classes=digits.CLASSES)
 
 
-def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> Store:
-    """The campaign of a file: gone on with, or begun."""
+def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> tuple[Store, "SourceRows | None"]:
+    """The campaign of a file, gone on with or begun, and its rows if some have still to join."""
+    store, waiting = (_resumed if Store.exists(db) else _begun)(db, asked, wanted)
+    if waiting is not None:
+        ready = f"{store.setup().rows:,} of {len(waiting.ids):,} rows are ready"
+        console().print(f"{ready}; the others join while you label.", soft_wrap=True)
+    return store, waiting
+
+
+def _begun(db: str, asked: LabelRequest, wanted: SourceSpec) -> tuple[Store, "SourceRows | None"]:
+    """A new campaign of a file."""
+    from possibal.data.ingest import FirstRows
+
     say = console()
-    if not Store.exists(db):
-        _check_folder(db)
-        intake = _ingested(wanted)
-        store = create_campaign(db, intake, asked.options)
-        if intake.columns:
-            say.print(columns_table(intake.columns))
-        for note in store.setup().other_notes:
-            say.print(note, soft_wrap=True)
-        if None not in intake.source.labels:
-            say.print("Every row has a label already, so that nothing is left to ask.")
-        return store
-    store = Store.open(db)
+    _check_folder(db)
+    is_shared = file_of(address(db)) is None  # others would not hear of rows that join later
+    least = 2 * asked.options.check
+    intake = _ingested(wanted, None if is_shared else FirstRows(asked.options.seed, least))
+    store = create_campaign(db, intake, asked.options)
+    if intake.columns:
+        say.print(columns_table(intake.columns))
+    for note in store.setup().other_notes:
+        say.print(note, soft_wrap=True)
+    if None not in intake.source.labels:
+        say.print("Every row has a label already, so that nothing is left to ask.")
+    return store, intake.whole
+
+
+def _resumed(db: str, asked: LabelRequest, wanted: SourceSpec) -> tuple[Store, "SourceRows | None"]:
+    """A campaign of a file that was begun before."""
+    say, store = console(), Store.open(db)
     try:
         setup = store.setup()
-        sentences = [*_kept(setup, asked.options, wanted)]
+        sentences = [*_kept(setup, asked.options, wanted), *_kept_models(setup, wanted)]
+        sentences += _kept_copies(store, wanted)
         state = replay(store.events())
         new = class_changes.added_all(state, setup.classes, wanted.classes, COMMAND_LINE)
-        _grow(store, wanted, accept=asked.accept_changes)
+        waiting = _grow(store, wanted, accept=asked.accept_changes)
         sentences += _added(store, new, asked.options.check)
     except BaseException:
         store.close()
@@ -134,7 +173,7 @@ def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> Store:
     sentences.append(f"Going on with {len(store.events())} actions so far.")
     for sentence in sentences:
         say.print(sentence, soft_wrap=True)
-    return store
+    return store, waiting
 
 
 def columns_table(columns: Sequence["Column"]) -> Table:
@@ -166,16 +205,35 @@ def _kept(setup: Setup, options: Options, wanted: SourceSpec) -> Iterator[str]:
             yield f"{name} stays as when the campaign began; {', '.join(columns)} is not taken."
 
 
-def _grow(store: Store, wanted: SourceSpec, *, accept: bool) -> None:
-    """Take in what the file has that the campaign has not, if the user agrees to changes."""
+def _kept_models(setup: Setup, wanted: SourceSpec) -> tuple[str, ...]:
+    """What rows stay compared by; another model than that of the start is refused."""
+    if not wanted.by and wanted.encoder is None:
+        return ()
+    from possibal.data.comparison import kept_comparisons
+
+    return kept_comparisons(setup.recipe, wanted)
+
+
+def _kept_copies(store: Store, wanted: SourceSpec) -> list[str]:
+    """That copies stay together, where somebody wants them apart now."""
+    is_kept = not wanted.copies and COPIES in store.array_names()
+    return ["copies stay together, as when the campaign began."] if is_kept else []
+
+
+def _grow(store: Store, wanted: SourceSpec, *, accept: bool) -> "SourceRows | None":
+    """Take in what the file has that the campaign has not, if the user agrees to changes.
+
+    Where rows of the start had still to join, they go on doing so: then the file's rows.
+    """
     if digest(wanted.source) == store.setup().known_digest:
-        return
+        return None
     from possibal.data.ingest import read_file_rows
     from possibal.labelling import growth
 
+    spec = growth.pool_spec(store.setup(), wanted)
     with shares() as tell:
-        rows = read_file_rows(growth.pool_spec(store.setup(), wanted), tell)
-        changes = growth.compare(store, rows)
+        rows = read_file_rows(spec, tell)
+        changes = growth.compare(store, rows, spec)
     say = console()
     for sentence in changes.sentences:
         say.print(sentence, soft_wrap=True)
@@ -185,7 +243,15 @@ def _grow(store: Store, wanted: SourceSpec, *, accept: bool) -> None:
             "file must have the rows that the campaign was begun with; got changes, as listed. "
             "Take them in with --accept-changes (labels stay), or choose another place with --db."
         )
-    growth.grow(store, rows, changes)
+    if not store.setup().is_complete and not changes.needs_consent:
+        return rows
+    with shares() as tell:
+        known = store.setup().notes
+        said = growth.grow(store, rows, changes, spec, lambda share: tell("Taking rows in", share))
+    new = (note for note in store.setup().notes if note not in known)
+    for sentence in (*said, *new):
+        say.print(sentence, soft_wrap=True)
+    return None
 
 
 def _agreed() -> bool:
@@ -202,7 +268,7 @@ def _added(store: Store, new: Sequence[Event], check: int) -> Iterator[str]:
     read_model, drawn = ReadModel(store), list[Event]()
     more = check - len(read_model.check_rows)
     if more > 0:
-        detail = check_detail(read_model.draw_check_rows(more))
+        detail = places_detail(read_model.draw_check_rows(more))
         drawn = [class_changes.change_event(Kind.CHECK, None, COMMAND_LINE, detail)]
     if new or drawn:
         store.append([*new, *drawn])
@@ -219,7 +285,7 @@ def _check_folder(db: str) -> None:
         raise ValueError(f"db must be in a folder that exists; got {db!r}. Make the folder first.")
 
 
-def _ingested(wanted: SourceSpec) -> "IngestedRows":
+def _ingested(wanted: SourceSpec, first: "FirstRows | None") -> "IngestedRows":
     """What the file holds, with a bar while it is read."""
     from possibal.data.ingest import ingest_file
 
@@ -229,13 +295,15 @@ def _ingested(wanted: SourceSpec) -> "IngestedRows":
             """Tell it as the beginning of a line."""
             tell(words.capitalize(), share)
 
-        return ingest_file(wanted, progress)
+        return ingest_file(wanted, progress, first)
 
 
 def _ending(at: LabellingService, db: str) -> str:
     """What to do with the answers."""
-    labelled = len(at.read_model.state.labelled())
+    labels = at.read_model.state.labels
+    copies = sum(row in labels for row in at.read_model.copies.copies)
+    of_them = f", {copies} of them as copies" if copies else ""
     return (
-        f"{labelled} of {at.setup.rows} rows have a label. Export them with "
+        f"{len(labels)} of {at.setup.rows} rows have a label{of_them}. Export them with "
         f"possibal export {db} --to labels.csv, or go on with the same command as before."
     )

@@ -3,14 +3,20 @@
 with create_campaign(db, intake, options) as store: ...    feature_recipe(store) -> FeatureRecipe
 """
 
-from dataclasses import dataclass
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
+from zlib import crc32
+
+import numpy as np
 
 from possibal.arguments import DEFAULT_STRATEGY, choice, whole
+from possibal.arrays import Places
+from possibal.data.copies import CopyGroups
 from possibal.data.name_types import name_type, written
-from possibal.labelling.storage.journal import Event, Kind
-from possibal.labelling.storage.store import Contents, Item, Setup, Store, clock
+from possibal.labelling.storage.journal import NAMING, Event, JournalState, Kind, replay
+from possibal.labelling.storage.store import INCOMPLETE, Contents, Item, Setup, Store, clock
 from possibal.processes import collector_paused
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
@@ -21,6 +27,10 @@ FILE = "file"
 """Who gave the labels that a file came with."""
 PART = "recipe."
 """What the names of a recipe's arrays begin with."""
+COPIES, CHECK = "copies", "check"
+"""Arrays: the row that is asked in the stead of each, and the check rows of the start."""
+COPY_OF = "copy"
+"""The detail of an event that was said of another row first: its place."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +62,16 @@ class Options:
 
 def create_campaign(db: str, intake: "IngestedRows", options: Options) -> Store:
     """A new campaign of a file's rows, all of it or nothing."""
-    if options.check > len(intake.ids) // 2:
+    copies = intake.copies.copies if intake.copies else ()
+    most = (len(intake.ids) - len(copies)) // 2
+    if options.check > most:  # the first rows of many are enough for all of them
+        asked = " that are asked" if copies else ""
         raise ValueError(
-            f"check must be at most {len(intake.ids) // 2}, half of the rows; "
+            f"check must be at most {most}, half of the rows{asked}; "
             f"got {options.check}. Check fewer."
         )
     with collector_paused():
-        return Store.create(db, _setup(intake, options), _contents(intake))
+        return Store.create(db, _setup(intake, options), _contents(intake, options))
 
 
 def _setup(intake: "IngestedRows", options: Options) -> Setup:
@@ -83,14 +96,68 @@ def _setup(intake: "IngestedRows", options: Options) -> Setup:
         id_type=name_type("ids", rows.ids),
         label_type=rows.label_type,
         hidden_folders=rows.hides_folders,
+        begun=0 if intake.whole is None else len(rows.ids),
+        latest_digest="" if intake.whole is None else INCOMPLETE,
     )
 
 
-def _contents(intake: "IngestedRows") -> Contents:
-    """The rows, the numbers and the labels of a file."""
+def _contents(intake: "IngestedRows", options: Options) -> Contents:
+    """The rows, the numbers and the labels of a file, which copies share."""
     kept = {f"{PART}{name}": array for name, array in intake.recipe.arrays().items()}
     items, events = items_and_labels(intake.source)
+    groups = intake.copies
+    if groups is not None:
+        check = first_check_rows(groups, options.seed, options.check)
+        kept |= {COPIES: groups.leaders, CHECK: check}
+        grouped = groups.grouped
+        events += shared_events(replay(events), groups, [items[row] for row in grouped], grouped)
     return Contents(items, {"X": intake.X, **kept}, events)
+
+
+def first_check_rows(groups: CopyGroups, seed: int, count: int) -> Places:
+    """Places of so many check rows, drawn at random from the rows that are asked."""
+    order = np.random.default_rng([seed, crc32(b"check")]).permutation(len(groups.leaders))
+    return order[groups.leaders[order] == order][:count]
+
+
+def shared_events(
+    state: JournalState, groups: CopyGroups, items: Iterable[Item], sources: Container[int]
+) -> list[Event]:
+    """What was said of rows, said of those too that say the same and of which nothing was said.
+
+    Args:
+        state: what holds.
+        groups: which rows say the same.
+        items: rows that may get what others have.
+        sources: these others, beside the rows that are asked.
+    """
+    made = list[Event]()
+    for item in items:
+        leader = groups.leader(item.row)
+        others = [row for row in groups.others(item.row) if row in sources]
+        known = (row for row in (leader, *others) if state.verdict(row).opinions)
+        source = None if state.verdict(item.row).opinions else next(known, None)
+        if source is not None:
+            made += _copied_events(state, item, source)
+    return made
+
+
+def _copied_events(state: JournalState, item: Item, source: int) -> list[Event]:
+    """What was said of a row, but for skips, said of another in the same person's name."""
+    verdict, made = state.verdict(source), list[Event]()
+    said = [event for event in verdict.opinions.values() if event.kind is not Kind.SKIP]
+    for event in (*said, *filter(None, [verdict.settled])):
+        kind = Kind.IMPORT if event.kind in NAMING else event.kind
+        copy = imported_event(item.id, replace(event, kind=kind, row=item.row, necessity=None))
+        made.append(replace(copy, detail={COPY_OF: str(source)}))
+    return made
+
+
+def copy_groups(store: Store) -> CopyGroups:
+    """Which rows of a campaign say the same; none where it was begun without."""
+    if COPIES not in store.array_names():
+        return CopyGroups.apart(store.setup().rows)
+    return CopyGroups(store.array(COPIES))
 
 
 def items_and_labels(rows: "SourceRows", first: int = 0) -> tuple[list[Item], list[Event]]:
@@ -126,5 +193,5 @@ def feature_recipe(store: Store) -> "FeatureRecipe":
     """How the rows of a campaign became numbers, and how new ones do."""
     from possibal.data.features import FeatureRecipe
 
-    arrays = {name.removeprefix(PART): a for name, a in store.arrays().items() if name != "X"}
+    arrays = {name.removeprefix(PART): a for name, a in store.arrays(PART).items()}
     return FeatureRecipe.restored(store.setup().recipe, arrays)

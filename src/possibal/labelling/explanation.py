@@ -5,10 +5,13 @@ from enum import StrEnum
 
 from possibal.campaign.chance import CredibleChance, chance_sentence
 from possibal.campaign.stopping import CERTAIN
-from possibal.labelling.storage.journal import MERGE, TO, Event, Kind, drawn_places
+from possibal.labelling.storage.journal import MERGE, TO, Event, Kind, named_places
 
 FAR, NEAR = 0.7, 0.35
 """Shares of the usual distance beyond which rows are not similar, and below which they are."""
+
+GUESS = 0.2
+"""Necessity below which a predicted label is as good as nothing."""
 
 
 class QuestionSource(StrEnum):
@@ -39,9 +42,11 @@ def action(event: Event) -> str:
         done = "merged with" if MERGE in detail else "renamed to"
         return f"class “{label}” {done} “{detail.get(TO)}”"
     if event.kind is Kind.CHECK:
-        rows = len(drawn_places(event))
+        rows = len(named_places(event))
         return "1 more check row" if rows == 1 else f"{rows} more check rows"
-    return ACTIONS.get(event.kind, "{label}").format(label=label)
+    others = len(event.rows) - 1
+    more = "" if others < 1 else f", and {others} other row{'s' * (others > 1)}"
+    return ACTIONS.get(event.kind, "{label}").format(label=label) + more
 
 
 @dataclass(frozen=True)
@@ -88,11 +93,18 @@ def sentence(  # noqa: PLR0913, PLR0917 - each is a part of the sentence
     return f"{begun.get(source, '')}{predicted} {told}{stands}{similar}"
 
 
+def certainty(necessity: float) -> str:
+    """How sure the model is of a label, in one or two words."""
+    if necessity >= CERTAIN:
+        return "sure"
+    return "a guess" if necessity < GUESS else "not sure"
+
+
 def _predicted(label: str | None, necessity: float) -> str:
     """What the model predicts, and how surely."""
     if label is None:
         return "Too little is known for a guess."
-    if necessity < 0.2:  # noqa: PLR2004 - as good as nothing
+    if necessity < GUESS:
         return f"The model leans to {label}, but it could well be something else."
     if necessity < CERTAIN:
         return f"The model thinks it is {label}, but is not sure."

@@ -12,20 +12,34 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from possibal.data.copies import CopyGroups, is_copy_note
+from possibal.data.decoding import Progress, no_progress
 from possibal.data.name_types import NameType, written
 from possibal.data.schema import ColumnKind
 from possibal.data.source import SourceSpec
-from possibal.labelling.create import FILE, feature_recipe, imported_event, items_and_labels
+from possibal.labelling.create import (
+    COPIES,
+    FILE,
+    copy_groups,
+    feature_recipe,
+    imported_event,
+    items_and_labels,
+    shared_events,
+)
 from possibal.labelling.storage.journal import Event, Kind, replay
 from possibal.labelling.storage.store import Contents, Item, Setup, Store, clock
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
+    from possibal.data.features import FeatureRecipe
     from possibal.data.ingest import SourceRows
+    from possibal.embedding.computing import ProjectedRows
 
 SHOWN = 5
 """Rows of each kind that are listed."""
 SAME_PICTURE = 1e-6
 """Features of a picture differ by less where it is the same."""
+SAME_EMBEDDING = 1e-3
+"""The same of embeddings, of which machines round the last digits in different ways."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +105,8 @@ def pool_spec(setup: Setup, wanted: SourceSpec) -> SourceSpec:
         SourceSpec(wanted.source, one["label"], one["id"], texts, one["picture"]),
         encoding=wanted.encoding,
         features=wanted.features,
+        encoder=wanted.encoder,
+        cache=wanted.cache,
         no_ids=tuple(name for name, kind, _ in setup.columns if kind != "id"),
     )
 
@@ -107,8 +123,14 @@ def _old_spec(setup: Setup, wanted: SourceSpec) -> SourceSpec:
 
 
 # ---------------------------------------------------------------- comparing
-def compare(store: Store, rows: "SourceRows") -> PoolChanges:
-    """What changed between a campaign and a source, or one sentence on a source of other rows."""
+def compare(store: Store, rows: "SourceRows", wanted: SourceSpec) -> PoolChanges:
+    """What changed between a campaign and a source, or one sentence on a source of other rows.
+
+    Args:
+        store: of the campaign.
+        rows: of the source.
+        wanted: the user's own encoder, and the cache of embeddings.
+    """
     setup, items = store.setup(), store.items()
     if rows.fields != setup.fields or rows.kind != setup.kind:
         raise _other(rows, f"the columns {', '.join(map(repr, rows.fields[:8])) or 'of pictures'}")
@@ -125,7 +147,7 @@ def compare(store: Store, rows: "SourceRows") -> PoolChanges:
         for row, label in said.items()
         if label is not None and state.name_of(label) != state.labels.get(row)
     ]
-    changed = _changed(store, items, rows, known)
+    changed = _changed(store, items, (rows, wanted), known)
     missing = [row for row in items if row not in known and row not in gone]
     return PoolChanges(
         tuple(place for place, name in enumerate(names) if name not in places),
@@ -152,18 +174,31 @@ def counts_from_one(setup: Setup, places: Mapping[str, int]) -> bool:
 
 
 def _changed(
-    store: Store, items: dict[int, Item], rows: "SourceRows", known: dict[int, int]
+    store: Store,
+    items: dict[int, Item],
+    source: tuple["SourceRows", SourceSpec],
+    known: dict[int, int],
 ) -> list[int]:
     """Places in the campaign of rows whose cells or picture changed."""
+    rows, wanted = source
     changed = {row for row, place in known.items() if items[row].cells != rows.cells[place]}
     if rows.pictures is not None and known:
         from possibal.data.ingest import source_features
 
         X, recipe = store.array("X"), feature_recipe(store)
-        found = source_features(recipe, rows.part(list(known.values())))
-        differ = np.abs(found - X[list(known)]).max(axis=1) > SAME_PICTURE
+        found = source_features(recipe, rows.part(list(known.values())), wanted)
+        _check_sound(found)
+        is_embedded = any(part.embedder for part in recipe.parts or (recipe,))
+        least = SAME_EMBEDDING if is_embedded else SAME_PICTURE
+        differ = np.abs(found.X - X[list(known)]).max(axis=1) > least
         changed |= {row for row, differs in zip(known, differ, strict=True) if differs}
     return sorted(changed)
+
+
+def _check_sound(found: "ProjectedRows") -> None:
+    """Refuse rows of a campaign whose picture cannot be read any more."""
+    for sentence in found.failures.values():
+        raise ValueError(sentence)
 
 
 def _told_changes(
@@ -204,9 +239,23 @@ def _other(rows: "SourceRows", got: str) -> ValueError:
 
 
 # ---------------------------------------------------------------- growing
-def grow(store: Store, rows: "SourceRows", changes: PoolChanges) -> None:
-    """Take the rows of a source into a campaign, all of it or nothing."""
-    from possibal.data.ingest import source_features
+def grow(
+    store: Store,
+    rows: "SourceRows",
+    changes: PoolChanges,
+    wanted: SourceSpec,
+    progress: Progress = no_progress,
+) -> tuple[str, ...]:
+    """Take the rows of a source into a campaign, all of it or nothing; what is to be said of it.
+
+    Args:
+        store: of the campaign.
+        rows: of the source.
+        changes: what it has that the campaign has not.
+        wanted: the user's own encoder, and the cache of embeddings.
+        progress: given the share done.
+    """
+    from possibal.data.ingest import left_out_notes, source_features
 
     setup, X, recipe = store.setup(), store.array("X"), feature_recipe(store)
     if recipe.kind == "own":
@@ -214,21 +263,26 @@ def grow(store: Store, rows: "SourceRows", changes: PoolChanges) -> None:
             "file must be the one that the campaign was begun with, because its numbers are your "
             f"own; got {changes.summary[:-1]!r}. Begin another campaign, and import the labels."
         )
-    joining = rows.part(changes.new)
-    items, labels = items_and_labels(joining, first=len(X))
+    new = np.empty((0, X.shape[1]))
+    places, failures, changed = list(changes.new), dict[int, str](), changes.changed
+    if places:
+        found = source_features(recipe, rows.part(places), wanted, progress)
+        sound, failures = [i for i in range(len(places)) if i not in found.failures], found.failures
+        places, new = [places[i] for i in sound], found.X[sound]
+    items, labels = items_and_labels(rows.part(places), first=len(X))
     names = _names(setup, store.places(), rows)
-    items = [replace(item, id=names[place]) for item, place in zip(items, changes.new, strict=True)]
-    changed = changes.changed
+    items = [replace(item, id=names[place]) for item, place in zip(items, places, strict=True)]
     renewed = [
         replace(item, row=row, id=names[place])
         for (row, place), item in zip(
             changed.items(), items_and_labels(rows.part(list(changed.values())))[0], strict=True
         )
     ]
-    new = source_features(recipe, joining) if changes.new else np.empty((0, X.shape[1]))
     grown = np.vstack([X, new])
     if changed:
-        grown[list(changed)] = source_features(recipe, rows.part(list(changed.values())))
+        found = source_features(recipe, rows.part(list(changed.values())), wanted)
+        _check_sound(found)
+        grown[list(changed)] = found.X
     later = replace(
         setup,
         rows=len(grown),
@@ -236,8 +290,50 @@ def grow(store: Store, rows: "SourceRows", changes: PoolChanges) -> None:
         latest_digest=rows.digest,
         folder=str(rows.pictures.folder) if rows.pictures else setup.folder,
     )
-    events = [*labels, *_absences(store, changes)]
-    store.extend(later, Contents(items, {"X": grown}, events), renewed)
+    joining = Contents(items, {"X": grown}, [*labels, *_absences(store, changes)])
+    joining, notes = _with_copies(store, (rows, recipe), joining, renewed)
+    store.extend(replace(later, notes=notes), joining, renewed)
+    return left_out_notes(failures)
+
+
+def _with_copies(
+    store: Store,
+    source: tuple["SourceRows", "FeatureRecipe"],
+    contents: Contents,
+    renewed: Sequence[Item],
+) -> tuple[Contents, tuple[str, ...]]:
+    """Rows that join with what others that say the same have, and the notes of the campaign.
+
+    Args:
+        store: of the campaign.
+        source: its rows, and how they become numbers.
+        contents: the rows that join, and what is known of rows.
+        renewed: rows that changed.
+    """
+    from possibal.data.ingest import source_copies
+
+    if COPIES not in store.array_names():
+        return contents, store.setup().notes
+    state = replay([*store.events(), *contents.events])
+    items = store.items() | {item.row: item for item in contents.items}
+    places = {item.id: row for row, item in items.items()}
+    names = _names(store.setup(), store.places(), source[0])
+    there = [place for place, name in enumerate(names) if name in places]
+    found = source_copies(source[0].part(there), source[1], np.empty((0, 0)))
+    same, first = np.arange(len(places)), dict[int, int]()
+    for at, place in enumerate(there if found else ()):
+        row = places[names[place]]
+        same[row] = first.setdefault(found.leader(at) if found else at, row)
+    joining = {item.row for item in (*contents.items, *renewed)}
+    lost = {row for row, verdict in state.verdicts.items() if verdict.is_gone}
+    now = CopyGroups(same) if found is None else replace(found, leaders=same)
+    groups = copy_groups(store).grown(now, joining, lost, state.labels)
+    touched = [items[row] for row in sorted(groups.whole_groups(joining))]
+    shared = shared_events(state, groups, touched, joining)
+    arrays = {**contents.arrays, COPIES: groups.leaders}
+    kept = tuple(note for note in store.setup().notes if not is_copy_note(note))
+    joined = Contents(contents.items, arrays, [*contents.events, *shared])
+    return joined, (*kept, *groups.notes)
 
 
 def _absences(store: Store, changes: PoolChanges) -> list[Event]:

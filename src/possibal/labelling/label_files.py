@@ -14,12 +14,21 @@ from pathlib import Path
 from typing import TypeAlias
 
 from possibal.data import readers, writers
+from possibal.data.copies import CopyGroups
 from possibal.data.name_types import NameType
 from possibal.data.schema import LONGEST_LABEL, MOST_CLASSES
 from possibal.data.writers import SheetColumn
 from possibal.labelling.class_changes import alike_name
-from possibal.labelling.create import FILE, imported_event
-from possibal.labelling.storage.journal import NAMING, Event, JournalState, Kind, RowVerdict, replay
+from possibal.labelling.create import FILE, copy_groups, imported_event
+from possibal.labelling.storage.journal import (
+    NAMING,
+    Event,
+    JournalState,
+    Kind,
+    RowVerdict,
+    places_detail,
+    replay,
+)
 from possibal.labelling.storage.store import Item, Store, clock
 
 HEADS = ("id", "label", "kind", "who", "when", "necessity", "thought", "final")
@@ -119,16 +128,18 @@ def _kind(event: Event) -> str:
 def _line(item: Item, event: Event, verdict: RowVerdict, *, fields: bool) -> ExportedOpinion:
     """An opinion about a row.
 
-    What a file said has no moment of its own: whoever reads the file has it from then on.
+    What a file said has no moment of its own: whoever reads the file has it from then on. Of an
+    event on several rows only the first was predicted.
     """
+    is_first = event.row == item.row
     return ExportedOpinion(
         id=item.id,
         label=event.label if _kind(event) in {"label", "settle"} else None,
         kind=_kind(event),
         who=event.who,
         made=None if event.who == FILE else event.made,
-        necessity=event.necessity,
-        predicted_label=event.predicted_label,
+        necessity=event.necessity if is_first else None,
+        predicted_label=event.predicted_label if is_first else None,
         final=verdict.label,
         cells=item.cells if fields else (),
     )
@@ -227,7 +238,27 @@ def read_labels(path: Path, store: Store, encoding: str | None = None) -> list[E
             found.append((place, _event(reading, place, cells)))
     _check_one_each(reading, found)
     _check_classes(reading, store.setup().classes, found)
-    return list({event.key: event for _, event in found if reading.is_news(event)}.values())
+    events = {event.key: event for _, event in found if reading.is_news(event)}
+    return _with_copies(copy_groups(store), [event for _, event in found], events)
+
+
+def _with_copies(
+    groups: CopyGroups, found: Sequence[Event], events: Mapping[str, Event]
+) -> list[Event]:
+    """Events of a file, said of copies too of which the file says nothing for that person.
+
+    Args:
+        groups: which rows say the same.
+        found: all that the file says.
+        events: what of it is new, by key.
+    """
+    named = {(event.who, row) for event in found for row in event.rows}
+    made = list[Event]()
+    for event in events.values():
+        rows = groups.with_copies(event.rows)
+        others = [row for row in rows if (event.who, row) not in named]
+        made.append(replace(event, detail=places_detail(others)) if others else event)
+    return made
 
 
 def _records(path: Path, encoding: str | None) -> Iterator[Record]:

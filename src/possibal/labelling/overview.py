@@ -1,6 +1,5 @@
 """Queries on a campaign for people to look at: progress, map, history, agreement and conflicts."""
 
-import functools
 import heapq
 from collections import Counter
 from collections.abc import Sequence
@@ -42,7 +41,8 @@ class CampaignProgress:
     Attributes:
         rows: in all.
         answered: that have a label.
-        left: that still want an answer.
+        copies: how many of these were labelled as copies of others.
+        left: that are still to be asked.
         unsure: that somebody passed on and nobody answered.
         bad: that were dropped.
         balance: how often each class was given.
@@ -51,13 +51,14 @@ class CampaignProgress:
         checked: how many check rows have a label.
         check: how many there are.
         saving: what was saved, in words.
-        people: how many answers each gave.
+        people: how many rows each named the class of, copies aside.
         is_behind: whether the last answers are not learnt from yet.
         trouble: why the model could not be fitted, if it could not.
     """
 
     rows: int
     answered: int
+    copies: int
     left: int
     unsure: int
     bad: int
@@ -130,11 +131,21 @@ class HistoryFilter:
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """An event about a row, with whether it holds."""
+    """An event about rows.
+
+    Attributes:
+        event: what somebody did.
+        holds: whether it is not undone.
+        item: the first row.
+        others: how many others there are.
+        copies: how many of these are copies.
+    """
 
     event: Event
     holds: bool
     item: Item
+    others: int = 0
+    copies: int = 0
 
 
 @dataclass(frozen=True)
@@ -161,6 +172,7 @@ class Overview:
     def __init__(self, read_model: ReadModel, scheduler: RankingScheduler | None = None) -> None:
         """Query a campaign; without a scheduler nothing is said of what its model makes of it."""
         self._read_model, self._scheduler = read_model, scheduler
+        self._known_plane: Matrix | None = None
 
     @property
     def _ranking(self) -> Ranking | None:
@@ -175,12 +187,14 @@ class Overview:
             labelled = campaign.state.labels
             verdicts = campaign.state.verdicts.values()
             counts = Counter(labelled.values())
-            said = Counter(who for verdict in verdicts for who in verdict.naming)
+            copies, of_rows = campaign.copies.copies, campaign.state.verdicts.items()
+            said = Counter(who for row, v in of_rows if row not in copies for who in v.naming)
             passed = (v for v in verdicts if not v.naming and not v.settled and not v.is_bad)
             return CampaignProgress(
                 setup.rows,
                 len(labelled),
-                setup.rows - sum(not verdict.wants(setup.people) for verdict in verdicts),
+                sum(row in labelled for row in copies),
+                setup.rows - len(self._done(setup.people)),
                 sum(any(e.kind is Kind.UNSURE for e in v.opinions.values()) for v in passed),
                 sum(verdict.is_bad for verdict in verdicts),
                 {label: counts[label] for label in campaign.classes},
@@ -222,21 +236,34 @@ class Overview:
             for row, (x, y), one in zip(rows, places, necessity, strict=True)
         ]
 
-    @functools.cached_property
+    @property
     def _sample(self) -> list[int]:
         """The rows drawn for the map."""
         return overview_sample(len(self._read_model.X), self._read_model.setup.seed).tolist()
 
-    @functools.cached_property
+    @property
     def _plane(self) -> Matrix:
+        """Places of the rows on the map, worked out again when rows have joined."""
+        X = self._read_model.X
+        if self._known_plane is None or len(self._known_plane) != len(X):
+            self._known_plane = self._projected(X)
+        return self._known_plane
+
+    def _projected(self, X: Matrix) -> Matrix:
         """Scores on the first two principal components, each scaled to 0 to 1, (m, 2)."""
-        centred = self._read_model.X - self._read_model.X.mean(axis=0)
+        centred = X - X.mean(axis=0)
         _, axes = np.linalg.eigh(centred.T @ centred)
         plane = np.zeros((len(centred), 2))
         first = axes[:, ::-1][:, :2]
         plane[:, : first.shape[1]] = centred @ first
         low, high = plane.min(axis=0), plane.max(axis=0)
         return (plane - low) / np.where(high > low, high - low, 1.0)
+
+    def _done(self, people: int) -> set[int]:
+        """Rows about which nobody will be asked: that want no answer, or are copies of others."""
+        verdicts = self._read_model.state.verdicts.items()
+        done = {row for row, verdict in verdicts if not verdict.wants(people)}
+        return done | self._read_model.copies.copies
 
     # ------------------------------------------------------------ rows by name
 
@@ -274,13 +301,19 @@ class Overview:
             named = map(state.named, events)
             fitting = [event for event in named if _fits(event, wanted)]
         looked_at = fitting if wanted.text else fitting[: wanted.limit]
-        found = self._read_model.items(_row(event) for event in looked_at)
+        found = self._read_model.items(row for event in looked_at for row in event.rows)
         items = {row: self._read_model.shown(item) for row, item in found.items()}
         if wanted.text:
             fitting = [event for event in fitting if _mentions(items, event, wanted.text)]
         shown = fitting[: wanted.limit]
-        entries = [HistoryEntry(event, state.holds(event), items[_row(event)]) for event in shown]
+        entries = [self._entry(event, items[event.rows[0]]) for event in shown]
         return entries, len(fitting) > len(shown)
+
+    def _entry(self, event: Event, item: Item) -> HistoryEntry:
+        """An event as the history shows it."""
+        others = event.rows[1:]
+        copies = sum(row in self._read_model.copies.copies for row in others)
+        return HistoryEntry(event, self._read_model.state.holds(event), item, len(others), copies)
 
     # ------------------------------------------------------------ people
 
@@ -308,13 +341,22 @@ class Overview:
         )
 
     def _said(self) -> dict[int, dict[str, str]]:
-        """Which class each person named, for each row that is not dropped."""
+        """Which class each person named, for each row that is not dropped.
+
+        Copies of which the same was said as of the row asked in their stead are left out.
+        """
         with self._read_model.lock:
-            return {
+            said = {
                 row: {who: event.label or "" for who, event in verdict.naming.items()}
                 for row, verdict in sorted(self._read_model.state.verdicts.items())
                 if verdict.naming and not verdict.is_bad
             }
+        copies = self._read_model.copies
+        return {
+            row: one
+            for row, one in said.items()
+            if row not in copies.copies or said.get(copies.leader(row)) != one
+        }
 
     # ------------------------------------------------------------ fields
 
@@ -362,6 +404,7 @@ def _fits(event: Event, wanted: HistoryFilter) -> bool:
     kinds = NAMING if wanted.kind is Kind.LABEL else {wanted.kind}
     return (
         event.kind in ON_ROWS
+        and event.row is not None
         and (wanted.who is None or event.who == wanted.who)
         and (wanted.kind is None or event.kind in kinds)
         and (wanted.label is None or event.label == wanted.label)
@@ -369,12 +412,7 @@ def _fits(event: Event, wanted: HistoryFilter) -> bool:
     )
 
 
-def _row(event: Event) -> int:
-    """The row of an event that is about one."""
-    return -1 if event.row is None else event.row
-
-
 def _mentions(items: dict[int, Item], event: Event, text: str) -> bool:
-    """Whether a text occurs in an event's row."""
-    item = items[_row(event)]
-    return any(text.lower() in (cell or "").lower() for cell in (item.id, *item.cells))
+    """Whether a text occurs in one of an event's rows."""
+    cells = (cell for row in event.rows for cell in (items[row].id, *items[row].cells))
+    return any(text.lower() in (cell or "").lower() for cell in cells)

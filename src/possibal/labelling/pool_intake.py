@@ -24,6 +24,7 @@ from possibal.data.ingest import (
 from possibal.data.name_types import name_type, written
 from possibal.data.row_ids import Ids
 from possibal.data.schema import clean
+from possibal.data.source import SourceSpec
 from possibal.estimators import validation
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.estimators.pipeline import PossibilisticPipeline
@@ -31,6 +32,7 @@ from possibal.labelling import growth
 from possibal.labelling.growth import pool_spec
 from possibal.labelling.storage.store import Store
 
+_NOWHERE = Path()
 OWN = "own"
 """The kind of a recipe whose numbers are the user's."""
 
@@ -45,17 +47,23 @@ class PoolSpec:
         classes: all labels there may be.
         accept_changes: whether rows that changed, or are missing, since the campaign was begun are
             taken in.
+        cache: the file that keeps embeddings.
     """
 
     ids: Ids = None
     roles: ColumnChoice = field(default_factory=ColumnChoice)
     classes: Sequence[Hashable] = ()
     accept_changes: bool = False
+    cache: Path | None = None
 
     @property
     def names(self) -> tuple[Hashable, ...] | None:
         """The names of the rows, if they are given one by one."""
         return None if self.ids is None or isinstance(self.ids, str) else tuple(self.ids)
+
+    def spec(self, classes: tuple[str, ...] = (), source: Path = _NOWHERE) -> SourceSpec:
+        """The same as a specification of rows, which may be in no file."""
+        return replace(self.roles.spec(classes, source), cache=self.cache)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +75,14 @@ class SessionPool:
         ids: names of its rows, in an order that need not be that of the campaign.
         label: the column of labels in it.
         encoding: of new rows, where a pipeline of the user's own does it.
+        encoder: of texts or pictures, of the user's own.
     """
 
     frame: object = None
     ids: tuple[Hashable, ...] = ()
     label: str | None = None
     encoding: RowEncoding | None = None
+    encoder: object = None
 
 
 def ingest_pool(
@@ -90,18 +100,20 @@ def ingest_pool(
     kind, classes = name_type("classes", given.classes), tuple(map(written, given.classes))
     if isinstance(pool, str | Path):
         _check_file(given, model)
-        rows = ingest_file(given.roles.spec(classes, Path(pool)), _silent)
+        rows = ingest_file(given.spec(classes, Path(pool)), _silent)
     else:
-        rows = ingest_frame(pool, given.roles.spec(classes), given.ids)
+        rows = ingest_frame(pool, given.spec(classes), given.ids)
     _check_ids(rows.source.ids)
     if given.classes:
         rows = replace(rows, source=replace(rows.source, label_type=kind))
-    session = _session(pool, rows.source)
+    session = replace(_session(pool, rows.source), encoder=given.roles.encoder)
     if not _is_pipeline(model):
         return rows, session
     encoding, X = _piped(model, pool, rows.source)
     recipe = FeatureRecipe(OWN, tuple(f"feature {j + 1}" for j in range(X.shape[1])))
-    return replace(rows, X=X, recipe=recipe), replace(session, encoding=encoding)
+    copies = rows.copies and rows.copies.split([line.tobytes() for line in X])
+    piped = replace(rows, X=X, recipe=recipe, copies=copies)
+    return piped, replace(session, encoding=encoding)
 
 
 def resumed_pool(
@@ -112,32 +124,33 @@ def resumed_pool(
 ) -> SessionPool:
     """The pool of a campaign that goes on: new rows join, and another pool is refused."""
     is_file = isinstance(pool, str | Path)
-    spec = pool_spec(store.setup(), given.roles.spec(source=Path(pool) if is_file else Path()))
+    spec = pool_spec(store.setup(), given.spec(source=Path(pool) if is_file else Path()))
     if is_file:
         _check_file(given, model)
         rows = read_file_rows(spec, _silent)
     else:
         rows = read_frame_rows(pool, spec, given.ids)
     if rows.digest != store.setup().known_digest:
-        _take_in(store, rows, given)
+        _take_in(store, rows, given, spec)
     session = _session(pool, rows)
     return (
         replace(session, encoding=_piped(model, pool, rows)[0]) if _is_pipeline(model) else session
     )
 
 
-def _take_in(store: Store, rows: SourceRows, given: PoolSpec) -> None:
+def _take_in(store: Store, rows: SourceRows, given: PoolSpec, spec: SourceSpec) -> None:
     """Let new rows join a campaign; rows that changed or are missing only if the user agrees."""
-    changes = growth.compare(store, rows)
+    changes = growth.compare(store, rows, spec)
     if changes.needs_consent and not given.accept_changes:
         raise ValueError(
             "pool must have the rows that the campaign was begun with; got changes: "
             f"{' '.join(changes.sentences).removesuffix('.')}. Pass accept_changes=True to take "
             "them in, or begin another campaign in a new file."
         )
-    growth.grow(store, rows, changes)
-    if changes.labels_not_taken:
-        warnings.warn(changes.labels_not_taken, stacklevel=5)
+    said = growth.grow(store, rows, changes, spec)
+    for sentence in (*said, changes.labels_not_taken):
+        if sentence:
+            warnings.warn(sentence, stacklevel=5)
 
 
 def _session(pool: object, rows: SourceRows) -> SessionPool:

@@ -57,6 +57,11 @@ class RankerProcess:
         """As :meth:`possibal.labelling.ranker.InProcessRanker.measure`."""
         return self._run("measure", task)
 
+    def replace_rows(self, X: Matrix) -> None:
+        """Rank other rows from now on, in a new process; what is being ranked is ranked anew."""
+        self._given = (X, *self._given[1:])
+        self._end()
+
     def close(self) -> None:
         """Stop the process, whatever it is at."""
         self._is_closed = True

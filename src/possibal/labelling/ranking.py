@@ -27,6 +27,7 @@ class RankingTask:
         aside: rows that the model neither asks about nor learns from.
         check: rows whose labels only measure the model.
         first: how many rows must differ from each other.
+        rows: how many the pool has: a ranking of fewer is one of another pool.
     """
 
     answers: tuple[Answer, ...] = ()
@@ -34,6 +35,7 @@ class RankingTask:
     aside: frozenset[int] = frozenset()
     check: tuple[Answer, ...] = ()
     first: int = 4
+    rows: int = 0
 
 
 @dataclass(frozen=True, eq=False)

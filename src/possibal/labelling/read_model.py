@@ -6,9 +6,10 @@ Whoever reads several things as of one moment holds :attr:`ReadModel.lock`, the 
 """
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from threading import RLock
 from zlib import crc32
 
@@ -16,7 +17,10 @@ import numpy as np
 
 from possibal.arrays import Matrix, Places, Vector
 from possibal.campaign.stopping import CERTAIN
+from possibal.data.copies import CopyGroups, nearly_same_pictures, nearly_same_texts
+from possibal.data.schema import ColumnKind
 from possibal.errors import RefusedError
+from possibal.labelling.create import CHECK, copy_groups, first_check_rows
 from possibal.labelling.explanation import NEAR
 from possibal.labelling.ranking import Ranking, RankingTask
 from possibal.labelling.storage.journal import Event, JournalState, Kind, replay
@@ -37,6 +41,7 @@ class ReadModel:
         """Replay the journal."""
         self.store, self.setup = store, store.setup()
         self.X: Matrix = store.array("X")
+        self.copies: CopyGroups = copy_groups(store)
         self.state: JournalState = replay(store.events())
         self.lock = RLock()
         """Held by whoever changes the state, or reads several things as of one moment."""
@@ -45,7 +50,8 @@ class ReadModel:
         self._listeners = list[Callable[[Sequence[Event]], None]]()
         self._items = dict[int, Item]()
         self._check_rows: tuple[object, tuple[int, ...]] = (None, ())
-        self._given = sum(event.kind is Kind.IMPORT for event in self.state.events.values())
+        given = (event for event in self.state.events.values() if event.kind is Kind.IMPORT)
+        self._given = len({row for event in given for row in event.rows} - self.copies.copies)
         self._number = max((event.number for event in self.state.events.values()), default=0)
 
     # ------------------------------------------------------------ events
@@ -70,6 +76,15 @@ class ReadModel:
             for listener in self._listeners:
                 listener(new)
 
+    def reload_rows(self) -> None:
+        """See rows that joined the campaign since, and what is known of them."""
+        with self.lock:
+            self.setup, self.X = self.store.setup(), self.store.array("X")
+            self.copies = copy_groups(self.store)
+            vars(self).pop("ids", None)
+            self.changes += 1
+            self.apply(self.store.events())
+
     # ------------------------------------------------------------ what holds
 
     def wants(self, row: int) -> bool:
@@ -91,16 +106,18 @@ class ReadModel:
         """What is to be ranked now."""
         with self.lock:
             check, labels = frozenset(self.check_rows), self.state.labels
+            never = self.copies.copies | self.copies.whole_groups(check)
             verdicts = self.state.verdicts.items()
             dropped = {row for row, verdict in verdicts if verdict.is_bad or verdict.is_gone}
             dropped -= {row for row in dropped if row in labels}
             undecided = {row for row in self.state.conflicts() if row not in labels}
             return RankingTask(
-                self.state.answers(check),
+                self.state.answers(never),
                 self.classes,
-                frozenset(dropped | undecided | check),
+                never | dropped | undecided,
                 tuple(answer for answer in self.state.answers() if answer.row in check),
                 1 + min(max(len(self.state.people), 1), MANY_PEOPLE),
+                self.setup.rows,
             )
 
     # ------------------------------------------------------------ check rows
@@ -121,30 +138,38 @@ class ReadModel:
     @functools.cached_property
     def _first_check_rows(self) -> tuple[int, ...]:
         """The check rows drawn at the start."""
-        rng = np.random.default_rng([self.setup.seed, crc32(b"check")])
-        drawn = rng.permutation(self.setup.begun or self.setup.rows)[: self.setup.check]
-        return tuple(int(row) for row in drawn)
+        if CHECK in self.store.array_names():
+            return tuple(self.store.array(CHECK).tolist())
+        begun, setup = CopyGroups.apart(self.setup.begun or self.setup.rows), self.setup
+        return tuple(first_check_rows(begun, setup.seed, setup.check).tolist())
 
     @property
     def most_check_rows(self) -> int:
-        """How many check rows there may be: half of all rows."""
-        return self.setup.rows // 2
+        """How many check rows there may be: half of all rows that are asked."""
+        return self.asked // 2
+
+    @property
+    def asked(self) -> int:
+        """How many rows may be asked about: all but the copies of others."""
+        return self.setup.rows - len(self.copies.copies)
 
     def draw_check_rows(self, count: int) -> tuple[int, ...]:
         """Places of so many more check rows, uniformly at random from all rows that are none yet.
 
+        Copies of others are not drawn: they go with the row that is asked in their stead.
         Whether a row has a label does not matter: one that has moves from the rows that the model
         learns from to those that measure it, and counts as answered. So the sample stays random,
         and is not one of the rows that the model did not care to ask about.
         """
         with self.lock:
-            check, draws = set(self.check_rows), len(self.state.draws)
-        more = self.most_check_rows - len(check)
+            drawn, draws = set(self.check_rows), len(self.state.draws)
+        check = self.copies.whole_groups(drawn) | self.copies.copies
+        more = self.most_check_rows - len(drawn)
         if not 1 <= count <= more:
             room = f"from 1 to {more}" if more > 0 else "none, for there are enough"
             raise RefusedError(
-                f"rows must be {room}, as at most {self.most_check_rows} of {self.setup.rows} may "
-                f"be check rows; got {count} more than {len(check)}. Draw fewer."
+                f"rows must be {room}, as at most {self.most_check_rows} of {self.asked} may "
+                f"be check rows; got {count} more than {len(drawn)}. Draw fewer."
             )
         rng = np.random.default_rng([self.setup.seed, crc32(b"check"), 1 + draws])
         order = rng.permutation(self.setup.rows).tolist()
@@ -155,7 +180,8 @@ class ReadModel:
         """Whether the next question is to be about a check row of the start."""
         with self.lock:
             labels = self.state.labels
-            learnt = len(labels) - sum(row in labels for row in self.check_rows) - self._given
+            asked = len(labels.keys() - self.copies.copies)
+            learnt = asked - sum(row in labels for row in self.check_rows) - self._given
             checked = sum(row in labels for row in self._first_check_rows)
             return checked < learnt // (EVERY - 1)
 
@@ -202,9 +228,9 @@ class ReadModel:
 
     def nearest(self, row: int, most: int) -> list[tuple[int, str, float]]:
         """The nearest labelled neighbours of a row: place, label, and Euclidean distance."""
+        hidden = self.copies.copies | {row, *self.copies.others(row)}
         with self.lock:
-            known = dict(self.state.labels)
-        known.pop(row, None)
+            known = {one: said for one, said in self.state.labels.items() if one not in hidden}
         rows = np.array(list(known), dtype=np.intp)
         distances = self._distances(rows, row)
         first = rows[np.argsort(distances, kind="stable")[:most]]
@@ -212,6 +238,35 @@ class ReadModel:
             (int(other), known[int(other)], float(distance))
             for other, distance in zip(first, np.sort(distances, kind="stable")[:most], strict=True)
         ]
+
+    def nearest_rows(self, row: int, excluded: Collection[int], most: int) -> list[int]:
+        """Places of the rows nearest to a row, those excluded left out."""
+        rows = np.setdiff1d(np.arange(self.setup.rows), list(excluded), assume_unique=True)
+        distances = self._distances(rows, row)
+        return rows[np.argsort(distances, kind="stable")[:most]].tolist()
+
+    def nearly_same(self, row: int, rows: Sequence[int]) -> list[Item]:
+        """Those of some rows whose text and picture are nearly the same as those of a row."""
+        items = self.items([row, *rows])
+        item, others = items[row], [items[other] for other in rows]
+        is_near = np.full(len(others), fill_value=bool(self._texts or item.media))
+        if self._texts:
+            is_near &= nearly_same_texts(self._text(item), [self._text(one) for one in others])
+        if item.media and self.setup.folder:
+            names = [one.media or "" for one in others]
+            is_near &= nearly_same_pictures(Path(self.setup.folder), item.media, names)
+        return [one for one, is_so in zip(others, is_near, strict=True) if is_so]
+
+    @property
+    def _texts(self) -> list[int]:
+        """Places of the fields that are texts."""
+        texts = [name for name, kind, _ in self.setup.columns if kind == ColumnKind.TEXT]
+        named = texts or [self.setup.text]
+        return [place for place, name in enumerate(self.setup.fields) if name in named]
+
+    def _text(self, item: Item) -> str:
+        """The text of a row."""
+        return " ".join(item.cells[place] or "" for place in self._texts)
 
     def uncertain_neighbours(self, row: int, ranking: Ranking | None) -> int:
         """How many other rows without a label are near a row, and the model is not sure of them.
@@ -221,7 +276,7 @@ class ReadModel:
         if ranking is None or ranking.is_cold:
             return 0
         with self.lock:
-            known = [row, *self.state.labels]
+            known = [row, *self.state.labels, *self.copies.copies]
         unsure = np.setdiff1d(ranking.looked_at[ranking.necessity < CERTAIN], known)
         near = self._distances(unsure, row) / ranking.usual_distance < NEAR
         return int(np.count_nonzero(near))

@@ -249,11 +249,11 @@ class LoadedModel:
         classes_: the labels in their type, in the order of the columns of probabilities.
     """
 
-    def __init__(self, saved: SavedModel) -> None:
+    def __init__(self, saved: SavedModel, encoder: object = None) -> None:
         """Fit the classifier."""
         self.saved, self.classifier = saved, saved.fitted(saved.label_type)
         self.classes_ = self.classifier.classes_
-        self._encoding = RowEncoding(saved.recipe)
+        self._encoding = RowEncoding(saved.recipe, encoder=encoder)
 
     def predict(self, rows: Any) -> NDArray[Any]:  # noqa: ANN401 - frames of several libraries
         """The likeliest label of each row of a frame, or of the file or folder at a path."""
@@ -273,13 +273,15 @@ class LoadedModel:
         return f"LoadedModel({labels} labels, {len(self.classes_)} classes, from {source!r})"
 
 
-def load_model(path: str | PathLike[str]) -> LoadedModel:
+def load_model(path: str | PathLike[str], encoder: object = None) -> LoadedModel:
     """A model that `possibal model` saved, to predict the rows of a frame of any library.
 
     Args:
         path: its folder, or its file that ends in .skops.
+        encoder: the user's own encoder of texts or pictures, if the campaign had one; another one
+            is refused.
     """
-    return LoadedModel(SavedModel.load(Path(path)))
+    return LoadedModel(SavedModel.load(Path(path)), encoder)
 
 
 # ---------------------------------------------------------------- folders

@@ -99,8 +99,9 @@ class RankingScheduler:
     def _on_events(self, new: Sequence[Event]) -> None:
         """Take answered rows out of the order, and adopt a speculative ranking that came true."""
         for event in new:
-            if event.row is not None and not self._read_model.wants(event.row):
-                self.order.pop(event.row, None)
+            for row in event.rows:
+                if not self._read_model.wants(row):
+                    self.order.pop(row, None)
             if self._spoils_predictions(event):
                 self.check_predictions.clear()
         if new and not self._read_model.has_many_people:
@@ -153,6 +154,8 @@ class RankingScheduler:
         """Let a ranking count that knows of so many changes, unless another was faster."""
         if changes >= self._ranked:
             self.ranking, self._ranked, self._is_measured = ranking, changes, False
+            for undone in [count for count in self.check_predictions if count > ranking.answers]:
+                del self.check_predictions[undone]
             self.order = dict.fromkeys(
                 r for r in ranking.order.tolist() if self._read_model.wants(r)
             )

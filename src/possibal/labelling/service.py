@@ -9,12 +9,14 @@ last ranking, while a new one is being made.
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from reprlib import repr as brief
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 
 from possibal.errors import RefusedError
-from possibal.labelling import class_changes, explanation
+from possibal.labelling import class_changes, create, explanation
 from possibal.labelling.explanation import NearestLabel, QuestionSource
 from possibal.labelling.ranking import Ranking
 from possibal.labelling.read_model import ReadModel
@@ -27,11 +29,14 @@ from possibal.labelling.storage.journal import (
     ON_ROWS,
     Event,
     Kind,
-    check_detail,
-    drawn_places,
+    named_places,
+    places_detail,
 )
 from possibal.labelling.storage.leases import Lease, LeaseTable
-from possibal.labelling.storage.store import Item, clock
+from possibal.labelling.storage.store import Item, Setup, clock
+
+if TYPE_CHECKING:
+    from possibal.labelling.background_intake import BackgroundIntake
 
 LEASE = 120
 """Seconds that a person may take over a row before somebody else gets it; the page renews it."""
@@ -41,6 +46,10 @@ HEAD = 32
 """Rows at the head of a ranking that nobody keeps in reserve."""
 NEAREST = 3
 """Labelled rows shown beside a question."""
+LOOKED_AT, OFFERED = 24, 6
+"""Rows nearest to one that are looked at for what is nearly the same, and those offered at most."""
+MOST_COMPARED = 200_000
+"""In larger pools nothing is offered, for looking at all rows would take too long."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,7 @@ class Question:
         necessity: of that label.
         near: the nearest labelled rows.
         mine: what this person said of it before.
+        copies: how many other rows say the same, and are answered with it.
     """
 
     item: Item
@@ -72,6 +82,7 @@ class Question:
     necessity: float | None
     near: tuple[LabelledNeighbour, ...]
     mine: Event | None
+    copies: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,8 +99,16 @@ class LabellingService:
     def __init__(self, read_model: ReadModel, scheduler: RankingScheduler) -> None:
         """Serve a campaign; leases of an earlier time still hold."""
         self.read_model, self.scheduler, self._leases = read_model, scheduler, LeaseTable()
-        self.store, self.setup, self._lock = read_model.store, read_model.setup, read_model.lock
+        self.store, self._lock = read_model.store, read_model.lock
+        self.intake: BackgroundIntake | None = None
+        """What takes further rows in, while there are any."""
+        self._shared: object = None  # the groups of copies that are known to share their labels
         self._load_leases()
+
+    @property
+    def setup(self) -> Setup:
+        """What the campaign was begun with, and how many rows it has now."""
+        return self.read_model.setup
 
     # ------------------------------------------------------------ asking
 
@@ -104,6 +123,7 @@ class LabellingService:
     def rows(self, who: str, count: int) -> list[int]:
         """The next rows for a person, the best first, now theirs for a while."""
         self.read_model.catch_up()
+        self._share_labels()
         self.scheduler.await_ranking()
         rows = self._current(who)
         for pick in (self._open, self._put_off, self._reserved):
@@ -172,13 +192,34 @@ class LabellingService:
         mine = self.read_model.state.verdict(row).opinions.get(who)
         if row in self.read_model.check_rows:
             predicted, necessity, shown = None, None, ()  # lest the measure be swayed
-        return Question(items[row], source, said, predicted, necessity, shown, mine)
+        copies = len(self.read_model.copies.with_copies([row])) - 1
+        return Question(items[row], source, said, predicted, necessity, shown, mine, copies)
+
+    def near_copies(self, row: int, who: str) -> list[Item]:
+        """Rows that are nearly the same as one, and that a person may be asked about.
+
+        They are for the person to look at: nothing follows from their being near.
+        """
+        self.check_row(row)
+        read_model, groups = self.read_model, self.read_model.copies
+        check = groups.whole_groups(read_model.check_rows)
+        if self.setup.rows > MOST_COMPARED or row in check:
+            return []
+        with self._lock:
+            known = {row, *read_model.state.labels, *self._leases.current(who, clock())}
+        near = read_model.nearest_rows(row, known | check | groups.copies, LOOKED_AT)
+        with self._lock:
+            now = clock()
+            free = [one for one in near if self._leases.is_free(one, who, now)]
+            may = [one for one in free if self._may_ask(one, who)]
+        return read_model.nearly_same(row, may)[:OFFERED]
 
     # ------------------------------------------------------------ answering
 
     def answer(self, event: Event) -> StoredEvent:
         """The event, durable, with what the model predicted at the time.
 
+        What is said of a row is said of its copies too; of a copy it is said alone.
         Idempotent: an event whose key is known is returned as it was stored.
         """
         if event.kind in ON_CAMPAIGN:
@@ -190,14 +231,17 @@ class LabellingService:
         if event.row is not None:
             predicted, necessity = self._prediction(event.row)
             event = replace(event, predicted_label=predicted, necessity=necessity)
+            _, *others = self.read_model.copies.with_copies(event.rows)
+            if others:
+                event = replace(event, detail={**(event.detail or {}), **places_detail(others)})
         (stored,) = self.append([event])
         return StoredEvent(stored, repeated=False)
 
     def undo(self, event: Event) -> Event | None:
         """The event that was undone: the target, else the person's last; None if there is none.
 
-        Its row is the person's again, if nobody else is at it. A target that is still on its way
-        is undone when it arrives.
+        It is undone for all its rows. The first of them is the person's again, if nobody else is
+        at it. A target that is still on its way is undone when it arrives.
         """
         state = self.read_model.state
         known = state.events.get(event.key)
@@ -222,8 +266,26 @@ class LabellingService:
         self.read_model.apply(stored)
         with self._lock:
             for event in stored:
-                self._leases.release(-1 if event.row is None else event.row, event.who)
+                for row in event.rows:
+                    self._leases.release(row, event.who)
         return stored
+
+    def _share_labels(self) -> None:
+        """Say of copies what was said of the rows that are asked in their stead, if nobody did.
+
+        A copy may join while such a row is being answered.
+        """
+        read_model, groups = self.read_model, self.read_model.copies
+        if self._shared is groups:
+            return
+        with self._lock:
+            state, self._shared = read_model.state, groups
+            unsaid = [row for row in groups.copies if not state.verdict(row).opinions]
+            late = [row for row in unsaid if state.verdict(groups.leader(row)).opinions]
+            items = read_model.items(late).values()
+            events = create.shared_events(state, groups, items, ())
+        if events:
+            self.append(events)
 
     def check_row(self, row: int | None) -> None:
         """Refuse a row that is none."""
@@ -236,7 +298,7 @@ class LabellingService:
         """Refuse what makes no sense; an answer that comes late does."""
         state = self.read_model.state
         if event.kind in ON_ROWS:
-            self.check_row(event.row)
+            self._check_rows(event)
         if event.kind in LABELLED | ON_CLASSES and not event.label:
             raise RefusedError(f"label must name a class; got {event.label!r}. Choose one.")
         if event.kind in ON_CLASSES:
@@ -253,6 +315,24 @@ class LabellingService:
         if target is not None and (target.who != event.who or target.kind is Kind.UNDO):
             raise RefusedError(
                 f"target must be an answer of {event.who}; got one of {target.who}. Undo your own."
+            )
+
+    def _check_rows(self, event: Event) -> None:
+        """Refuse others than rows, each once, that are check rows where the first is one."""
+        self.check_row(event.row)
+        named, groups = named_places(event), self.read_model.copies
+        check = {groups.leader(row) for row in self.read_model.check_rows}
+        for place in named:
+            self.check_row(place)
+        if len(event.rows) <= len(named):
+            raise RefusedError(
+                f"others must be other rows than {event.row}, each once; got {brief(list(named))}. "
+                "Name each row once."
+            )
+        if len({groups.leader(place) in check for place in event.rows}) > 1:
+            raise RefusedError(
+                "others must be check rows where row is one, and none where it is none; got "
+                f"{brief(list(event.rows))}. Answer check rows by themselves."
             )
 
     # ------------------------------------------------------------ classes and check rows
@@ -295,7 +375,7 @@ class LabellingService:
     def add_check_rows(self, count: int, who: str) -> tuple[int, ...]:
         """Draw more check rows, and return their places; see :meth:`ReadModel.draw_check_rows`."""
         event = class_changes.change_event(Kind.CHECK, None, who, None)
-        return drawn_places(self.draw_check_rows(event, count).event)
+        return named_places(self.draw_check_rows(event, count).event)
 
     def draw_check_rows(self, event: Event, count: int) -> StoredEvent:
         """An event that draws so many more check rows, durable; idempotent, as an answer is."""
@@ -305,7 +385,7 @@ class LabellingService:
             known = read_model.state.events.get(event.key)
             if known is not None:
                 return StoredEvent(known, repeated=True)
-            detail = check_detail(read_model.draw_check_rows(count))
+            detail = places_detail(read_model.draw_check_rows(count))
             return self._change(replace(event, detail=detail))
 
     def _do(self, event: Event) -> Event:
@@ -326,13 +406,18 @@ class LabellingService:
 
     def _check_drawn(self, event: Event) -> None:
         """Refuse a draw of nothing, or of what is no row."""
-        rows = drawn_places(event)
+        rows = named_places(event)
         if not rows or not all(0 <= row < self.setup.rows for row in rows):
             raise RefusedError(
                 f"rows must be places from 0 to {self.setup.rows - 1}; got {list(rows)}. Draw some."
             )
 
     # ------------------------------------------------------------ leases
+
+    def held_by_others(self, who: str) -> set[int]:
+        """The rows that others than this person hold."""
+        with self._lock:
+            return self._leases.of_others(who, clock())
 
     def _current(self, who: str) -> list[int]:
         """The rows that a person is at, if they still want an answer."""
@@ -397,8 +482,8 @@ class LabellingService:
         return (row for row in spare if self._may_ask(row, who))
 
     def _ordered(self) -> Iterator[int]:
-        """All rows, the best first, each once."""
-        given = set[int]()
+        """All rows that are asked, the best first, each once."""
+        given = set(self.read_model.copies.copies)
         for rows in self._preferred():
             yield from (row for row in rows if row not in given)
             given.update(rows)

@@ -6,6 +6,7 @@ campaign.tell(row, "spam")
 """
 
 import os
+import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
@@ -23,9 +24,11 @@ from possibal.campaign.interface import CampaignInterface
 from possibal.campaign.pool import Pool
 from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import Advice
+from possibal.data.comparison import kept_comparisons
 from possibal.data.frames import as_frame
 from possibal.data.name_types import NameType, name_type, written
 from possibal.data.row_ids import Ids, listed_ids
+from possibal.embedding.cache import cache_beside, withdrawn_if_refused
 from possibal.errors import AlreadyAnsweredError, RefusedError
 from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
@@ -37,6 +40,7 @@ from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
+from possibal.labelling.storage.database import address, file_of
 from possibal.labelling.storage.journal import Event, Kind, check_who, replay
 from possibal.labelling.storage.store import Setup, Store, clock
 
@@ -80,14 +84,15 @@ class StoredCampaign(CampaignInterface):
         self._texts = store.places()
         self._places = {id_type.read(text): place for text, place in self._texts.items()}
         self._ids = tuple(sorted(self._places, key=self._places.__getitem__))
-        self._session, self._recipe = pool or SessionPool(), RowEncoding(feature_recipe(store))
+        self._session = pool or SessionPool()
+        self._recipe = RowEncoding(feature_recipe(store), encoder=self._session.encoder)
         self._latest: tuple[int, Snapshot] | None = None
         self._named: tuple[Pool, Pool] | None = None
 
     # ------------------------------------------------------------ verbs
 
     def tell(self, row: Hashable, label: Hashable) -> Self:
-        """Keep the label of a row that has none; the campaign itself, which is changed.
+        """Keep the label of a row that has none, and of its copies; the campaign, which is changed.
 
         Where no classes were named, a label that is new becomes one.
         """
@@ -203,6 +208,7 @@ class StoredCampaign(CampaignInterface):
         people = self._read_model.setup.people
         verdicts = self._read_model.state.verdicts.items()
         done = {row for row, verdict in verdicts if not verdict.wants(people)}
+        done |= self._read_model.copies.copies
         return tuple(name for place, name in enumerate(self.rows) if place not in done)
 
     def report(self) -> dict[str, Any]:
@@ -389,6 +395,9 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     check: int = 0,
     who: str = PYTHON,
     accept_changes: bool = False,
+    by: Any = None,  # noqa: ANN401 - a word, or several
+    encoder: object = None,
+    copies: bool = True,
 ) -> StoredCampaign:
     """A campaign in a database: gone on with, or begun with the rows of a pool.
 
@@ -419,13 +428,27 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
         who: the name under which answers are kept.
         accept_changes: whether rows of the pool that changed, or are missing, since the campaign
             was begun are taken in; labels stay.
+        by: what texts are compared by, "meaning" or "words", and pictures, "objects" or "colours";
+            if left out the first of these, where its model is installed and understands the rows.
+        encoder: a model of your own for texts or pictures: a function from a list of texts, or of
+            pictures of Pillow, to an array; an object with such a method called encode; or the path
+            of a model. Where rows have both, {"text": ..., "image": ...}.
+            Pass it again to go on, if new rows are to be embedded.
+        copies: whether rows that say the same (texts but for case and digits, pictures but for how
+            they were saved, all else equal) are asked once and labelled together. It
+            stays as it was when the campaign began.
     """
     db, names = os.fspath(url), listed_ids(id if ids is None else ids)
     check_who(who)
     check_listed("classes", classes)
     model = None if classifier is None else as_possibilistic(classifier)
-    roles = ColumnChoice(names if isinstance(names, str) else None, label, text, columns)
-    given = PoolSpec(names, roles, tuple(classes) or _classes_of(model), accept_changes)
+    roles = ColumnChoice(
+        names if isinstance(names, str) else None, label, text, columns, by, encoder, copies
+    )
+    place = file_of(address(db))
+    cache = None if place is None else cache_beside(place)
+    named = tuple(classes) or _classes_of(model)
+    given = PoolSpec(names, roles, named, accept_changes, cache)
     options = Options(strategy, seed, people, check)
     if Store.exists(db):
         with ExitStack() as stack:
@@ -440,12 +463,14 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
             f"pool must be given to begin a campaign; got None, and {db!r} holds none. "
             "Pass the rows to label."
         )
-    rows, session = ingest_pool(pool, given, model)
-    return StoredCampaign(create_campaign(db, rows, options), who, _final(model), session)
+    with withdrawn_if_refused(cache):
+        rows, session = ingest_pool(pool, given, model)
+        store = create_campaign(db, rows, options)
+    return StoredCampaign(store, who, _final(model), session)
 
 
 def _check_options(setup: Setup, options: Options) -> None:
-    """Refuse what cannot change once a campaign was begun."""
+    """Refuse what cannot change once a campaign was begun; copies stay as they were then."""
     for name in ("strategy", "seed", "people"):
         given, kept = getattr(options, name), getattr(setup, name)
         if given not in {getattr(Options(), name), kept}:
@@ -470,7 +495,19 @@ def _resumed(
         )
     state, names = replay(store.events()), [written(name) for name in given.classes]
     added_all(state, store.setup().classes, names, who)  # before rows join, in case one cannot be
+    for sentence in kept_comparisons(store.setup().recipe, given.spec()):
+        raise ValueError(
+            f"by and encoder must be as when the campaign began; got others, but {sentence} "
+            "Leave them out, or begin another campaign."
+        )
+    if pool is None and not store.setup().is_complete:
+        warnings.warn(
+            f"The campaign has {store.setup().rows} rows so far; others have still to join. Pass "
+            "the pool, or open its page.",
+            stacklevel=3,
+        )
     session = None if pool is None else resumed_pool(store, pool, given, model)
+    session = replace(session or SessionPool(), encoder=given.roles.encoder)
     campaign = StoredCampaign(store, who, _final(model), session)
     for name in given.classes:
         if name not in campaign.classes:

@@ -169,10 +169,11 @@ def test_events_that_make_no_sense_are_named(any_db):
         any_db,
         "UPDATE events SET row = 99 WHERE number = 2",
         "UPDATE events SET row = NULL WHERE number = 3",
+        """UPDATE events SET detail = '{"rows": "[99]"}' WHERE number = 13""",
         "UPDATE events SET label = NULL WHERE number = 4",
     )
     assert faults(any_db) == [
-        "there are events about rows that there are not: 2, 3.",
+        "there are events about rows that there are not: 2, 3, 13.",
         "there are events that should name a class and do not: 4.",
         "there are events that name a class nobody added: 13, 14, 15, 16, 17 and 2 others.",
     ]
@@ -185,6 +186,7 @@ def test_changes_of_the_campaign_are_well(db):
         Event(**made, kind=Kind.RENAME, label="small", detail={"to": "tiny"}),
         said(20, "tiny"),
         Event("c2", Kind.CHECK, "ann", 2, detail={"rows": "[3, 4]"}),
+        Event("c3", Kind.LABEL, "ann", 3, 20, "tiny", detail={"rows": "[21, 22]"}),
     )
     assert "every label is a class that was named" in sentences(db)
     assert "every change of the campaign says what it is" in sentences(db)
@@ -197,10 +199,11 @@ def test_changes_that_say_nothing_are_named(any_db):
         Event("c2", Kind.CHECK, "ann", 2, detail={"rows": "[99]"}),
         Event("c3", Kind.CHECK, "ann", 3),
         Event("c4", Kind.REMOVE, "ann", 4),
+        Event("c5", Kind.SKIP, "ann", 5, 3, detail={"rows": "{"}),
     )
     assert faults(any_db) == [
         "there are events that should name a class and do not: 16.",
-        "there are events whose detail is missing or odd: 13, 14, 15.",
+        "there are events whose detail is missing or odd: 13, 14, 15, 17.",
     ]
 
 

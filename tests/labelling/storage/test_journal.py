@@ -23,8 +23,8 @@ from possibal.labelling.storage.journal import (
     ClassDetail,
     Event,
     Kind,
-    check_detail,
-    drawn_places,
+    named_places,
+    places_detail,
     replay,
 )
 
@@ -74,7 +74,8 @@ def drawn(*rows, who="ann") -> Event:
 def details(draw, kind) -> dict[str, str] | None:
     """The detail that an event of a kind has, or ought to have."""
     words = st.sampled_from(["", "one", "two"])
-    made = {
+    several = st.sampled_from(["[1]", "[0, 2]", "[3, 1, 2]", "[2, 2]", "{", "[true, null, 0.5]"])
+    made = dict.fromkeys(ON_ROWS, st.none() | st.fixed_dictionaries({"rows": several})) | {
         Kind.RENAME: st.fixed_dictionaries({"to": st.sampled_from(CLASSES)}) | st.none(),
         Kind.DESCRIBE: st.fixed_dictionaries({}, optional={"description": words, "colour": words}),
         Kind.CHECK: st.fixed_dictionaries({"rows": st.sampled_from(["[1]", "[0, 2]", "{", "7"])}),
@@ -115,6 +116,13 @@ def muddled(draw):
 
 
 # ---------------------------------------------------------------- the slow way
+def about(event) -> list[int]:
+    """The rows of an event."""
+    told = (event.detail or {}).get("rows", "") if event.kind in ON_ROWS else ""
+    others = json.loads(told) if told.endswith("]") else []
+    return [event.row, *(row for row in others if row in ROWS and row is not True)]
+
+
 def kept(events) -> list[Event]:
     """What nobody took back, in the order in which it was made."""
     gone = {(e.target, e.who) for e in events if e.kind is Kind.UNDO}
@@ -153,7 +161,7 @@ def read(events) -> list[Event]:
 
 def opinion(events, row, who) -> Event | None:
     """The last word of a person about a row."""
-    own = [e for e in read(events) if e.row == row and e.who == who and e.kind in OPINIONS]
+    own = [e for e in read(events) if row in about(e) and e.who == who and e.kind in OPINIONS]
     return own[-1] if own else None
 
 
@@ -161,7 +169,7 @@ def slow_verdict(events, row) -> dict:
     """What holds of a row, by reading the whole history."""
     opinions = {who: opinion(events, row, who) for who in PEOPLE}
     opinions = {who: event for who, event in opinions.items() if event}
-    settling = [e for e in read(events) if e.row == row and e.kind is Kind.SETTLE]
+    settling = [e for e in read(events) if row in about(e) and e.kind is Kind.SETTLE]
     settled = settling[-1] if settling else None
     naming = [e for e in opinions.values() if e.kind in NAMING]
     is_bad = settled is None and any(e.kind is Kind.BAD for e in opinions.values())
@@ -255,7 +263,7 @@ def test_the_fold_agrees_with_reading_the_whole_history(events):
         name: slow_name(events, name) for name in CLASSES
     }
     checks = [e for e in kept(events) if e.kind is Kind.CHECK]
-    assert state.draws == tuple(map(drawn_places, checks))
+    assert state.draws == tuple(map(named_places, checks))
 
 
 @given(histories(), st.sampled_from(ROWS), st.sampled_from(PEOPLE), st.integers(1, 3))
@@ -310,7 +318,7 @@ def test_undo_restores_what_was_before_without_limit(events, who):
 @given(histories(), st.sampled_from(ROWS), st.sampled_from(list(ON_ROWS | ON_CAMPAIGN)))
 def test_an_action_and_its_undo_leave_everything_as_it_was(events, row, kind):
     before, state = replay(events), replay(events)
-    action = said(row, "z", "ann", kind)
+    action = said(row, "z", "ann", kind, detail=places_detail([0, 3]))
     if kind in ON_CAMPAIGN:
         action = changed(kind, "z", to="x", description="more", rows="[3]")
     state.apply(action)
@@ -401,6 +409,48 @@ def test_an_undone_settlement_brings_the_conflict_back():
     state.apply(undone(settled))
     assert state.conflicts() == [0]
     assert state.verdict(0).label is None
+
+
+# ---------------------------------------------------------------- several rows at once
+def test_what_is_said_of_several_rows_holds_of_each_and_is_taken_back_for_all():
+    word = said(5, "x", detail=places_detail([2, 9]))
+    state = replay([word])
+    assert word.rows == (5, 2, 9)
+    assert list(state.labelled().items()) == [(2, "x"), (5, "x"), (9, "x")]
+    assert state.uses == {"x": 3}
+    assert not any(state.may_ask(row, "bob", 1) for row in word.rows)
+    state.apply(undone(word))
+    assert (state.labelled(), state.last("ann")) == ({}, None)
+
+
+def test_a_later_word_on_one_of_several_rows_counts_for_that_row():
+    several, alone = said(0, "x", detail=places_detail([1, 2])), said(1, "y", kind=Kind.EDIT)
+    state = replay([alone, several])
+    assert state.labels == {0: "x", 1: "y", 2: "x"}
+    state.apply(undone(several))
+    assert state.labels == {1: "y"}
+    state.apply(undone(alone))
+    assert state.labels == {}
+
+
+def test_a_word_on_several_rows_may_be_undone_before_it_comes():
+    word = said(0, "x", detail=places_detail([1]))
+    assert replay([undone(word), word]).labels == {}
+
+
+def test_several_rows_that_are_skipped_together_rest_as_one_action():
+    state = replay([said(0, kind=Kind.SKIP, detail=places_detail(range(1, 30)))])
+    assert not state.may_ask(0, "ann", 1)
+    for row in range(30, 30 + REST):
+        assert not state.may_ask(7, "ann", 1)
+        state.apply(said(row))
+    assert state.may_ask(7, "ann", 1)
+
+
+def test_an_event_that_is_about_no_row_has_none_whatever_its_detail_says():
+    assert drawn(1, 2).rows == ()
+    assert said(3, detail={"rows": "{"}).rows == (3,)
+    assert said(3, detail={"rows": "[3, 1, 1]"}).rows == (3, 1)
 
 
 # ---------------------------------------------------------------- verdicts
@@ -701,14 +751,14 @@ def test_check_rows_drawn_hold_until_that_is_undone():
 
 
 def test_a_draw_says_which_rows_it_drew():
-    event = changed(Kind.CHECK, None, **check_detail(range(3)))
-    assert drawn_places(event) == (0, 1, 2)
+    event = changed(Kind.CHECK, None, **places_detail(range(3)))
+    assert named_places(event) == (0, 1, 2)
 
 
 @pytest.mark.parametrize("text", ["", "{", "7", '{"a": 1}', '["a", null, 1.5]'])
 def test_a_draw_that_says_nothing_drew_nothing(text):
-    assert drawn_places(changed(Kind.CHECK, None, rows=text)) == ()
-    assert drawn_places(changed(Kind.CHECK, None)) == ()
+    assert named_places(changed(Kind.CHECK, None, rows=text)) == ()
+    assert named_places(changed(Kind.CHECK, None)) == ()
 
 
 # ---------------------------------------------------------------- speed

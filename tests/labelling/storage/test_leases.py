@@ -23,6 +23,12 @@ def test_a_row_is_free_for_whoever_holds_it_and_not_for_others(leases):
     assert [row for row in range(6) if leases.is_free(row, "bob", NOW)] == [0, 4, 5]
 
 
+def test_what_others_hold_is_known_until_it_expires(leases):
+    assert leases.of_others("bob", NOW) == {1, 2, 3}
+    assert leases.of_others("ann", NOW) == set()
+    assert leases.of_others("ann", NOW - 1) == {4}
+
+
 def test_a_lease_expires(leases):
     assert leases.is_free(4, "ann", NOW)
     assert not leases.is_free(4, "ann", NOW - 1)

@@ -26,7 +26,7 @@ from possibal.labelling.storage.journal import (
     Event,
     JournalState,
     Kind,
-    drawn_places,
+    named_places,
     replay,
 )
 from possibal.labelling.storage.store import Setup, Store, clock
@@ -245,6 +245,11 @@ def _rows(examined: _Examined) -> list[Finding]:
     if listed != list(range(wanted)) or numbers != wanted:
         said = f"the campaign has {wanted} rows, but {len(listed)} are kept, {numbers} as numbers."
         return [Finding(ok=False, sentence=f"{said} Restore a backup.")]
+    kept = "copies" in examined.store.array_names()
+    leaders = examined.store.array("copies").tolist() if kept else listed
+    if len(leaders) != wanted or any(leaders[at : at + 1] != [at] for at in set(leaders)):
+        said = "what is kept of copies does not fit the rows. Restore a backup."
+        return [Finding(ok=False, sentence=said)]
     return [Finding(ok=True, sentence=f"all {wanted} rows are there, as text and as numbers.")]
 
 
@@ -253,7 +258,7 @@ def _journal(examined: _Examined) -> list[Finding]:
     events, setup = examined.store.events(), examined.store.setup()
     state = replay(events)
     found = [Finding(ok=True, sentence=f"the journal replays: {counted(state)}.")]
-    lost = [e for e in events if e.kind in ON_ROWS and not _is_row(e.row, setup)]
+    lost = [e for e in events if e.kind in ON_ROWS and not _are_rows(e.rows, setup)]
     named = {*setup.classes, *(e.label for e in events if e.kind in LABELLED - TYPED)}
     named |= {(e.detail or {}).get(TO) for e in events if e.kind is Kind.RENAME}
     nameless = [e for e in events if e.kind in LABELLED | ON_CLASSES and not e.label]
@@ -282,12 +287,18 @@ def _is_row(row: int | None, setup: Setup) -> bool:
     return row is not None and 0 <= row < setup.rows
 
 
+def _are_rows(rows: Sequence[int], setup: Setup) -> bool:
+    """Whether there are rows, and all of them are rows of the campaign."""
+    return bool(rows) and all(_is_row(row, setup) for row in rows)
+
+
 def _has_detail(event: Event, setup: Setup) -> bool:
     """Whether an event that needs a detail has one that makes sense."""
     detail = event.detail or {}
     if event.kind is Kind.CHECK:
-        rows = drawn_places(event)
-        return PLACES in detail and bool(rows) and all(_is_row(row, setup) for row in rows)
+        return _are_rows(named_places(event), setup)
+    if event.kind in ON_ROWS and PLACES in detail:
+        return bool(named_places(event))
     return bool(detail.get(TO)) if event.kind is Kind.RENAME else True
 
 

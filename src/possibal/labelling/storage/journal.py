@@ -61,7 +61,7 @@ ON_CAMPAIGN = ON_CLASSES | {Kind.CHECK}
 """Kinds that are about the campaign as a whole."""
 TO, MERGE, DESCRIPTION, COLOUR, PLACES = "to", "merge", "description", "colour", "rows"
 """What the details of events are called: the new name, whether it is that of another class, the
-words about a class, its colour, and the places of rows that were drawn."""
+words about a class, its colour, and the places of rows: those drawn, or those beside the first."""
 IMPLIED = "implied"
 """The detail of a class that came with the first answer that names it: no action by itself."""
 
@@ -75,12 +75,13 @@ class Event:
         kind: what was done.
         who: the person.
         made: when, in milliseconds by the person's clock; it orders what one person made.
-        row: the row's place in the pool, if it is about one.
+        row: the row's place in the pool, if it is about one; :attr:`rows` has the others too.
         label: the class, if it names one.
         target: the key of the event that is undone.
         necessity: of the label that the model predicted then.
         predicted_label: that label; the column is called thought.
-        detail: what else there is to say, by name: of a class that is changed, of rows drawn.
+        detail: what else there is to say, by name: of a class that is changed, of rows drawn, of
+            other rows of which the same is said.
         number: its place in the journal; zero before it is there.
         at: when it came there, in milliseconds by the journal's clock.
     """
@@ -102,6 +103,13 @@ class Event:
     def order(self) -> Order:
         """What sorts events by when they were made."""
         return self.made, self.key
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The places of all rows that it is about, each once; an undo takes it back for all."""
+        if self.row is None:
+            return ()
+        return tuple(dict.fromkeys((self.row, *named_places(self)))) if self.detail else (self.row,)
 
 
 @dataclass(frozen=True)
@@ -232,19 +240,19 @@ def check_who(who: object) -> None:
         )
 
 
-def check_detail(rows: Iterable[int]) -> dict[str, str]:
-    """The detail of an event that makes these rows check rows."""
+def places_detail(rows: Iterable[int]) -> dict[str, str]:
+    """The detail of an event that makes rows check rows, or that is about them too."""
     return {PLACES: json.dumps(list(rows))}
 
 
-def drawn_places(event: Event) -> tuple[int, ...]:
-    """The places of the rows that an event drew; none where it does not say so."""
+def named_places(event: Event) -> tuple[int, ...]:
+    """The places that the detail of an event names: rows drawn, or others; none where it is odd."""
     try:
         found: Any = json.loads((event.detail or {}).get(PLACES, "[]"))
     except ValueError:
         return ()
     rows = cast("list[object]", found) if isinstance(found, list) else []
-    return tuple(row for row in rows if isinstance(row, int))
+    return tuple(row for row in rows if type(row) is int)
 
 
 # ---------------------------------------------------------------- state
@@ -289,14 +297,15 @@ class JournalState:
             self._undone.add((event.target, event.who))
             about = self.events.get(event.target)
         elif event.row is not None:
-            self._on_row[event.row].append(event)
+            for row in event.rows:
+                self._on_row[row].append(event)
             insort(self._of[event.who], event.order)
         elif event.kind in ON_CAMPAIGN:
             self._on_campaign.append(event)
             if IMPLIED not in (event.detail or {}):
                 insort(self._others_of[event.who], event.order)
-        if about is not None and about.row is not None:
-            self._update_verdict(about.row)
+        for row in () if about is None else about.rows:
+            self._update_verdict(row)
         return about is not None and about.kind in ON_CAMPAIGN
 
     def _update_verdict(self, row: int) -> None:
@@ -323,7 +332,7 @@ class JournalState:
             (event for event in self._on_campaign if self.holds(event)), key=lambda e: e.order
         )
         self._catalogue = catalogue(event for event in holding if event.kind in ON_CLASSES)
-        self.draws = tuple(drawn_places(event) for event in holding if event.kind is Kind.CHECK)
+        self.draws = tuple(named_places(event) for event in holding if event.kind is Kind.CHECK)
         if self._catalogue.names != before:
             for row in self._on_row:
                 self._update_verdict(row)
@@ -344,8 +353,12 @@ class JournalState:
         return self._verdicts
 
     def labelled(self) -> dict[int, str]:
-        """The label of each row that has one, in the order in which they came by it."""
-        return dict(sorted(self.labels.items(), key=lambda one: self._verdicts[one[0]].order))
+        """The label of each row that has one, in the order in which they came by it.
+
+        Rows that came by it at once stand in the order of the pool.
+        """
+        rows = sorted(self.labels, key=lambda row: (self._verdicts[row].order, row))
+        return {row: self.labels[row] for row in rows}
 
     def answers(self, aside: frozenset[int] = frozenset()) -> tuple[Answer, ...]:
         """The labels as a campaign's answers, in that order; rows put aside are left out."""

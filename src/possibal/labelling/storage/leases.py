@@ -58,6 +58,11 @@ class LeaseTable:
         lease = self._leases.get(row)
         return lease is not None and lease.until > now and lease.spare
 
+    def of_others(self, who: str, now: int) -> set[int]:
+        """The rows that others hold, in reserve or now."""
+        held = list(self._leases.items())
+        return {row for row, lease in held if lease.who != who and lease.until > now}
+
     def in_reserve(self, who: str, now: int) -> set[int]:
         """The rows a person holds in reserve."""
         return {row for row in self._of(who, now) if self._leases[row].spare}

@@ -33,6 +33,8 @@ from possibal.labelling.storage.write_queue import Job, Result, WriteQueue
 
 CHUNK, MANY = 8_000_000, 500
 """Bytes of an array in one cell, and values that one statement names."""
+INCOMPLETE = "incomplete"
+"""In place of the digest of a source of which rows have still to join."""
 COLUMNS = {one.name: one.name for one in fields(Event)} | {"predicted_label": "thought"}
 """The column of the journal that holds each attribute of an event."""
 
@@ -60,7 +62,8 @@ class Setup:
         id_type: of the rows' ids, a value of :class:`~possibal.data.name_types.NameType`.
         label_type: of the labels, another.
         begun: how many rows there were at the start; zero where there are no others.
-        latest_digest: of the source's content when rows last joined; empty if none did.
+        latest_digest: of the source's content when rows last joined; empty if none did, and
+            `INCOMPLETE` while some still do.
         hidden_folders: whether the ids begin with folders that give the labels away.
     """
 
@@ -84,6 +87,11 @@ class Setup:
     begun: int = 0
     latest_digest: str = ""
     hidden_folders: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all rows of its source are in it; otherwise some were to join later."""
+        return self.latest_digest != INCOMPLETE
 
     @property
     def known_digest(self) -> str:
@@ -129,7 +137,8 @@ class Contents:
 
     Attributes:
         items: in the order of the source.
-        arrays: by name; the rows as numbers are called X.
+        arrays: by name; the rows as numbers are called X, those asked in the stead of others
+            copies, and the check rows of the start, where not all rows may be drawn, check.
         events: what is known from the start.
     """
 
@@ -293,11 +302,15 @@ class Store:
             content = b"".join(connection.execute(query).scalars())
         return np.load(BytesIO(content), allow_pickle=False)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that is kept, by name."""
+    def array_names(self) -> list[str]:
+        """What the arrays are called that are kept."""
         with self._read.connect() as connection:
             names = connection.execute(select(database.parts.c.name).distinct()).scalars().all()
-        return {name: self.array(name) for name in sorted(names)}
+        return sorted(names)
+
+    def arrays(self, start: str = "") -> dict[str, NDArray[Any]]:
+        """Everything that is kept under names that begin so, by name."""
+        return {name: self.array(name) for name in self.array_names() if name.startswith(start)}
 
     def items(self, rows: Iterable[int] | None = None) -> dict[int, Item]:
         """Rows as their source has them; all if none are named."""
@@ -322,8 +335,8 @@ class Store:
     def append(self, drafts: Sequence[Event]) -> list[Event]:
         """Append events durably, and return them as the journal has them.
 
-        Idempotent: an event whose key is known is not added again. An event on a row releases
-        the person's lease of it.
+        Idempotent: an event whose key is known is not added again. An event on rows releases
+        the person's leases of them.
         """
         return self._run(lambda connection: _append(connection, drafts))
 
@@ -429,9 +442,9 @@ def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
             stored.append(_event(connection.execute(known).one()))
         else:
             stored.append(replace(draft, number=number, at=now))
-        if draft.row is not None:
-            held_row = (leases.c.row == draft.row) & (leases.c.who == draft.who)
-            connection.execute(delete(leases).where(held_row))
+        for rows in _parts(draft.rows):
+            held_rows = leases.c.row.in_(rows) & (leases.c.who == draft.who)
+            connection.execute(delete(leases).where(held_rows))
     return stored
 
 
