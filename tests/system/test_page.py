@@ -100,7 +100,7 @@ def answer(page: Page, times: int = 1) -> list[str]:
 
 def counted(page: Page, number: int) -> None:
     """Wait until the page counts so many labels."""
-    expect(page.get_by_test_id("count-answers")).to_have_text(str(number))
+    expect(page.get_by_test_id("count-answers")).to_have_text(str(number), timeout=30_000)
 
 
 def shot(page: Page, title: str) -> None:

@@ -84,9 +84,12 @@ class Requests(RuleBasedStateMachine):
         row=st.integers(0, ROWS - 1),
         kind=st.sampled_from(KINDS),
         label=st.sampled_from(CLASSES),
+        others=st.sets(st.integers(0, ROWS - 1), max_size=2),
     )
-    def answer(self, who, row, kind, label):
-        self._make("answer", {"who": who, "row": row, "kind": kind, "label": label, "next": False})
+    def answer(self, who, row, kind, label, others):
+        others = sorted(others - {row})
+        said = {"who": who, "row": row, "others": others, "kind": kind, "label": label}
+        self._make("answer", {**said, "next": False})
 
     @rule(data=st.data())
     def undo(self, data):

@@ -9,11 +9,25 @@ from html.parser import HTMLParser
 from sqlite3 import connect
 
 import pytest
-from support.served import COOKIE, KNOWN, get, pictures, post, secured, send, service_of, table
+from PIL import Image
+from support.served import (
+    COOKIE,
+    HOST,
+    KNOWN,
+    get,
+    pictures,
+    post,
+    secured,
+    send,
+    service_of,
+    table,
+)
 
 from possibal.data.ingest import SourceSpec
 from possibal.labelling.create import Options
+from possibal.labelling.web import serializers
 from possibal.labelling.web.routes import STATIC, create_app
+from possibal.labelling.web.thumbnails import BROKEN, ThumbnailCache
 
 MOST_BYTES = 100_000
 """Of the whole page as it travels."""
@@ -85,6 +99,38 @@ def test_a_row_has_its_picture(shades, place):
     assert get(shades, "/api/rows/3").json()["question"]["item"]["image"] == "/media/3"
 
 
+def test_a_row_has_a_thumbnail_that_browsers_keep(shades):
+    reply = get(shades, "/media/3/thumbnail")
+    assert (reply.status, reply.headers["content-type"]) == (200, "image/png")
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert reply.headers["cache-control"] == "private, max-age=3600"
+    assert Image.open(io.BytesIO(reply.body)).getpixel((3, 3)) == (43, 43, 3)
+    known = (*KNOWN, ("If-None-Match", reply.headers["etag"]))
+    again = send(shades, "GET", "/media/3/thumbnail", known)
+    assert (again.status, again.body, again.headers["etag"]) == (304, b"", reply.headers["etag"])
+    assert send(shades, "GET", "/media/4/thumbnail", known).status == 200
+    assert send(shades, "GET", "/media/3/thumbnail", [("Host", HOST)]).status == 401
+
+
+def test_a_thumbnail_of_what_is_no_picture_is_refused_in_one_sentence(shades, place):
+    tamper(place, "fake.jpg")
+    reply = get(shades, "/media/0/thumbnail")
+    assert reply.status == 409
+    assert reply.headers["cache-control"] == "no-store"
+    assert reply.json() == {"detail": BROKEN}
+    assert b"fake" not in reply.body
+
+
+def test_a_picture_that_goes_away_while_it_is_read_is_no_failure(shades, place, monkeypatch):
+    def gone(*_):
+        raise FileNotFoundError(place)
+
+    tamper(place, "00.png")
+    monkeypatch.setattr(ThumbnailCache, "thumbnail", gone)
+    reply = get(shades, "/media/0/thumbnail")
+    assert (reply.status, str(place).encode() in reply.body) == (409, False)
+
+
 @pytest.mark.parametrize(("ending", "kind"), [(".jpg", "image/jpeg"), (".WEBP", "image/webp")])
 def test_a_picture_is_called_what_its_ending_says_whatever_it_holds(shades, place, ending, kind):
     tamper(place, f"fake{ending}")
@@ -120,10 +166,11 @@ def test_a_picture_is_called_what_its_ending_says_whatever_it_holds(shades, plac
 )
 def test_no_other_file_is_given_away(shades, place, path):
     tamper(place, path and path.format(place=place))
-    reply = get(shades, "/media/0")
-    assert (reply.status, list(reply.json())) == (404, ["detail"])
-    assert SECRET not in reply.body
-    assert str(place).encode() not in reply.body
+    for size in ("", "/thumbnail"):
+        reply = get(shades, f"/media/0{size}")
+        assert (reply.status, list(reply.json())) == (404, ["detail"])
+        assert SECRET not in reply.body
+        assert str(place).encode() not in reply.body
 
 
 def test_a_folder_that_moved_away_is_no_failure(shades, place):
@@ -233,6 +280,8 @@ def test_every_route_is_described(app, service):
     [
         ("ask", {"who": "ann", "row": 40}, "row must be from 0 to 39; got 40."),
         ("answer", {"row": 40, "kind": "skip"}, "row must be from 0 to 39; got 40."),
+        ("answer", {"row": 0, "others": [0], "kind": "skip"}, "others must be other rows than 0"),
+        ("answer", {"row": 0, "others": [3, 40], "kind": "skip"}, "row must be from 0 to 39"),
         ("answer", {"row": 0, "kind": "label"}, "label must name a class; got None."),
         ("answer", {"row": 0, "kind": "label", "label": "maybe"}, "label must be one of"),
         ("answer", {"row": 0, "kind": "settle", "label": "maybe"}, "label must be one of"),
@@ -282,6 +331,29 @@ def test_an_answer_brings_the_next_question_if_it_is_wanted(app):
     again = post(app, "answer", body).json()
     assert again["repeated"] is True
     assert again["question"]["item"]["row"] != 0
+
+
+def test_an_answer_may_be_about_several_rows_and_is_undone_as_one(app):
+    body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
+    reply = post(app, "answer", {**body, "others": [4, 2.0]}).json()
+    assert reply["question"]["item"]["row"] not in {0, 2, 4}
+    (entry,) = get(app, "/api/history").json()["entries"]
+    assert (entry["row"], entry["others"], entry["label"]) == (0, 2, "yes")
+    assert get(app, "/api/progress").json()["answered"] == 3
+    sheet = get(app, "/api/labels.csv").body.decode().splitlines()
+    assert [line.partition(",")[0] for line in sheet[1:]] == ["0", "2", "4"]
+    undone = post(app, "undo", {"key": key(2), "who": "ann", "made": 2}).json()
+    assert (undone["said"], undone["question"]["item"]["row"]) == ("yes, and 2 other rows", 0)
+    assert get(app, "/api/progress").json()["answered"] == 0
+
+
+@pytest.mark.parametrize(
+    "others", [[1.5], [-1], ["1"], [True], 1, None, list(range(1, 1002)), [2**31]]
+)
+def test_others_that_are_no_places_are_refused_in_one_sentence(app, others):
+    body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "skip", "others": others}
+    reply = post(app, "answer", body)
+    assert (reply.status, reply.json()["detail"].startswith("others")) == (422, True)
 
 
 @pytest.mark.parametrize("kind", ["skip", "unsure", "bad"])
@@ -416,3 +488,51 @@ def test_names_that_a_spreadsheet_would_run_are_marked(app):
 def test_before_the_first_label_the_file_has_only_its_heads(page):
     reply = get(page, "/api/labels.csv")
     assert (reply.status, reply.body.count(b"\n")) == (200, 1)
+
+
+# ---------------------------------------------------------------- many at once
+def test_many_rows_are_confirmed_at_once(app):
+    assert get(app, "/api/confirm").status == 409
+    for row, label in ((0, "yes"), (1, "no"), (2, "yes"), (3, "no")):
+        body = {"key": key(row), "who": "ann", "made": row, "row": row, "kind": "label"}
+        assert post(app, "answer", {**body, "label": label}).status == 200
+    found = get(app, "/api/confirm?who=ann&count=5").json()
+    assert [one["label"] for one in found["classes"]] == ["yes", "no"]
+    assert sum(one["rows"] for one in found["classes"]) == 36
+    assert found["more"] is True
+    rows = [one["item"]["row"] for one in found["rows"]]
+    assert (len(rows), set(rows) & {0, 1, 2, 3}) == (5, set())
+    assert {one["certainty"] for one in found["rows"]} <= {"sure", "not sure", "a guess"}
+    body = {"key": key(9), "who": "ann", "made": 9, "kind": "label", "label": found["label"]}
+    assert post(app, "answer", {**body, "row": rows[0], "others": rows[1:]}).status == 200
+    after = get(app, f"/api/confirm?who=ann&label={found['label']}&count=60").json()["rows"]
+    assert not {one["item"]["row"] for one in after} & set(rows)
+
+
+def test_the_rows_of_one_answer_are_listed_with_the_labels_they_have_now(app):
+    body = {"key": key(1), "who": "ann", "made": 1, "row": 5, "kind": "label", "label": "yes"}
+    post(app, "answer", {**body, "others": [7, 6]})
+    edit = {"key": key(2), "who": "ann", "made": 2, "row": 7, "kind": "edit", "label": "no"}
+    post(app, "answer", edit)
+    found = get(app, f"/api/events/{key(1)}").json()
+    said = [(one["item"]["row"], one["label"]) for one in found["rows"]]
+    assert (said, found["left"]) == ([(5, "yes"), (7, "no"), (6, "yes")], 0)
+
+
+def test_of_an_answer_about_very_many_rows_the_first_are_listed(app, monkeypatch):
+    monkeypatch.setattr(serializers, "LISTED", 3)
+    body = {"key": key(1), "who": "ann", "made": 1, "row": 5, "kind": "label", "label": "yes"}
+    post(app, "answer", {**body, "others": list(range(10, 20))})
+    found = get(app, f"/api/events/{key(1)}").json()
+    assert (len(found["rows"]), found["left"]) == (3, 8)
+
+
+def test_what_is_about_no_row_has_none_to_list(app):
+    changed(app, "classes", 1, label="may be")
+    for one in (key(1), key(2)):
+        assert get(app, f"/api/events/{one}").status == 409
+
+
+@pytest.mark.parametrize("query", ["count=61", "count=0", "first=-1", f"label={'x' * 201}"])
+def test_pages_of_rows_to_confirm_are_bounded(page, query):
+    assert get(page, f"/api/confirm?{query}").status == 422

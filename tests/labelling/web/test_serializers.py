@@ -3,12 +3,13 @@
 from dataclasses import replace
 from uuid import uuid4
 
+import numpy as np
 import pytest
 from support.served import get, pictures, post, secured, service_of, table, truth
 from support.services import campaign, new_service, rows, serving
 
 from possibal.data.ingest import SourceSpec
-from possibal.labelling.create import Options
+from possibal.labelling.create import COPIES, Options
 from possibal.labelling.overview import Overview
 from possibal.labelling.service import LEASE
 from possibal.labelling.storage.store import Item, Store, clock
@@ -223,3 +224,24 @@ def test_a_folder_that_tells_the_label_is_not_shown_to_whoever_is_to_answer(tmp_
         assert get(app, "/api/rows/2?who=ben").json()["question"]["item"]["id"] == "2.jpg"
         assert b"ants/2.jpg" in get(app, "/api/labels.csv").body
         assert b"ants" not in post(app, "ask", {"who": "ben", "row": 2}).body
+
+
+# ---------------------------------------------------------------- many at once
+def test_rows_to_confirm_show_the_beginning_of_their_text_and_no_folder(tmp_path):
+    setup, contents = campaign(rows(12), text="words", hidden_folders=True, recipe={"owners": ()})
+    long = [Item(i, f"yes/{i}.png", (str(i), "word " * 500), f"yes/{i}.png") for i in range(12)]
+    leaders = np.array([*range(10), 9, 9])
+    contents = replace(contents, items=long, arrays={**contents.arrays, COPIES: leaders})
+    with Store.create(str(tmp_path / "a.db"), setup, contents) as store, serving(store) as at:
+        app = secured(at)
+        answer(app, "ann", 0, "yes")
+        answer(app, "ann", 1, "no")
+        found = get(app, "/api/confirm?who=ann&label=yes").json()["rows"]
+        found += get(app, "/api/confirm?who=ann&label=no").json()["rows"]
+    assert len(found) == 8
+    for one in found:
+        assert one["copies"] == (2 if one["item"]["row"] == 9 else 0)
+        item = one["item"]
+        assert item["id"] == f"{item['row']}.png"
+        assert len(item["text"]) == 300
+        assert item["image"] == f"/media/{item['row']}"

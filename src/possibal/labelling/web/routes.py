@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-from fastapi import Depends, FastAPI, Query, Request
+from fastapi import Depends, FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response
 from fastapi.security import APIKeyCookie
@@ -26,14 +26,17 @@ from possibal.labelling.storage.journal import (
     TO,
     Event,
     Kind,
-    drawn_places,
+    named_places,
+    places_detail,
 )
 from possibal.labelling.web import schemas
 from possibal.labelling.web.serializers import Serializer
+from possibal.labelling.web.thumbnails import ThumbnailCache
 
 STATIC = Path(str(files("possibal.labelling.web") / "static"))
 PRIVATE = "private, max-age=3600"
 """For pictures: they do not change."""
+GONE = "The picture of this row is not there any more."
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": schemas.ProblemOut, "description": words}
     for status, words in {
@@ -51,6 +54,13 @@ MISSING: dict[int | str, dict[str, Any]] = {
 }
 PICTURE: dict[int | str, dict[str, Any]] = {
     200: {"content": {kind: {} for kind in images.TYPES.values()}, "description": "The picture"}
+}
+SMALL: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {kind: {} for kind in ("image/jpeg", "image/png")},
+        "description": "The picture, small",
+    },
+    304: {"description": "As it was"},
 }
 SHEET: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/csv": {"schema": {"type": "string"}}}, "description": "The file"}
@@ -85,6 +95,7 @@ def create_app(service: LabellingService, cookie: str) -> FastAPI:
     _answering(app, service, serializer)
     _changing(app, service, serializer)
     _looking(app, serializer)
+    _confirming(app, serializer)
     _naming(app, serializer)
     _taking_away(app, service)
     return app
@@ -101,15 +112,42 @@ def _pages(app: FastAPI, service: LabellingService) -> None:
     @app.get("/media/{row}", responses=MISSING | PICTURE, response_class=FileResponse)
     def media(row: schemas.Row) -> Response:
         """The picture of a row."""
-        item = service.store.items([row]).get(row)
-        if item is None or item.media is None or service.setup.folder is None:
-            return JSONResponse({"detail": "This row has no picture."}, 404)
-        try:
-            path = images.resolve_image(Path(service.setup.folder), item.media)
-        except ValueError:
-            return JSONResponse({"detail": "The picture of this row is not there any more."}, 404)
+        path = _picture_path(service, row)
+        if isinstance(path, Response):
+            return path
         kind = images.TYPES[path.suffix.lower()]
         return FileResponse(path, media_type=kind, headers={"cache-control": PRIVATE})
+
+    cache = ThumbnailCache()
+
+    @app.get("/media/{row}/thumbnail", responses=MISSING | SMALL, response_class=Response)
+    def thumbnail(
+        row: schemas.Row, if_none_match: Annotated[str, Header(max_length=2000)] = ""
+    ) -> Response:
+        """A small copy of the picture of a row."""
+        path = _picture_path(service, row)
+        if isinstance(path, Response):
+            return path
+        try:
+            found = cache.thumbnail(path)
+        except (ValueError, OSError) as error:
+            said = str(error) if isinstance(error, ValueError) else GONE
+            return JSONResponse({"detail": said}, 409)
+        headers = {"cache-control": PRIVATE, "etag": found.tag}
+        if found.tag in if_none_match:
+            return Response(status_code=304, headers=headers)
+        return Response(found.content, media_type=found.media_type, headers=headers)
+
+
+def _picture_path(service: LabellingService, row: int) -> Path | Response:
+    """Where the picture of a row is, or that there is none."""
+    item = service.store.items([row]).get(row)
+    if item is None or item.media is None or service.setup.folder is None:
+        return JSONResponse({"detail": "This row has no picture."}, 404)
+    try:
+        return images.resolve_image(Path(service.setup.folder), item.media)
+    except ValueError:
+        return JSONResponse({"detail": GONE}, 404)
 
 
 def _asking(app: FastAPI, service: LabellingService, serializer: Serializer) -> None:
@@ -144,7 +182,8 @@ def _answering(app: FastAPI, service: LabellingService, serializer: Serializer) 
         """Keep an answer, and give the next question."""
         kind = Kind(given.kind)
         label = given.label if kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} else None
-        event = Event(given.key, kind, given.who, given.made, given.row, label)
+        others = places_detail(given.others) if given.others else None
+        event = Event(given.key, kind, given.who, given.made, given.row, label, detail=others)
         stored = service.answer(event)
         nothing = schemas.AskedOut(question=None, reason=None)
         following = serializer.asked(given.who) if given.next else nothing
@@ -198,7 +237,7 @@ def _changing(app: FastAPI, service: LabellingService, serializer: Serializer) -
         """Draw more check rows at random."""
         event = Event(given.key, Kind.CHECK, given.who, given.made)
         stored = service.draw_check_rows(event, given.count)
-        return serializer.drawn(len(drawn_places(stored.event)))
+        return serializer.drawn(len(named_places(stored.event)))
 
 
 def _looking(app: FastAPI, serializer: Serializer) -> None:
@@ -244,6 +283,26 @@ def _looking(app: FastAPI, serializer: Serializer) -> None:
         return serializer.conflicts()
 
 
+def _confirming(app: FastAPI, serializer: Serializer) -> None:
+    """What shows many rows at once."""
+
+    @app.get("/api/events/{key}")
+    def event(key: schemas.EventKey) -> schemas.EventRowsOut:
+        """The rows that an answer was about."""
+        return serializer.event_rows(key)
+
+    @app.get("/api/confirm")
+    def confirm(
+        *,
+        who: Annotated[str, Query(max_length=60)] = "",
+        label: Annotated[str | None, Query(max_length=200)] = None,
+        first: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+        count: Annotated[int, Query(ge=1, le=60)] = 48,
+    ) -> schemas.ConfirmationOut:
+        """Rows without a label by predicted class, to confirm many at once."""
+        return serializer.confirmation(who, label or None, first, count)
+
+
 def _naming(app: FastAPI, serializer: Serializer) -> None:
     """What shows a row by its place or its id."""
 
@@ -256,6 +315,13 @@ def _naming(app: FastAPI, serializer: Serializer) -> None:
     def row(row: schemas.Row, who: Annotated[str, Query(max_length=60)] = "") -> schemas.RowOut:
         """A row, to look at."""
         return schemas.RowOut(question=serializer.again(row, who))
+
+    @app.get("/api/rows/{row}/near")
+    def near(
+        row: schemas.Row, who: Annotated[str, Query(max_length=60)] = ""
+    ) -> schemas.NearCopiesOut:
+        """Rows that are nearly the same as one, and that somebody may be asked about."""
+        return serializer.near_copies(row, who)
 
 
 def _taking_away(app: FastAPI, service: LabellingService) -> None:

@@ -28,10 +28,16 @@ Colour: TypeAlias = Annotated[str, Field(pattern=r"^(#[0-9a-fA-F]{6})?$")]
 """A colour such as #3366cc, or nothing."""
 Key: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 """Client-generated idempotency key of an action."""
+EventKey: TypeAlias = Annotated[str, Field(min_length=1, max_length=64)]
+"""The key of any event, also of one that a file brought."""
 Made: TypeAlias = Annotated[int, Field(ge=0, le=2**53), WHOLE]
 """When an action was made, in milliseconds."""
 Row: TypeAlias = Annotated[int, Field(ge=0, le=2**31 - 1), WHOLE]
 """The place of a row."""
+
+
+MOST_OTHERS = 1000
+"""Rows that one answer may be about, beside the first."""
 
 
 class Strict(BaseModel):
@@ -61,12 +67,14 @@ class RenewIn(Strict):
 
 
 class AnswerIn(Strict):
-    """What a person says of a row."""
+    """What a person says of a row, or of several at once."""
 
     key: Key
     who: Name
     made: Made
     row: Row
+    others: Annotated[list[Row], Field(max_length=MOST_OTHERS)] = []
+    """Further rows of which the same is said; undo takes it back for all."""
     kind: Literal["label", "skip", "unsure", "bad", "edit", "settle"]
     label: Label | None = None
     next: bool = True
@@ -172,6 +180,7 @@ class QuestionOut(BaseModel):
     lease: int
     why: WhyOut
     mine: MineOut | None
+    copies: int
 
 
 class AskedOut(BaseModel):
@@ -297,11 +306,22 @@ class PersonOut(BaseModel):
     answers: int
 
 
+class ArrivingOut(BaseModel):
+    """How far the intake of further rows is."""
+
+    arrived: int
+    embedded: int
+    total: int
+    trouble: str | None
+
+
 class ProgressOut(BaseModel):
     """How far a campaign is."""
 
     rows: int
+    arriving: ArrivingOut | None
     answered: int
+    copies: int
     left: int
     unsure: int
     bad: int
@@ -345,8 +365,11 @@ class EntryOut(BaseModel):
     row: int | None
     id: str
     label: str | None
+    others: int
+    copies: int
     holds: bool
     preview: str
+    image: str | None
 
 
 class HistoryOut(BaseModel):
@@ -354,6 +377,47 @@ class HistoryOut(BaseModel):
 
     entries: list[EntryOut]
     more: bool
+
+
+class PredictedClassOut(BaseModel):
+    """How many rows are predicted to be of a class, and how many of them surely."""
+
+    label: str
+    rows: int
+    certain: int
+
+
+class PredictedRowOut(BaseModel):
+    """A row without a label; how sure the model is of its prediction, in words too; its copies."""
+
+    item: ItemOut
+    necessity: float
+    certainty: str
+    copies: int
+
+
+class ConfirmationOut(BaseModel):
+    """Rows of one predicted class, the most certain first."""
+
+    label: str
+    classes: list[PredictedClassOut]
+    rows: list[PredictedRowOut]
+    more: bool
+    looked_at: int | None
+
+
+class LabelledRowOut(BaseModel):
+    """A row and the label that it has now."""
+
+    item: ItemOut
+    label: str | None
+
+
+class EventRowsOut(BaseModel):
+    """The rows that an answer was about, and how many more there are."""
+
+    rows: list[LabelledRowOut]
+    left: int
 
 
 class NamedRowOut(BaseModel):
@@ -374,6 +438,12 @@ class RowOut(BaseModel):
     """A row that somebody looks at."""
 
     question: QuestionOut
+
+
+class NearCopiesOut(BaseModel):
+    """Rows that are nearly the same as one, for a person to look at."""
+
+    items: list[ItemOut]
 
 
 class PairOut(BaseModel):

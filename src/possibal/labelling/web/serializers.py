@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
-from possibal.labelling.explanation import action
+from possibal.errors import RefusedError
+from possibal.labelling.confirmation import confirmation_page
+from possibal.labelling.explanation import action, certainty
 from possibal.labelling.overview import CampaignProgress, HistoryFilter, Overview, preview
 from possibal.labelling.read_model import last_part
 from possibal.labelling.service import LEASE, LabellingService, Question
@@ -11,6 +13,10 @@ from possibal.labelling.storage.store import Item
 from possibal.labelling.web import schemas
 
 NOTHING_LEFT = "No row is left to ask about. Others may still be at work on some."
+LISTED = 200
+"""Rows of one answer that are listed."""
+CARD, CARD_FIELDS = 300, 8
+"""Characters of a cell, and fields, that a small card has."""
 BEGINNING = "The model has not looked at the rows yet."
 
 
@@ -55,7 +61,14 @@ class Serializer:
             lease=LEASE,
             why=why,
             mine=mine,
+            copies=question.copies,
         )
+
+    def near_copies(self, row: int, who: str) -> schemas.NearCopiesOut:
+        """Rows that are nearly the same as one."""
+        order, shown = self._overview.fields(self._owners), self._service.read_model.shown
+        found = self._service.near_copies(row, who)
+        return schemas.NearCopiesOut(items=[self._item(shown(item), order) for item in found])
 
     def undone(self, event: Event | None, who: str) -> schemas.UndoneOut:
         """What was taken back, and its row as a question."""
@@ -65,6 +78,29 @@ class Serializer:
         question = None if event.row is None else self.again(event.row, who)
         said = action(named if event.row is not None else event)
         return schemas.UndoneOut(target=event.key, said=said, question=question)
+
+    def confirmation(
+        self, who: str, label: str | None, first: int, count: int
+    ) -> schemas.ConfirmationOut:
+        """Rows that a person may confirm many at once."""
+        page = confirmation_page(self._service, who, label, first, count)
+        order, read_model = self._overview.fields(self._owners), self._service.read_model
+        items = read_model.items(one.row for one in page.rows)
+        return schemas.ConfirmationOut(
+            label=page.label,
+            classes=[schemas.PredictedClassOut(**vars(one)) for one in page.classes],
+            rows=[
+                schemas.PredictedRowOut(
+                    item=_shortened(self._item(read_model.shown(items[one.row]), order)),
+                    necessity=one.necessity,
+                    certainty=certainty(one.necessity),
+                    copies=len(read_model.copies.others(one.row)),
+                )
+                for one in page.rows
+            ],
+            more=page.more,
+            looked_at=page.looked_at,
+        )
 
     def _asked(self, question: Question) -> Item:
         """The row of a question; folders that tell its label show once the person answered it."""
@@ -81,7 +117,7 @@ class Serializer:
             id=item.id,
             fields=[schemas.FieldOut(name=n, value=v) for n, v in named if n != setup.text],
             text=dict(named).get(setup.text or "", "") or "" if setup.text else None,
-            image=f"/media/{item.row}" if item.media else None,
+            image=_image(item),
         )
 
     # ------------------------------------------------------------ overviews
@@ -120,9 +156,13 @@ class Serializer:
         state, reason = ("go on", BEGINNING)
         if now.advice is not None:
             state, reason = now.advice.state.value, now.advice.reason
+        intake = self._service.intake
+        arriving = intake and intake.progress
         return schemas.ProgressOut(
             rows=now.rows,
+            arriving=schemas.ArrivingOut(**vars(arriving)) if arriving else None,
             answered=now.answered,
+            copies=now.copies,
             left=now.left,
             unsure=now.unsure,
             bad=now.bad,
@@ -164,12 +204,31 @@ class Serializer:
                 row=entry.event.row,
                 id=entry.item.id,
                 label=entry.event.label,
+                others=entry.others,
+                copies=entry.copies,
                 holds=entry.holds,
                 preview=preview(entry.item),
+                image=_image(entry.item),
             )
             for entry in entries
         ]
         return schemas.HistoryOut(entries=listed, more=more)
+
+    def event_rows(self, key: str) -> schemas.EventRowsOut:
+        """The rows that an answer was about."""
+        read_model, order = self._service.read_model, self._overview.fields(self._owners)
+        event = read_model.state.events.get(key)
+        if event is None or event.row is None:
+            raise RefusedError(f"key must be that of an answer; got {key!r}. Look at the history.")
+        items = read_model.items(event.rows[:LISTED])
+        rows = [
+            schemas.LabelledRowOut(
+                item=_shortened(self._item(read_model.shown(item), order)),
+                label=read_model.state.labels.get(row),
+            )
+            for row, item in items.items()
+        ]
+        return schemas.EventRowsOut(rows=rows, left=len(event.rows) - len(rows))
 
     def agreement(self) -> schemas.AgreementOut:
         """How far people agree."""
@@ -192,3 +251,17 @@ class Serializer:
             for one in self._overview.conflicts()
         ]
         return schemas.ConflictsOut(rows=rows)
+
+
+def _shortened(item: schemas.ItemOut) -> schemas.ItemOut:
+    """A row for a small card: the beginning of its text and of its first fields."""
+    fields = [
+        one.model_copy(update={"value": one.value and one.value[:CARD]})
+        for one in item.fields[:CARD_FIELDS]
+    ]
+    return item.model_copy(update={"fields": fields, "text": item.text and item.text[:CARD]})
+
+
+def _image(item: Item) -> str | None:
+    """The address of a row's picture, if it has one; /thumbnail behind it makes it small."""
+    return f"/media/{item.row}" if item.media else None

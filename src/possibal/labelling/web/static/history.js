@@ -2,12 +2,13 @@
 
 import { get } from "./api.js";
 import { classButtons } from "./classes.js";
-import { button, el, openDialog, select } from "./dom.js";
-import { saidOf } from "./session.js";
-import { showItem } from "./item.js";
+import { button, el, openDialog, plural, select } from "./dom.js";
+import { copiesOf, saidOf } from "./session.js";
+import { showItem, thumbnail, words } from "./item.js";
 
 const PAGE = 50;
 const TYPING = 250;
+const SHORT = 120;
 const KINDS = {
   label: "Label", skip: "Skipped", unsure: "Not sure", bad: "Bad item", edit: "Changed",
   settle: "Settled", import: "From a file",
@@ -20,9 +21,11 @@ function when(at) {
   return time.toLocaleString([], { dateStyle: "short", timeStyle: "short" });
 }
 
-function answerWords({ kind, label }) {
+function answerWords({ kind, label, others, copies }) {
   const name = KINDS[kind] ?? kind;
-  return kind === "label" ? label : label === null ? name : `${name}: ${label}`;
+  const words = kind === "label" ? label : label === null ? name : `${name}: ${label}`;
+  const rows = others === copies ? copiesOf(copies) : plural(others, "other row");
+  return others ? `${words}, and ${rows}` : words;
 }
 
 /** A dialog with the row and buttons to answer it anew. */
@@ -43,6 +46,24 @@ async function change(page, row, done) {
         button(".other", { click: () => give(kind, null), test: `edit-${kind}` }, KINDS[kind]))));
 }
 
+/** A dialog with all rows of an answer about several, each with the label that it has now. */
+async function showRows(page, entry, done) {
+  const { rows, left } = await get(`events/${entry.key}`);
+  const open = ({ row }) => {
+    box.close();
+    page.attempt(() => change(page, row, done));
+  };
+  const one = ({ item, label }) => el("li", button(".tile", {
+    click: () => open(item), test: "event-row", "aria-label": `Open row ${item.id}`,
+  }, item.image ? thumbnail(item) : el("span.card-words", { dir: "auto" }, words(item, SHORT)),
+  el("span.caption", el("span.tile-name", { dir: "auto" }, item.id),
+    el("span.how", { dir: "auto" }, label ?? "no label"))));
+  const kind = rows.some(({ item }) => item.image) ? "" : ".worded";
+  const box = openDialog(`${answerWords({ ...entry, others: 0 })}: ${plural(entry.others + 1, "row")}`,
+    el("p.muted", "Open one to change what it is."),
+    el(`ul.tiles${kind}`, rows.map(one)), left > 0 && el("p.muted", `And ${plural(left, "more row")}.`));
+}
+
 /** The view of all answers. */
 export async function historyView(page) {
   const wanted = { who: "", kind: "", label: "", text: "" };
@@ -55,12 +76,16 @@ export async function historyView(page) {
   const line = (entry) => el("tr", {
     class: entry.holds ? null : "undone", test: "history-row", "data-key": entry.key,
   },
-  el("td", entry.row !== null && button(".link", {
+  el("td", el("div.named", entry.image && thumbnail(entry), entry.row !== null && button(".link", {
     click: () => page.attempt(() => change(page, entry.row, reload)), test: "history-open",
     "aria-label": `Open row ${entry.id}`,
-  }, entry.id)),
+  }, entry.id))),
   el("td", entry.holds
-    ? answerWords(entry) : [el("s", answerWords(entry)), el("span.tag", "undone")]),
+    ? answerWords(entry) : [el("s", answerWords(entry)), el("span.tag", "undone")],
+  entry.others > 0 && button(".link", {
+    click: () => page.attempt(() => showRows(page, entry, reload)), test: "history-rows",
+    "aria-label": `Show the ${plural(entry.others + 1, "row")} of this answer`,
+  }, "Show them")),
   el("td", { dir: "auto" }, entry.who),
   el("td", el("time", when(entry.at))),
   el("td.preview", { dir: "auto" }, entry.preview === entry.id ? null : entry.preview));

@@ -1,6 +1,7 @@
 // A row of the file as people read it.
 
-import { el } from "./dom.js";
+import { button, el } from "./dom.js";
+import { openZoom } from "./zoom.js";
 
 const TINY = 100;
 const KEPT_PICTURES = 60;
@@ -32,14 +33,31 @@ function arrived(picture) {
 function pictureOf(item, alt) {
   const picture = pictureAt(item.image);
   picture.alt = alt;
-  const frame = el("div.picture", picture);
+  const frame = button(".picture", {
+    click: () => openZoom(item), test: "picture", "aria-keyshortcuts": "Z",
+    "aria-label": `${alt}: look closer`, title: "Look closer (Z)",
+  }, picture);
   const ready = arrived(picture).then(() => {
     picture.classList.toggle("tiny", picture.naturalWidth < TINY);
     if (picture.naturalWidth) return;
     pictures.delete(item.image);
-    frame.replaceChildren(el("p.muted", "The picture of this row could not be loaded."));
+    frame.disabled = true;
+    frame.replaceChildren(el("span.muted", "The picture of this row could not be loaded."));
   });
   return [frame, ready];
+}
+
+/** A small picture of a row, or its name where there is none to be seen. */
+export function thumbnail({ image, id }, alt = "") {
+  const picture = el("img", { src: `${image}/thumbnail`, alt, loading: "lazy", decoding: "async" });
+  const frame = el("span.thumbnail", { test: "thumbnail" }, picture);
+  picture.addEventListener("load", () =>
+    picture.classList.toggle("tiny", Math.max(picture.naturalWidth, picture.naturalHeight) < TINY));
+  picture.addEventListener("error", () => {
+    frame.classList.add("missing");
+    frame.replaceChildren(el("small", { dir: "auto" }, id));
+  });
+  return frame;
 }
 
 function shownFields(item) {
@@ -80,7 +98,10 @@ export function smallCard(item, heading) {
   return el("li.small", { test: "near" },
     el("strong", heading),
     item.image
-      ? el("img", { src: item.image, alt: `Picture of row ${item.id}`, loading: "lazy" })
+      ? button(".look", {
+        click: () => openZoom(item), "aria-label": `Picture of row ${item.id}: look closer`,
+        title: "Look closer",
+      }, thumbnail(item))
       : el("span", { dir: "auto" }, words(item, 160)),
     el("span.muted", `Row ${item.id}`));
 }

@@ -9,6 +9,7 @@ export const FIXED = new Map([
   ["b", { act: "bad", words: "Bad item: drop this row" }],
   ["Backspace", { act: "undo", words: "Undo the last answer" }],
   ["w", { act: "why", words: "Show or hide “Why this one?”" }],
+  ["z", { act: "zoom", words: "Look closer at the picture" }],
   ["?", { act: "keys", words: "Show all keys" }],
 ]);
 
@@ -27,7 +28,7 @@ function nameOf(event) {
 /** Whether the key belongs to a field, a window or the browser. */
 function taken(event) {
   return event.ctrlKey || event.altKey || event.metaKey || document.querySelector("dialog[open]")
-    || event.target.closest?.("input, select, textarea, [contenteditable]");
+    || event.target.closest?.("input:not([type=checkbox]), select, textarea, [contenteditable]");
 }
 
 /** Calls `act` with {act} or {place} of a class for each key pressed outside of fields. */

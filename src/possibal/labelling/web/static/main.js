@@ -4,6 +4,7 @@ import { Refused, connection, get } from "./api.js";
 import { LOCKED } from "./banners.js";
 import { classesView } from "./classes.js";
 import { el } from "./dom.js";
+import { confirmView } from "./grid.js";
 import { historyView } from "./history.js";
 import { listen, showKeys } from "./keys.js";
 import { mapView } from "./map.js";
@@ -13,6 +14,7 @@ import { peopleView } from "./people.js";
 const POLL = 10_000;
 const RETRY = 2_000;
 const VIEWS = {
+  confirm: ["Confirm", confirmView],
   map: ["Map", mapView],
   history: ["History", historyView],
   people: ["People", peopleView],
@@ -98,11 +100,18 @@ function showWelcome(page) {
   input.focus();
 }
 
+/** Opens the picture of a node, if it has one. */
+function zoomFirst(node) {
+  node.querySelector("button.picture")?.click();
+  return true;
+}
+
 function listenAll(page) {
   const inLabel = () => page.labelNode.isConnected;
   listen((meant, event) => {
     if (!page.session) return false;
     if (meant.act === "keys") return showKeys(page.classes), true;
+    if (meant.act === "zoom") return inLabel() && zoomFirst(page.labelNode);
     return inLabel() && page.view.press(meant, event);
   });
   const wake = () => {

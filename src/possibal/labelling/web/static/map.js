@@ -3,12 +3,15 @@
 import { get } from "./api.js";
 import { tint } from "./classes.js";
 import { button, count, el, percent, svg } from "./dom.js";
-import { words } from "./item.js";
+import { thumbnail, words } from "./item.js";
 
 const MARGIN = 14;
 const REACH = 14;
 const LISTED = 10;
 const PAUSE = 120;
+const TIP = 132;
+const AWAY = 16;
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 // Outlines on [-1, 1]^2, one per class; further classes are drawn as their place in the list.
 const SHAPES = [
@@ -60,11 +63,13 @@ class Chart {
     this.points = points;
     this.classes = classes;
     this.canvas = el("canvas", {
-      test: "map-canvas", role: "img",
-      "aria-label": `Map of ${count(points.length)} rows. The list beside it works by keyboard.`,
+      test: "map-canvas", role: "application", tabindex: 0,
+      "aria-label": `Map of ${count(points.length)} rows. Arrow keys go from row to row, Enter `
+        + "labels one.",
     });
     this.aim = el("span.aim", { hidden: true });
-    this.node = el("div.chart", this.canvas, this.aim);
+    this.tip = el("div.tip", { hidden: true, test: "map-tip" });
+    this.node = el("div.chart", this.canvas, this.aim, this.tip);
     this.chosen = null;
     this.span = 0;
   }
@@ -114,6 +119,32 @@ class Chart {
     const [x, y] = point ? this.#place(point) : [0, 0];
     this.aim.style.left = `${x}px`;
     this.aim.style.top = `${y}px`;
+    this.tip.hidden = true;
+  }
+
+  /** Shows the picture of the row that is ringed, on the side where there is room. */
+  picture(item) {
+    if (!item?.image || item.row !== this.chosen?.row) return;
+    const [x, y] = this.#place(this.chosen);
+    const side = this.canvas.clientWidth;
+    this.tip.replaceChildren(thumbnail(item, `Picture of row ${item.id}`));
+    this.tip.style.left = x < side / 2 ? `${x + AWAY}px` : `${x - AWAY - TIP}px`;
+    this.tip.style.top = `${Math.min(side - TIP - 2, Math.max(2, y - TIP / 2))}px`;
+    this.tip.hidden = false;
+  }
+
+  /** The row next to the one that is ringed, in a direction; the middle one to begin with. */
+  next([right, down]) {
+    const from = this.chosen ?? { x: 0.5, y: 0.5 };
+    const cost = (point) => {
+      const [dx, dy] = [point.x - from.x, from.y - point.y];
+      const [ahead, aside] = [dx * right + dy * down, Math.abs(dx * down) + Math.abs(dy * right)];
+      if (this.chosen === null) return Math.hypot(dx, dy);
+      return point === this.chosen || ahead <= 0 || aside > ahead ? Infinity : ahead + 2 * aside;
+    };
+    const costs = this.points.map(cost);
+    const least = Math.min(...costs);
+    return least < Infinity ? this.points[costs.indexOf(least)] : this.chosen;
   }
 
   /** The point nearest to the pointer, if it is close. */
@@ -138,18 +169,24 @@ function about(point) {
 
 const HINT = "Point at a row to see which it is; click it to label it.";
 
-/** The panel that says which row is meant; `pinned` adds a button to label it. */
-function infoBox(page) {
+/**
+ * The panel that says which row is meant; `pinned` adds a button to label it, and `seen` is told
+ * what the row is.
+ */
+function infoBox(page, seen) {
   const known = new Map();
   const box = el("div.info", { test: "map-info" });
   let timer = null;
   const rest = () => box.replaceChildren(el("p.muted", HINT));
   const ask = (row) =>
     button(".main", { click: () => page.label(row), test: "map-ask" }, "Label this row");
-  const write = (point, item, pinned) => box.replaceChildren(
-    el("p", el("strong", { dir: "auto" }, nameOf(point)), ` ${about(point)}`),
-    el("p.muted", { dir: "auto" }, item ? words(item) : ""),
-    pinned ? ask(point.row) : "");
+  const write = (point, item, pinned) => {
+    box.replaceChildren(
+      el("p", el("strong", { dir: "auto" }, nameOf(point)), ` ${about(point)}`),
+      el("p.muted", { dir: "auto" }, item ? words(item) : ""),
+      pinned ? ask(point.row) : "");
+    seen(item);
+  };
   const fetchItem = async (point, pinned) => {
     const reply = await page.rowOf(point.row).catch(() => null);
     if (!reply) return;
@@ -186,11 +223,15 @@ function goForm(page) {
     el("button", { test: "go-submit" }, "Go"), near);
 }
 
-function unsureList(page, points) {
+/** The least certain rows; `choose` is told which one somebody is at. */
+function unsureList(page, points, choose) {
   const open = points.filter(({ label }) => label === null);
   const least = open.sort((a, b) => a.necessity - b.necessity).slice(0, LISTED);
   const line = (point) => el("li",
-    button(".link", { click: () => page.label(point.row), test: "map-row" }, nameOf(point)),
+    button(".link", {
+      click: () => page.label(point.row), focus: () => choose(point, false),
+      pointerenter: () => choose(point, false), test: "map-row",
+    }, nameOf(point)),
     el("span.muted", ` ${percent(point.necessity)}`));
   return [el("h2", "Rows the model is least certain of"),
     least.length ? el("ol.columns", least.map(line)) : el("p.muted", "Every row has a label.")];
@@ -204,7 +245,7 @@ export async function mapView(page) {
   if (!reply.points.length)
     return el("section.card", head, el("p", "The map comes once the model has some labels."));
   const chart = new Chart(page, reply);
-  const { box, show } = infoBox(page);
+  const { box, show } = infoBox(page, (item) => chart.picture(item));
   const choose = (point, pinned) => {
     if (point === chart.chosen && !pinned) return;
     chart.choose(point);
@@ -219,6 +260,13 @@ export async function mapView(page) {
     if (event.pointerType !== "mouse") choose(point, point !== null);
     else if (point) page.label(point.row);
   });
+  chart.canvas.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && chart.chosen) return page.label(chart.chosen.row);
+    if (!(event.key in ARROWS)) return;
+    event.preventDefault();
+    choose(chart.next(ARROWS[event.key]), true);
+    if (chart.chosen) page.announce(`${nameOf(chart.chosen)} ${about(chart.chosen)}`);
+  });
   new ResizeObserver(() => chart.draw()).observe(chart.canvas);
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const redraw = () => {
@@ -227,5 +275,5 @@ export async function mapView(page) {
   };
   scheme.addEventListener("change", redraw);
   return el("section.card", head, el("div.map", el("div", chart.node, legend(page, reply.classes)),
-    el("div.stack", box, goForm(page), unsureList(page, reply.points))));
+    el("div.stack", box, goForm(page), unsureList(page, reply.points, choose))));
 }

@@ -25,6 +25,8 @@ const looks = (catalogue) =>
 export class Page {
   #pollTimer = null;
   #polledAt = -SOON;
+  #asked = 0;
+  #shown = 0;
   #saying = "";
   #known = [];
 
@@ -101,10 +103,13 @@ export class Page {
     return get(`rows/${row}?who=${encodeURIComponent(this.who)}`);
   }
 
-  /** Answers a row outside of the flow of questions; done when it is taken or safely kept. */
-  async give(kind, label, question) {
-    const said = saidOf(kind, label);
-    const key = this.session.note(kind, label, question);
+  /**
+   * Answers a row outside of the flow of questions, and with it `others` by their places; done when
+   * it is taken or safely kept.
+   */
+  async give(kind, label, question, others = []) {
+    const said = saidOf(kind, label, others.length, question.copies);
+    const key = this.session.note(kind, label, question, false, others);
     try {
       await this.outbox.deliver(key);
       this.saved(`Saved: ${said}.`);
@@ -183,14 +188,21 @@ export class Page {
   async #poll() {
     this.#polledAt = performance.now();
     this.#pollTimer = null;
+    const asked = ++this.#asked;
     const progress = await get("progress").catch(() => null);
+    if (asked < this.#shown) return; // what was asked later came first, and is newer
     if (!progress) return void (this.#pollTimer = setTimeout(() => this.#poll(), AGAIN));
     if (this.outbox.pending().length) this.outbox.send();
     this.#notice(progress.advice);
+    this.#shown = asked;
     this.progress = progress;
     this.#renderPanel(progress);
     if (this.started) this.session.wake();
     this.#classesChanged(progress.catalogue);
+    const isArriving = progress.arriving && !progress.arriving.trouble;
+    if (isArriving && this.#pollTimer === null) {
+      this.#pollTimer = setTimeout(() => this.#poll(), AGAIN);
+    }
   }
 
   /** Shows new figures; whoever was at a button there still is. */

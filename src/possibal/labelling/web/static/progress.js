@@ -53,9 +53,21 @@ function curvePart({ curve: points, check }) {
   return el("p.muted", { test: "no-curve" }, words);
 }
 
+/** What is said of rows that are still on their way. */
+function arrivingPart({ arrived, embedded, total, trouble }) {
+  const more = plural(total - arrived, "more row");
+  if (trouble) {
+    return el("p.problem", { test: "arriving" },
+      `${more} could not be read (${trouble}). They are tried again at the next start.`);
+  }
+  return el("div.arriving", { test: "arriving" },
+    el("p.muted", `${more} ${total - arrived === 1 ? "is" : "are"} being read and will join.`),
+    bar(embedded / total));
+}
+
 /** The panel of all figures in `progress`. */
 export function progressPanel(page, progress) {
-  const { answered, rows, left, unsure, bad, check, saving, fitting } = progress;
+  const { answered, copies, rows, left, unsure, bad, check, saving, fitting } = progress;
   return [
     el("header", el("h2", "Progress"),
       fitting && el("span.tag", { test: "fitting" }, "Learning…")),
@@ -63,8 +75,11 @@ export function progressPanel(page, progress) {
       fact(answered, answered === 1 ? "label so far" : "labels so far", "count-answers"),
       fact(left, "rows left", "count-left"), unsure > 0 && fact(unsure, "not sure", "count-unsure"),
       bad > 0 && fact(bad, "dropped", "count-bad")),
-    el("p.muted", `${plural(rows, "row")} in all.`,
+    el("p.muted", { test: "rows" }, copies > 0
+      ? `${count(answered)} of ${plural(rows, "row")}, ${count(copies)} of them ${copies > 1 ? "copies" : "a copy"}.`
+      : `${plural(rows, "row")} in all.`,
       check.size > 0 && ` Check rows: ${check.answered} of ${check.size}.`),
+    progress.arriving && arrivingPart(progress.arriving),
     progress.trouble && el("p.problem", { test: "trouble" }, progress.trouble),
     adviceBox(progress.advice),
     el("h3", "Labels by class"),

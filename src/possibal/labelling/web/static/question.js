@@ -1,7 +1,8 @@
 // The labelling view: the row, its buttons, and why it was chosen.
 
 import { classButtons, classForm, openClasses } from "./classes.js";
-import { saidOf } from "./session.js";
+import { NearOffer } from "./near.js";
+import { copiesOf, saidOf } from "./session.js";
 import { bar, button, el, keycap, openDialog, percent } from "./dom.js";
 import { showItem, smallCard, words } from "./item.js";
 
@@ -30,6 +31,7 @@ export class QuestionView {
   #others = el("div.others", { role: "group", "aria-label": "Other answers" });
   #why = el("section.why.card", { test: "why", "aria-labelledby": "why-title", hidden: true });
   #answers = el("div.answers", this.#classes, this.#others);
+  #near;
 
   constructor(page) {
     this.#page = page;
@@ -41,7 +43,8 @@ export class QuestionView {
       test: "undo", "aria-keyshortcuts": "Backspace", click: (event) => this.#session.undo(event),
     }, keycap("Bksp"), el("span", "Undo", el("small", "the last answer")));
     this.#others.append(...others, undo);
-    this.node = el("div.labelling", this.#card, this.#answers, this.#why);
+    this.#near = new NearOffer(page);
+    this.node = el("div.labelling", this.#card, this.#answers, this.#near.node, this.#why);
     this.renderClasses();
   }
 
@@ -77,7 +80,7 @@ export class QuestionView {
   async show(question, reason) {
     this.#question = question;
     if (!question) return this.#showNone(reason);
-    const { item, mine, source } = question;
+    const { item, mine, source, copies } = question;
     const { node, ready } = showItem(item);
     if (ready) await ready;
     if (this.#question !== question) return;
@@ -87,10 +90,17 @@ export class QuestionView {
       el("header",
         el("h1", "Row ", el("span", { test: "row-id", dir: "auto" }, item.id)),
         TAGS[source] && el("span.tag", TAGS[source]),
+        copies > 0 && el("span.tag", { test: "copies" }, `Stands for ${copiesOf(copies)}`),
         mine && el("span.tag", { test: "mine" }, "You said: ", saidOf(mine.kind, mine.label))),
       node);
     this.#renderWhy();
     this.#page.announce(`Row ${item.id}. ${words(item)}`);
+  }
+
+  /** Offers what is nearly the same as a row that was labelled; after anything else nothing. */
+  answered(kind, label, question) {
+    if (kind === "label") this.#near.show(question, label);
+    else this.#near.clear();
   }
 
   /** Marks that the next question is slow to come. */

@@ -1,6 +1,7 @@
 // Labelling session: the flow of questions and answers, apart from how they look.
 
 import { Refused, connection, post } from "./api.js";
+import { count, plural } from "./dom.js";
 import { Reserve } from "./reserve.js";
 
 const REMEMBERED = 200;
@@ -15,8 +16,13 @@ const SAYINGS = {
   bad: "row dropped",
 };
 
-/** What the status line says of an action. */
-export const saidOf = (kind, label) => SAYINGS[kind] ?? label;
+/** "1 copy", "2 copies". */
+export const copiesOf = (number) => (number === 1 ? "1 copy" : `${count(number)} copies`);
+
+/** What the status line says of an action, which may be about so many other rows and copies too. */
+export const saidOf = (kind, label, others = 0, copies = 0) =>
+  [SAYINGS[kind] ?? label, others && `and ${plural(others, "other row")}`,
+    copies && `and ${copiesOf(copies)}`].filter(Boolean).join(", ");
 
 /** One person's labelling session: the question shown, and what was answered in this page. */
 export class Session {
@@ -31,7 +37,7 @@ export class Session {
   #renewal = null;
   #starved = false;
 
-  /** `view` shows: show(question, reason) -> promise, showWhy(), waiting(bool). */
+  /** `view` shows: show(question, reason) -> promise, showWhy(), waiting(bool), answered(...). */
   constructor(page, view) {
     this.#page = page;
     this.#view = view;
@@ -59,23 +65,30 @@ export class Session {
     const request = this.#close();
     const key = this.note(kind, label, question, true);
     this.#reserve.drop(question.item.row);
-    await this.#follow(request, key, saidOf(kind, label));
+    this.#view.answered("", null, question);
+    await this.#follow(request, key, saidOf(kind, label, 0, question.copies));
+    if (connection.state === "connected") this.#view.answered(kind, label, question);
     this.#reserve.refill();
     return true;
   }
 
-  /** Keeps an answer to any row and remembers it for undo; the key of the action. */
-  note(kind, label, question, next = false) {
+  /**
+   * Keeps an answer to any row and remembers it for undo; the key of the action. It may be about
+   * `others` too, which are places of rows: one action, which is taken back as one.
+   */
+  note(kind, label, question, next = false, others = []) {
     const body = { who: this.#page.who, row: question.item.row, kind, label, next };
-    const said = saidOf(kind, label);
+    if (others.length) body.others = others;
+    const said = saidOf(kind, label, others.length, question.copies);
     const key = this.#page.outbox.put("answer", body, `Row ${question.item.id}, ${said}`);
-    this.remember(key, said, question);
+    for (const row of others) this.#reserve.drop(row);
+    this.remember(key, said, question, others);
     return key;
   }
 
   /** Remembers an action for undo; one that is about no row has no question. */
-  remember(key, said, question = null) {
-    const entry = { key, question, said, undone: false };
+  remember(key, said, question = null, others = []) {
+    const entry = { key, question, said, others, undone: false };
     this.#history = [...this.#history.slice(1 - REMEMBERED), entry];
   }
 
@@ -87,6 +100,7 @@ export class Session {
   /** Takes back the last action and shows its question again. */
   async undo(event) {
     if (!this.#meant(event)) return;
+    this.#view.answered("", null, null);
     const last = this.#history.findLast(({ undone }) => !undone) ?? null;
     if (connection.state !== "connected") await this.#undoHere(last);
     else await this.#undoThere(last);
@@ -147,7 +161,7 @@ export class Session {
   #spare(request, said) {
     if (said !== null) this.#page.saved(`Kept in this browser: ${said}.`);
     const answered = this.#history.filter(({ undone, question }) => question && !undone);
-    const rows = new Set(answered.map(({ question }) => question.item.row));
+    const rows = new Set(answered.flatMap(({ question, others }) => [question.item.row, ...others]));
     return this.#show(request, this.#reserve.take(rows), OUT_OF_SPARES);
   }
 

@@ -1,0 +1,370 @@
+// Many rows at once: those that the model takes for one class, to be ticked and confirmed together.
+
+import { Refused, get } from "./api.js";
+import { tint } from "./classes.js";
+import { button, count, el, plural } from "./dom.js";
+import { thumbnail, words } from "./item.js";
+import { copiesOf } from "./session.js";
+import { openZoom } from "./zoom.js";
+
+const PAGE = 48;
+const MOST = 480;
+const TRIES = 10;
+const AGAIN = 2_000;
+const SHORT = 150;
+const HINT = "Space ticks a row, arrows go on, Shift takes those between, Z looks closer, Backspace "
+  + "undoes.";
+const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
+const LINES = { ArrowUp: -1, ArrowDown: 1 };
+
+/** The rows of which answers wait to be sent. */
+function waiting(page) {
+  const answers = page.outbox.pending().filter(({ path }) => path === "answer");
+  return new Set(answers.flatMap(({ body }) => [body.row, ...(body.others ?? [])]));
+}
+
+/** A row to tick: what it is, how sure the model is, and a button to look closer at a picture. */
+class Tile {
+  constructor({ item, necessity, certainty, copies }, label) {
+    this.item = item;
+    this.question = {
+      item, copies, source: "chosen", lease: null, mine: null,
+      why: { sentence: "", predicted_label: label, necessity, near: [] },
+    };
+    this.box = el("input", {
+      type: "checkbox", tabindex: -1, test: "tile-box",
+      "aria-label": `Row ${item.id}${item.image ? "" : `, ${words(item, SHORT)}`}, ${certainty}`,
+    });
+    const closer = item.image && button(".closer", {
+      tabindex: -1, click: () => this.zoom(), "aria-label": `Look closer at row ${item.id}`,
+      title: "Look closer (Z)", test: "tile-zoom",
+    }, "⤢");
+    const shown = item.image
+      ? thumbnail(item) : el("span.card-text", { dir: "auto" }, words(item, SHORT));
+    const name = el("span.tile-name", { dir: "auto", title: item.id }, item.id);
+    const too = copies > 0 && el("span", { test: "tile-copies" }, `with ${copiesOf(copies)}`);
+    this.node = el("li.tile", { test: "tile", "data-row": item.row },
+      this.box, shown, closer, el("span.caption", name, el("span.how", certainty), too));
+  }
+
+  get ticked() {
+    return this.box.checked;
+  }
+
+  tick(is) {
+    this.box.checked = is;
+    this.node.classList.toggle("ticked", is);
+  }
+
+  zoom() {
+    if (!this.item.image) return;
+    this.box.focus();
+    openZoom(this.item);
+  }
+}
+
+/** The view: classes to choose from, tiles to tick, and the bar that says what they are. */
+class Grid {
+  #page;
+  #label = "";
+  #classes = [];
+  #tiles = [];
+  #looked = null;
+  #next = 0;
+  #at = 0;
+  #done = [];
+  #request = 0;
+  #groups = el("div.groups", { role: "group", "aria-label": "What the model takes rows for" });
+  #told = el("p", { test: "grid-told" });
+  #list = el("ul.tiles", { test: "tiles", "aria-label": "Rows to tick" });
+  #more = button("", { click: () => this.#load(), test: "grid-more", hidden: true }, "Show more");
+  #counted = el("span.counted", { test: "grid-count" });
+  #all = button(".small-button", { click: () => this.#tickAll(), test: "tick-all" });
+  #choice = el("select", { test: "grid-class", change: () => this.#say() });
+  #confirm = button(".main", { click: () => this.#send(), test: "grid-confirm" });
+  #said = el("span.said", { test: "grid-said" });
+  #undo = button(".small-button", { click: () => this.#takeBack(), test: "grid-undo", hidden: true },
+    "Undo");
+  #bar = el("div.grid-bar", { role: "group", "aria-label": "What to do with the ticked rows" },
+    el("div.bar-line", this.#all, this.#counted, this.#said, this.#undo),
+    el("div.bar-line", el("label.field.beside", el("span", "Ticked rows are"), this.#choice),
+      this.#confirm));
+
+  constructor(page) {
+    this.#page = page;
+    this.node = el("section.card.confirm", { test: "grid" },
+      el("h1", "Confirm many at once"),
+      el("p.muted", "Rows without a label, by what the model takes them for. Look at each before you "
+        + "tick it: the model can be sure and wrong."),
+      this.#groups, this.#told, this.#list, this.#more, el("p.muted.by-keys", HINT), this.#bar);
+    this.#list.addEventListener("click", (event) => this.#click(event));
+    this.#list.addEventListener("keydown", (event) => this.#key(event));
+    this.#list.addEventListener("focusin", ({ target }) => {
+      const place = this.#tiles.findIndex(({ box }) => box === target);
+      if (place >= 0) this.#at = place;
+    });
+    this.#list.addEventListener("mousedown", (event) => event.shiftKey && event.preventDefault());
+    this.node.addEventListener("keydown", (event) => {
+      if (event.key === "Backspace" && !this.#undo.hidden) this.#takeBack();
+    });
+    const changed = () => {
+      if (this.node.isConnected) this.#options();
+      else page.changes.removeEventListener("classes", changed);
+    };
+    page.changes.addEventListener("classes", changed);
+  }
+
+  /** Shows the rows of a class, or of the one that the server thinks best. */
+  async open(label = "") {
+    this.#label = label;
+    this.#tiles = [];
+    this.#next = this.#at = 0;
+    this.#list.replaceChildren();
+    await this.#load();
+  }
+
+  async #load() {
+    const request = ++this.#request;
+    const known = new Set([...waiting(this.#page), ...this.#tiles.map(({ item }) => item.row)]);
+    const before = this.#tiles.length;
+    for (let tries = 0; tries < TRIES && this.#tiles.length === before; tries += 1) {
+      const reply = await this.#ask();
+      if (request !== this.#request || !reply) return;
+      this.#next += reply.rows.length;
+      this.#classes = reply.classes;
+      this.#looked = reply.looked_at;
+      this.#label = reply.label;
+      this.#add(reply.rows.filter(({ item }) => !known.has(item.row)));
+      this.#more.hidden = !reply.more || this.#tiles.length >= MOST;
+      if (!reply.more) break;
+    }
+    this.#options();
+    if (before && this.#tiles[before]) this.#focus(before);
+  }
+
+  /** The next rows; null with a sentence in their place if there can be none. */
+  async #ask() {
+    const query = new URLSearchParams({ who: this.#page.who, first: this.#next, count: PAGE });
+    if (this.#label) query.set("label", this.#label);
+    try {
+      return await get(`confirm?${query}`);
+    } catch (error) {
+      this.#more.hidden = true;
+      this.#bar.hidden = !this.#tiles.length;
+      if (!(error instanceof Refused)) await this.#page.attempt(() => Promise.reject(error));
+      else this.#told.replaceChildren(error.message, " ", el("a", { href: "#label" }, "Label"));
+      if (!this.#tiles.length) setTimeout(() => this.node.isConnected && this.#load(), AGAIN);
+      return null;
+    }
+  }
+
+  #add(rows) {
+    const tiles = rows.map((row) => new Tile(row, this.#label));
+    this.#tiles.push(...tiles);
+    this.#list.append(...tiles.map(({ node }) => node));
+    this.#list.classList.toggle("worded", !this.#tiles.some(({ item }) => item.image));
+  }
+
+  // ---------------------------------------------------------------- what is shown
+
+  #ticked() {
+    return this.#tiles.filter((tile) => tile.ticked);
+  }
+
+  /** The classes that the ticked rows may be given, the predicted one first. */
+  #options() {
+    const kept = this.#choice.value;
+    const { classes } = this.#page;
+    this.#choice.replaceChildren(...classes.map((name) => el("option", { value: name }, name)));
+    this.#choice.value = this.#ticked().length && classes.includes(kept) ? kept : this.#label;
+    this.#say();
+  }
+
+  /** Says how many rows there are and are ticked, and what the button would do. */
+  #say() {
+    this.#groups.replaceChildren(...this.#classes.map((one) => this.#group(one)));
+    const now = this.#classes.find(({ label }) => label === this.#label);
+    const rows = now?.rows ?? 0;
+    const certain = now?.certain ? count(now.certain) : "none";
+    const sure = rows ? `, the most certain first; it is sure of ${certain} of them` : "";
+    const among = this.#looked === null ? "" : ` of the ${count(this.#looked)} that it looked at`;
+    if (now)
+      this.#told.textContent =
+        `The model takes ${plural(rows, "row")}${among} for ${this.#label}${sure}.`;
+    this.#bar.hidden = !this.#tiles.length && this.#undo.hidden;
+    this.#list.hidden = !this.#tiles.length;
+    this.#sayTicked();
+  }
+
+  #sayTicked() {
+    const ticked = this.#ticked().length;
+    const label = this.#choice.value;
+    const these = ticked === 1 ? "This one is" : `These ${count(ticked)} are`;
+    this.#counted.textContent = `${count(ticked)} of ${count(this.#tiles.length)} ticked`;
+    this.#all.textContent = ticked && ticked === this.#tiles.length ? "Untick all" : "Tick all shown";
+    this.#all.disabled = !this.#tiles.length;
+    this.#confirm.disabled = !ticked;
+    this.#confirm.textContent = ticked ? `${these} ${label}` : `Tick the rows that are ${label}`;
+    this.#tiles.forEach(({ box }, place) => box.setAttribute("tabindex", place === this.#at ? 0 : -1));
+  }
+
+  #group({ label, rows }) {
+    const node = button(".group", {
+      click: () => this.open(label), test: "grid-group", "data-label": label,
+      "aria-pressed": String(label === this.#label), title: this.#page.about(label).description || label,
+    }, el("span.group-name", { dir: "auto" }, label), el("span.number", count(rows)));
+    return tint(node, this.#page.about(label).colour);
+  }
+
+  // ---------------------------------------------------------------- ticking
+
+  #click(event) {
+    const node = event.target.closest(".tile");
+    if (!node || event.target.closest(".closer")) return;
+    const place = this.#tiles.findIndex((tile) => tile.node === node);
+    const tile = this.#tiles[place];
+    const is = event.target === tile.box ? tile.ticked : !tile.ticked;
+    const from = event.shiftKey ? this.#at : place;
+    const [first, last] = [Math.min(from, place), Math.max(from, place)];
+    for (const one of this.#tiles.slice(first, last + 1)) one.tick(is);
+    this.#focus(place);
+  }
+
+  #tickAll() {
+    const is = this.#ticked().length < this.#tiles.length;
+    for (const tile of this.#tiles) tile.tick(is);
+    this.#sayTicked();
+  }
+
+  #focus(place) {
+    this.#at = place;
+    this.#tiles[place]?.box.focus();
+    this.#sayTicked();
+  }
+
+  #key(event) {
+    if (event.altKey || event.metaKey) return;
+    const to = this.#target(event.key);
+    if (event.ctrlKey && event.key.toLowerCase() === "a") this.#tickAll();
+    else if (event.ctrlKey) return;
+    else if (event.key.toLowerCase() === "z") this.#tiles[this.#at]?.zoom();
+    else if (to === null) return;
+    else {
+      if (event.shiftKey) this.#tiles[to].tick(this.#tiles[this.#at].ticked);
+      this.#focus(to);
+    }
+    event.preventDefault();
+  }
+
+  /** The place of the tile that a key leads to; null if the key leads nowhere. */
+  #target(key) {
+    const last = this.#tiles.length - 1;
+    if (key in STEPS) return Math.min(last, Math.max(0, this.#at + STEPS[key]));
+    if (key === "Home") return 0;
+    if (key === "End") return last;
+    return key in LINES ? this.#beyond(LINES[key]) : null;
+  }
+
+  /** The tile above or below, by where the tiles stand. */
+  #beyond(way) {
+    const boxOf = (place) => this.#tiles[place].node.getBoundingClientRect();
+    const here = boxOf(this.#at);
+    for (let place = this.#at + way; this.#tiles[place]; place += way) {
+      const box = boxOf(place);
+      const aside = way * (box.left - here.left);
+      if (way * (box.top - here.top) > 1 && aside <= 1 && aside > -here.width / 2) return place;
+    }
+    return this.#at;
+  }
+
+  // ---------------------------------------------------------------- sending
+
+  /** One action on all ticked rows; undo takes it back for all of them. */
+  async #send() {
+    const tiles = this.#ticked();
+    if (!tiles.length) return;
+    const [first, ...others] = tiles;
+    const label = this.#choice.value;
+    const copies = tiles.reduce((sum, { question }) => sum + question.copies, 0);
+    const said = `${plural(tiles.length, "row")} ${tiles.length === 1 ? "is" : "are"} ${label}`
+      + (copies ? `, and ${copiesOf(copies)}` : "");
+    const key = this.#page.session.note("label", label, { ...first.question, copies }, false,
+      others.map(({ item }) => item.row));
+    this.#done.push({ key, tiles, all: this.#tiles, label: this.#label });
+    this.#tiles = this.#tiles.filter((tile) => !tile.ticked);
+    this.#removed(tiles);
+    this.#said.textContent = "";
+    this.#undo.hidden = false;
+    this.#options();
+    this.#focusList();
+    this.#said.textContent = await this.#delivered(key, said);
+    if (!this.#tiles.length && !this.#more.hidden) await this.#load();
+  }
+
+  /** What became of an action, in words. */
+  async #delivered(key, said) {
+    try {
+      await this.#page.outbox.deliver(key);
+      this.#page.saved(`Saved: ${said}.`);
+      this.#page.announce("");
+      return `Saved: ${said}.`;
+    } catch (error) {
+      const refused = error instanceof Refused;
+      const sentence = refused ? error.message : `Kept in this browser: ${said}.`;
+      this.#page.tell(sentence);
+      if (refused) this.#back(key);
+      if (refused) this.#page.session.forget(key);
+      return sentence;
+    }
+  }
+
+  async #takeBack() {
+    const key = this.#done.at(-1)?.key;
+    if (!key) return;
+    this.#back(key);
+    this.#said.textContent = "";
+    this.#said.textContent = await this.#page.takeBack(key);
+    this.#page.announce(this.#said.textContent);
+  }
+
+  #removed(tiles) {
+    for (const { node } of tiles) node.remove();
+    this.#next = Math.max(0, this.#next - tiles.length);
+    this.#at = 0;
+    this.#classes = this.#counts(-1, tiles);
+  }
+
+  /** Shows the rows of an action again, as they were ticked. */
+  #back(key) {
+    const { tiles, all, label } = this.#done.find((one) => one.key === key);
+    this.#done = this.#done.filter((one) => one.key !== key);
+    this.#undo.hidden = !this.#done.length;
+    if (label !== this.#label) return this.#say();
+    this.#classes = this.#counts(1, tiles);
+    const since = this.#tiles.filter((tile) => !all.includes(tile));
+    this.#tiles = [...all, ...since];
+    this.#list.replaceChildren(...this.#tiles.map(({ node }) => node));
+    this.#next += tiles.length;
+    this.#options();
+    this.#focusList();
+  }
+
+  #counts(sign, tiles) {
+    const sure = tiles.filter(({ node }) => node.querySelector(".how").textContent === "sure").length;
+    return this.#classes.map((one) => (one.label === this.#label
+      ? { ...one, rows: one.rows + sign * tiles.length, certain: one.certain + sign * sure } : one));
+  }
+
+  #focusList() {
+    const here = this.#tiles[this.#at]?.box ?? this.#undo;
+    here.focus({ preventScroll: true });
+    this.#sayTicked();
+  }
+}
+
+/** The view of rows by predicted class. */
+export async function confirmView(page) {
+  const grid = new Grid(page);
+  await grid.open();
+  return grid.node;
+}

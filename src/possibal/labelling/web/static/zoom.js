@@ -1,0 +1,158 @@
+// A picture as large as the window: wheel, pinch and keys zoom, dragging and arrows move it.
+
+import { button, el } from "./dom.js";
+
+const STEP = 1.4;
+const SHIFT = 80;
+const LEAST_MOST = 8;
+const POINT = 8;
+const WHEEL = 0.002;
+const PINCH = 0.01;
+const TINY = 100;
+const MOVES = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+
+/** A picture that can be zoomed and moved within a stage; scale 1 shows all of it. */
+class Stage {
+  #picture;
+  #said;
+  #scale = 1;
+  #x = 0;
+  #y = 0;
+  #held = new Map();
+
+  constructor(picture, said) {
+    this.#picture = picture;
+    this.#said = said;
+    this.node = el("div.stage", { test: "zoom-stage" }, picture);
+    this.node.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
+    this.node.addEventListener("pointerdown", (event) => this.#hold(event));
+    this.node.addEventListener("pointermove", (event) => this.#move(event));
+    for (const name of ["pointerup", "pointercancel"])
+      this.node.addEventListener(name, (event) => this.#release(event));
+    this.node.addEventListener("dblclick", (event) => {
+      if (this.#scale > 1) this.fit();
+      else this.zoom(STEP ** 3, this.#from(event));
+    });
+  }
+
+  /** Zooms so that what lies at a place, counted from the middle, stays there. */
+  zoom(factor, [x, y] = [0, 0]) {
+    const scale = Math.min(this.#most(), Math.max(1, this.#scale * factor));
+    const change = scale / this.#scale;
+    this.#scale = scale;
+    this.#put(x - (x - this.#x) * change, y - (y - this.#y) * change);
+  }
+
+  shift(x, y) {
+    this.#put(this.#x + x, this.#y + y);
+  }
+
+  fit() {
+    this.#scale = 1;
+    this.#put(0, 0);
+  }
+
+  /** Each point of a large picture may become some points of the screen. */
+  #most() {
+    const { naturalWidth, naturalHeight } = this.#picture;
+    const { clientWidth, clientHeight } = this.node;
+    const whole = Math.max(naturalWidth / clientWidth, naturalHeight / clientHeight);
+    return Math.max(LEAST_MOST, POINT * whole);
+  }
+
+  #put(x, y) {
+    const room = (this.#scale - 1) / 2;
+    const within = (value, side) => Math.min(room * side, Math.max(-room * side, value));
+    this.#x = within(x, this.node.clientWidth);
+    this.#y = within(y, this.node.clientHeight);
+    this.#picture.style.transform = `translate(${this.#x}px, ${this.#y}px) scale(${this.#scale})`;
+    this.node.classList.toggle("zoomed", this.#scale > 1);
+    this.#said.textContent = `${this.#scale.toFixed(1)} ×`;
+  }
+
+  #from({ clientX, clientY }) {
+    const box = this.node.getBoundingClientRect();
+    return [clientX - box.left - box.width / 2, clientY - box.top - box.height / 2];
+  }
+
+  #wheel(event) {
+    event.preventDefault();
+    this.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? PINCH : WHEEL)), this.#from(event));
+  }
+
+  #hold(event) {
+    event.preventDefault();
+    this.node.setPointerCapture(event.pointerId);
+    this.#held.set(event.pointerId, this.#from(event));
+    this.node.classList.add("held");
+  }
+
+  #release(event) {
+    this.#held.delete(event.pointerId);
+    this.node.classList.toggle("held", this.#held.size > 0);
+  }
+
+  /** One finger or the mouse moves the picture, two fingers also zoom it. */
+  #move(event) {
+    if (!this.#held.has(event.pointerId)) return;
+    const [[x, y], wide] = this.#hands();
+    this.#held.set(event.pointerId, this.#from(event));
+    const [[newX, newY], newWide] = this.#hands();
+    this.shift(newX - x, newY - y);
+    if (wide > 0 && newWide > 0) this.zoom(newWide / wide, [newX, newY]);
+  }
+
+  /** The middle of the first two pointers that are down, and how far they are apart. */
+  #hands() {
+    const [one, other = one] = this.#held.values();
+    const middle = [(one[0] + other[0]) / 2, (one[1] + other[1]) / 2];
+    return [middle, Math.hypot(one[0] - other[0], one[1] - other[1])];
+  }
+}
+
+/** Acts on a key; whether it means something here. */
+function press(stage, box, { key }) {
+  if (key in MOVES) stage.shift(...MOVES[key].map((way) => way * SHIFT));
+  else if (key === "+" || key === "=") stage.zoom(STEP);
+  else if (key === "-" || key === "_") stage.zoom(1 / STEP);
+  else if (key === "0") stage.fit();
+  else if (key.toLowerCase() === "z") box.close();
+  else return false;
+  return true;
+}
+
+/** Opens a row's picture in a window of its own; Escape closes it, and focus goes back. */
+export function openZoom({ image, id }) {
+  const before = document.activeElement;
+  const picture = el("img", { src: image, alt: `Picture of row ${id}`, draggable: "false" });
+  const fine = () => picture.classList.toggle("tiny", picture.naturalWidth < TINY);
+  picture.addEventListener("load", fine);
+  const said = el("output", { test: "zoom-scale" }, "1.0 ×");
+  const stage = new Stage(picture, said);
+  const tool = (words, test, name, click) =>
+    button(".quiet", { click, test, "aria-label": name, title: name }, words);
+  const close = button(".quiet", { click: () => box.close(), test: "zoom-close" }, "Close");
+  const box = el("dialog.zoom", { "aria-labelledby": "zoom-title", test: "zoom" },
+    el("header", el("h2", { id: "zoom-title", dir: "auto" }, `Row ${id}`),
+      el("div.zoom-tools",
+        tool("−", "zoom-out", "Smaller (−)", () => stage.zoom(1 / STEP)), said,
+        tool("+", "zoom-in", "Larger (+)", () => stage.zoom(STEP)),
+        tool("Fit", "zoom-fit", "Fit the window (0)", () => stage.fit()), close)),
+    stage.node,
+    el("p.muted.hint", "Zoom with + and −, the wheel or two fingers; move with the arrows or by "
+      + "dragging."));
+  box.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (!press(stage, box, event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  box.addEventListener("close", () => {
+    box.remove();
+    before?.focus?.();
+  });
+  document.body.append(box);
+  box.showModal();
+  close.focus();
+  return box;
+}
