@@ -11,7 +11,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")  # some 
 MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/possibal/gp/*,src/possibal/acquisition/*,src/possibal/estimators/*,src/possibal/pool/*,src/possibal/campaign/*,src/possibal/experiments/**/*,src/possibal/labelling/agreement.py,src/possibal/labelling/evaluation.py,src/possibal/labelling/ranking.py,src/possibal/labelling/ranker.py,src/possibal/labelling/storage/journal.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo system reliability screenshots test check test-changed lint types format bench kills reproduction why recipe stopping variational hyperparameters label-efficiency tables axioms picture clean
+.PHONY: help run demo system reliability screenshots test check test-changed lint types format bench kills reproduction why recipe stopping variational hyperparameters label-efficiency features tables axioms picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -21,7 +21,7 @@ $(BIN)/python:
 	$(VENV)
 
 .venv/.run: pyproject.toml | $(BIN)/python
-	$(INSTALL) --editable '.[plot]'
+	$(INSTALL) --editable '.[image,plot]'
 	@touch $@
 
 .venv/.test: pyproject.toml | $(BIN)/python
@@ -95,7 +95,7 @@ reliability: .venv/.test  ## the labelling server killed 200 times on each datab
 
 screenshots: .venv/.test  ## pictures of the page, from a real browser
 	mkdir -p screenshots
-	POSSIBAL_SHOTS=screenshots $(BIN)/python -m pytest tests/system/test_page.py --quiet
+	POSSIBAL_SHOTS=screenshots $(BIN)/python -m pytest tests/system/test_page.py tests/system/test_picture_page.py --quiet
 
 stopping: .venv/.test  ## how far necessity and the advice to stop can be trusted (a quarter of an hour)
 	$(BIN)/python bench/stopping.py
@@ -122,6 +122,9 @@ hyperparameters: .venv/.test  ## which way to deal with hyperparameters learns f
 
 label-efficiency: .venv/.bench  ## questions of ours beside those of the strongest peers (hours)
 	$(BIN)/python bench/label_efficiency.py
+
+features: .venv/.bench  ## embeddings of texts and pictures beside the features without, and peers: make features DATA=folder (half an hour)
+	$(BIN)/python bench/features.py $(if $(DATA),--data "$(DATA)")
 
 tables: .venv/.run  ## build the data tables again from their sources
 	$(BIN)/python tools/build_tables.py
