@@ -515,6 +515,59 @@ def test_blocks_that_do_not_fit_are_refused(options, said):
         PossibilisticGPClassifier(**options).fit(np.eye(3), [0, 1, 1])
 
 
+# ---------------------------------------------------------------- directions
+def embeddings(rows=120, classes=4, d=30):
+    """Rows whose class is told by their direction, with lengths that tell nothing."""
+    rng = np.random.default_rng(0)
+    y = np.arange(rows) % classes
+    X = 2.0 * np.eye(classes, d)[y] + rng.normal(size=(rows, d)) / np.sqrt(d) * 2.0
+    return X, X * np.exp(rng.normal(size=(rows, 1))), y
+
+
+def test_by_cosine_lengths_of_rows_tell_nothing():
+    X, stretched, y = embeddings()
+    cosine, other = (
+        PossibilisticGPClassifier(metric="cosine").fit(Z[:40], y[:40]) for Z in (X, stretched)
+    )
+    np.testing.assert_allclose(cosine.predict_proba(X), other.predict_proba(stretched), atol=1e-9)
+    np.testing.assert_allclose(cosine.necessity(X), other.necessity(3.0 * X), atol=1e-9)
+    plain = PossibilisticGPClassifier().fit(stretched[:40], y[:40])
+    assert cosine.score(X[40:], y[40:]) > plain.score(stretched[40:], y[40:])
+
+
+def test_by_cosine_one_more_label_of_a_class_makes_it_no_more_likely_elsewhere():
+    X = np.eye(8)
+    first, second = (
+        PossibilisticGPClassifier(metric=metric, mean=[0.0] * 3).fit(X[:5], [0, 1, 2, 0, 0])
+        for metric in ("cosine", "euclidean")
+    )
+    np.testing.assert_allclose(first.predict_proba(X[5:]), 1 / 3)
+    assert second.predict_proba(X[5:])[:, 0].min() > 0.4
+
+
+@pytest.mark.parametrize("way", ["envelope", "evidence", "fixed"])
+def test_by_cosine_a_row_of_zeros_is_like_no_other(way):
+    X, _, y = embeddings()
+    X[[0, 50]] = 0.0
+    model = PossibilisticGPClassifier(metric="cosine", hyperparameters=way).fit(X[:40], y[:40])
+    labels = model.predict(X[[0, 50]])
+    assert labels[0] == labels[1] == y[0]
+    assert np.isfinite(model.necessity(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"metric": "cosin"}, "metric must be one of"),
+        ({"metric": "cosine", "kernel": RBF()}, "metric must be left out where a kernel is given"),
+        ({"metric": "cosine", "blocks": (1, 2)}, "metric must be 'euclidean' where columns come"),
+    ],
+)
+def test_a_metric_that_does_not_fit_is_refused(options, said):
+    with pytest.raises(ValueError, match=said):
+        PossibilisticGPClassifier(**options).fit(np.eye(3), [0, 1, 1])
+
+
 # ---------------------------------------------------------------- the prior mean
 
 

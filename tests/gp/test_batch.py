@@ -4,10 +4,17 @@ from scipy.spatial.distance import cdist
 
 from possibal.gp import hyperparameters
 from possibal.gp.batch import ProblemBatch, conditioned, envelope, evidence
-from possibal.gp.hyperparameters import COMMON, LEAST_CREDIBLE, DefaultKernel, problem
+from possibal.gp.hyperparameters import (
+    COMMON,
+    COMMON_DIRECTIONS,
+    LEAST_CREDIBLE,
+    DefaultKernel,
+    problem,
+)
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
 from possibal.gp.posterior import TrainingData
-from possibal.numerics.distances import usual_distance
+from possibal.gp.rbf import NO_LEVEL
+from possibal.numerics.distances import RIGHT_ANGLE, usual_distance
 
 FIXED = np.log([6.0, 2.0])
 each_number = pytest.mark.parametrize("labels", [2, 3])
@@ -19,38 +26,41 @@ each_inference = pytest.mark.parametrize(
 class Growing:
     """Problems whose rows are labelled one after the other."""
 
-    def __init__(self, labels, problems=3, rows=20, common=0.0, seed=0):
+    def __init__(self, labels, problems=3, rows=20, level=NO_LEVEL, seed=0):
         rng = np.random.default_rng(seed)
         self.X = rng.normal(size=(problems, rows, 2))
         score = self.X[..., 0] + 0.5 * rng.normal(size=(problems, rows))
-        self._labelled(score, labels, common)
+        self._labelled(score, labels, level)
 
     @classmethod
-    def waves(cls, labels, common=0.0):
+    def waves(cls, labels, level=NO_LEVEL):
         """Problems of which the second is a wave, far shorter than the usual distance."""
-        found = cls(labels, rows=70, common=common)
+        found = cls(labels, rows=70, level=level)
         found.X = np.random.default_rng(5).uniform(-3, 3, (3, 70, 1))
         score = found.X[..., 0].copy()
         score[1] = np.sin(6.0 * score[1])
-        found._labelled(score, labels, common)
+        found._labelled(score, labels, level)
         return found
 
-    def _labelled(self, score, labels, common):
+    def _labelled(self, score, labels, level):
         """Give the rows labels by their scores."""
         codes = np.digitize(score, [0.0] if labels == 2 else [-0.5, 0.5])
         codes[:, :labels] = np.arange(labels)
         self.y = np.where(codes == 1, 1.0, -1.0)[:, None]
-        self.link, self.common = PROBIT, common
+        self.link, self.level = PROBIT, level
         if labels > 2:
             self.y = (np.arange(labels)[:, None] == codes[:, None]).astype(float)
             self.link = SOFTMAX
         self.distance = np.array([usual_distance(X) for X in self.X])
+        if level.is_spherical:
+            self.X /= np.linalg.norm(self.X, axis=2, keepdims=True)
+            self.distance[:] = RIGHT_ANGLE
 
     def after(self, n, some=slice(None)):
         """The problems with n labels each."""
         squares = np.array([cdist(X[:n], X[:n], "sqeuclidean") for X in self.X[some]])
         y, distance = self.y[some, :, :n], self.distance[some]
-        return ProblemBatch(squares, y, distance, self.link, self.common)
+        return ProblemBatch(squares, y, distance, self.link, self.level)
 
     def lines(self, n, some=slice(None)):
         """Squared distances of the labelled rows to the others."""
@@ -66,7 +76,7 @@ class Growing:
     def alone(self, r, n):
         """One problem as an estimator has it."""
         data = TrainingData(self.X[r, :n], self.y[r, :, :n], np.ones((1, n)), self.link)
-        own = DefaultKernel(common=self.common)
+        own = DefaultKernel(level=self.level)
         return problem(None, data, distance=self.distance[r], own=own)
 
 
@@ -78,9 +88,9 @@ def assert_same(found, expected):
 # ---------------------------------------------------------------- given settings
 @each_number
 @pytest.mark.parametrize("n", [4, 12])
-@pytest.mark.parametrize("common", [0.0, COMMON])
-def test_the_posterior_of_each_problem_is_its_own(labels, n, common):
-    problems = Growing(labels, common=common)
+@pytest.mark.parametrize("level", [NO_LEVEL, COMMON, COMMON_DIRECTIONS])
+def test_the_posterior_of_each_problem_is_its_own(labels, n, level):
+    problems = Growing(labels, level=level)
     thetas = np.log([[6.0, 2.0], [2.0, 1.0], [20.0, 4.0]])
     log_prior = np.array([0.0, -0.5, -0.1])
     fit = problems.after(n).under(np.tile(thetas, (3, 1)), np.tile(log_prior, 3))
@@ -115,7 +125,7 @@ def test_covariances_may_be_given_in_place_of_distances(labels):
 
 @each_number
 def test_slopes_of_the_evidence_agree_with_finite_differences(labels):
-    one, h = Growing(labels, common=COMMON).after(9), 1e-4
+    one, h = Growing(labels, level=COMMON).after(9), 1e-4
 
     def height(theta):
         return one.under(np.tile(theta, (3, 1))).log_evidence
@@ -149,7 +159,7 @@ def test_newton_starts_where_it_ended_one_label_before():
 @each_number
 @pytest.mark.parametrize("n", [4, 5, 12])
 def test_the_envelope_is_that_of_each_problem_by_itself(labels, n):
-    problems = Growing(labels, common=COMMON)
+    problems = Growing(labels, level=COMMON)
     fit = problems.walked(envelope, n)
     mean, variance = fit.moments(problems.lines(n))
     for r in range(3):
@@ -162,7 +172,7 @@ def test_the_envelope_is_that_of_each_problem_by_itself(labels, n):
 
 @each_number
 def test_an_envelope_far_from_the_rule_of_thumb_is_that_of_its_problem_alone(labels):
-    problems, n = Growing.waves(labels, common=COMMON), 64
+    problems, n = Growing.waves(labels, level=COMMON), 64
     fit = problems.walked(envelope, n)
     mean, variance = fit.moments(problems.lines(n))
     centre = problems.after(n).hyperprior.centre[:, 1]

@@ -32,7 +32,8 @@ from possibal.gp.hyperparameters import (
 )
 from possibal.gp.likelihoods import IDENTITY, LOGISTIC, PROBIT, SOFTMAX
 from possibal.gp.posterior import TrainingData
-from possibal.numerics.distances import usual_distance
+from possibal.gp.rbf import Level, SphericalRBF
+from possibal.numerics.distances import RIGHT_ANGLE, usual_distance
 
 WIDE = (1e-8, 1e8)
 KERNELS = {
@@ -76,10 +77,10 @@ def nothing_seen(d=2):
 # ---------------------------------------------------------------- what is believed beforehand
 
 
-@pytest.mark.parametrize("common", [0.0, 0.3])
-def test_our_own_kernel_has_the_amplitude_and_the_length_of_the_rows(common):
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_our_own_kernel_has_the_amplitude_and_the_length_of_the_rows(share):
     data = seen("probit")
-    made = problem(None, data, own=DefaultKernel(common=common))
+    made = problem(None, data, own=DefaultKernel(level=Level(share)))
     length = LENGTH_SHARE * usual_distance(data.X)
     np.testing.assert_allclose(made.given, np.log([AMPLITUDE, length]), rtol=1e-12)
     np.testing.assert_array_equal(made.hyperprior.centre, made.given)
@@ -88,8 +89,23 @@ def test_our_own_kernel_has_the_amplitude_and_the_length_of_the_rows(common):
         made.hyperprior.settings(), default_hyperprior(made.distance).settings()
     )
     (kernel,) = made.kernels
-    np.testing.assert_allclose(kernel.diag(data.X), AMPLITUDE * (1.0 + common))
+    np.testing.assert_allclose(kernel.diag(data.X), AMPLITUDE * (1.0 + share))
     assert not made.noisy
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"kernels": None, "own": DefaultKernel(level=Level(0.03, is_spherical=True))},
+        {"kernels": (ConstantKernel(12.0) * SphericalRBF(0.8),), "distance": 7.0},
+    ],
+    ids=["default", "own"],
+)
+def test_on_the_sphere_length_scales_follow_the_distance_of_right_angles(given):
+    data = seen("probit")
+    made = problem(data=replace(data, X=100.0 * data.X), **given)
+    assert made.distance == RIGHT_ANGLE
+    np.testing.assert_allclose(made.hyperprior.centre[1], np.log(LENGTH_SHARE * np.sqrt(2.0)))
 
 
 @pytest.mark.parametrize(
@@ -426,7 +442,7 @@ def wave(link, frequency=6.0, n=60, seed=0):
 
 
 def of_wave(link, kernels=None, **size):
-    own = DefaultKernel(1.0) if link == "identity" else DefaultKernel(common=0.3)
+    own = DefaultKernel(1.0) if link == "identity" else DefaultKernel(level=Level(0.3))
     noise = 0.1 if link == "identity" else None
     return problem(kernels, wave(link, **size), noise=noise, own=own)
 

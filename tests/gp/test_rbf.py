@@ -8,9 +8,21 @@ from support.kernel_cases import dense_columns, each_radial, rows, seeds, settin
 
 from possibal.gp.kernels import KernelPrior
 from possibal.gp.prior import prior
-from possibal.gp.rbf import BlockRBF, RBFPrior, default_kernel, with_level
+from possibal.gp.rbf import (
+    NO_LEVEL,
+    BlockRBF,
+    Level,
+    RBFPrior,
+    SphericalRBF,
+    default_kernel,
+    is_spherical,
+    with_level,
+)
 
 LEVEL = ConstantKernel(0.3, "fixed")
+each_level = pytest.mark.parametrize(
+    "level", [NO_LEVEL, Level(0.3), Level(0.03, is_spherical=True)], ids=str
+)
 
 
 @each_radial
@@ -104,12 +116,19 @@ def test_equal_rows_are_as_close_as_can_be():
 
 
 @pytest.mark.parametrize(
-    ("common", "shape"), [(0.0, RBF(0.5)), (0.3, RBF(0.5) + ConstantKernel(0.3, "fixed"))], ids=str
+    ("level", "shape"),
+    [
+        (NO_LEVEL, RBF(0.5)),
+        (Level(0.3), RBF(0.5) + ConstantKernel(0.3, "fixed")),
+        (Level(is_spherical=True), SphericalRBF(0.5)),
+        (Level(0.3, is_spherical=True), SphericalRBF(0.5) + ConstantKernel(0.3, "fixed")),
+    ],
+    ids=str,
 )
-def test_usual_settings_are_those_of_a_constant_times_an_rbf(common, shape):
+def test_usual_settings_are_those_of_a_constant_times_an_rbf(level, shape):
     thetas = np.log([[2.0, 0.5], [12.0, 3.0], [1.0, 0.5]])
     kernel = ConstantKernel(2.0) * shape
-    found, expected = RBFPrior.usual(thetas, common), RBFPrior.of(kernel, thetas)
+    found, expected = RBFPrior.usual(thetas, level), RBFPrior.of(kernel, thetas)
     X, X_t = rows(0), rows(1)
     np.testing.assert_array_equal(found.gram(X), expected.gram(X))
     for one, other in zip(
@@ -125,31 +144,94 @@ def test_usual_settings_are_those_of_a_constant_times_an_rbf(common, shape):
 
 
 # ---------------------------------------------------------------- given distances
-@pytest.mark.parametrize("common", [0.0, 0.3])
-def test_covariances_at_squared_distances_are_those_of_the_kernel(common):
+@each_level
+def test_covariances_at_squared_distances_are_those_of_the_kernel(level):
     X, Z = np.random.default_rng(0).normal(size=(2, 2, 5, 3))  # two problems of five rows
+    if level.is_spherical:
+        X, Z = (one / np.linalg.norm(one, axis=2, keepdims=True) for one in (X, Z))
     thetas = np.log([[2.0, 0.5], [1.0, 3.0], [4.0, 1.0], [0.3, 0.7]])  # two settings each
     squares = np.array([cdist(x, z, "sqeuclidean") for x, z in zip(X, Z, strict=True)])
-    found = RBFPrior.usual(thetas, common).covariances(squares)
+    found = RBFPrior.usual(thetas, level).covariances(squares)
     assert found.shape == (4, 5, 5)
     for member, (theta, K) in enumerate(zip(thetas, found, strict=True)):
         amplitude, length = np.exp(theta)
-        kernel = ConstantKernel(amplitude) * (RBF(length) + ConstantKernel(common))
-        np.testing.assert_allclose(K, kernel(X[member // 2], Z[member // 2]), rtol=1e-12)
+        shape = SphericalRBF(length) if level.is_spherical else RBF(length)
+        kernel = ConstantKernel(amplitude) * (shape + ConstantKernel(level.share))
+        np.testing.assert_allclose(
+            K, kernel(X[member // 2], Z[member // 2]), rtol=1e-12, atol=1e-14
+        )
 
 
-@pytest.mark.parametrize("common", [0.0, 0.3])
-def test_slopes_at_squared_distances_are_those_of_the_rows(common):
+@each_level
+def test_slopes_at_squared_distances_are_those_of_the_rows(level):
     rng = np.random.default_rng(1)
     X, thetas = rng.normal(size=(2, 6, 3)), np.log([[2.0, 0.5], [1.0, 3.0]])
     sensitivity = rng.normal(size=(2, 3, 6, 6))
     sensitivity += np.swapaxes(sensitivity, 2, 3)
+    if level.is_spherical:
+        X /= np.linalg.norm(X, axis=2, keepdims=True)
     squares = np.array([cdist(x, x, "sqeuclidean") for x in X])
-    found = RBFPrior.usual(thetas, common).slopes_at(squares, sensitivity)
+    found = RBFPrior.usual(thetas, level).slopes_at(squares, sensitivity)
     for s in range(2):
-        one = RBFPrior.usual(thetas[s : s + 1], common)
+        one = RBFPrior.usual(thetas[s : s + 1], level)
         expected = one.slopes(X[s], sensitivity[s : s + 1])
         np.testing.assert_allclose(found[s], expected[0], rtol=1e-9)
+
+
+# ---------------------------------------------------------------- directions
+@given(seed=seeds, length=st.floats(-2, 2))
+def test_on_the_sphere_only_directions_count_and_right_angles_have_nothing_in_common(seed, length):
+    X, kernel = rows(seed, d=4), SphericalRBF(10.0**length)
+    scales = np.exp(np.random.default_rng(seed).normal(size=(6, 1)))
+    np.testing.assert_allclose(kernel(scales * X), kernel(X), atol=1e-12)
+    np.testing.assert_allclose(kernel.diag(X), np.diagonal(kernel(X)), atol=1e-12)
+    at_right_angles = kernel(np.diag([1.0, 2.0, -3.0, 0.0]))
+    np.testing.assert_allclose(at_right_angles, np.diag(kernel.diag(np.zeros((4, 4)))), atol=1e-12)
+
+
+@given(seed=seeds, length=st.floats(-1, 1))
+def test_on_the_sphere_it_is_a_power_series_of_cosines_and_so_a_kernel(seed, length):
+    X, length = rows(seed, n=12, d=3), 10.0**length
+    X[0] = 0.0  # a direction of its own
+    K = SphericalRBF(length)(X)
+    assert np.linalg.eigvalsh(K).min() > -1e-12
+    units = X[1:] / np.linalg.norm(X[1:], axis=1, keepdims=True)
+    series = np.exp(-(length**-2.0)) * np.expm1(units @ units.T / length**2)
+    np.testing.assert_allclose(K[1:, 1:], series, atol=1e-12)
+
+
+def test_long_length_scales_on_the_sphere_are_a_linear_kernel():
+    X = rows(0, d=4)
+    units = X / np.linalg.norm(X, axis=1, keepdims=True)
+    np.testing.assert_allclose(1e4 * SphericalRBF(100.0)(X), units @ units.T, atol=2e-4)
+
+
+@given(seed=seeds)
+def test_the_derivative_by_the_length_scale_of_the_sphere_is_that_of_small_steps(seed):
+    X, kernel = rows(seed), SphericalRBF(0.9)
+    _, slopes = kernel(X, eval_gradient=True)
+    up, down = (kernel.clone_with_theta(kernel.theta + step)(X) for step in (1e-5, -1e-5))
+    np.testing.assert_allclose(slopes[:, :, 0], (up - down) / 2e-5, atol=1e-8)
+
+
+@settings(max_examples=30)
+@given(seed=seeds, length=st.floats(-1, 1.5))
+def test_errors_of_single_precision_are_bounded_on_the_sphere_too(seed, length):
+    X, X_t = rows(seed, n=8, d=5), rows(seed + 1, n=30, d=5)
+    process = RBFPrior.usual(np.log([[3.0, 10.0**length]]), Level(0.03, is_spherical=True))
+    exact, quick = process.cross_covariance(X), process.cross_covariance(X).single()
+    (truth,), (found,) = (
+        list(one.columns(X_t.astype(one.scaled[0].seen.dtype))) for one in (exact, quick)
+    )
+    off = np.abs(found.scale * found.matrix - truth.scale * truth.matrix).max(axis=1)
+    assert found.error is not None
+    assert np.all(off <= found.error * found.variance)
+
+
+def test_a_kernel_of_directions_is_known():
+    assert is_spherical(ConstantKernel(2.0) * (SphericalRBF(0.8) + LEVEL))
+    assert not is_spherical(ConstantKernel(2.0) * (RBF(0.8) + LEVEL))
+    assert not is_spherical(Matern(0.8))
 
 
 # ---------------------------------------------------------------- blocks
@@ -172,17 +254,17 @@ def test_the_derivatives_by_weights_are_those_of_small_steps(seed):
 
 def test_equal_weights_are_a_plain_rbf():
     X = rows(0)
-    plain, blocks = (default_kernel(2.0, 0.8, 0.3, blocks=one) for one in ((), (2, 1)))
+    plain, blocks = (default_kernel(2.0, 0.8, Level(0.3), blocks=one) for one in ((), (2, 1)))
     np.testing.assert_allclose(blocks(X), plain(X), rtol=1e-14)
     assert "weights=[1, 1]" in repr(blocks)
 
 
 def test_the_weights_of_blocks_are_told_for_each_setting():
-    kernel = default_kernel(2.0, 0.8, 0.3, blocks=(2, 1))
+    kernel = default_kernel(2.0, 0.8, Level(0.3), blocks=(2, 1))
     thetas = np.log([[2.0, 0.8, 1.0, 1.0], [2.0, 0.5, 1.4, 0.1], [1.0, 3.0, 0.2, 0.8]])
     found = RBFPrior.of(kernel, thetas).block_weights((2, 1))
     np.testing.assert_allclose(found, [[1.0, 1.0], [1.0, 0.1 / 1.4], [0.25, 1.0]])
-    plain = RBFPrior.of(default_kernel(2.0, 0.8, 0.3), thetas[:, :2])
+    plain = RBFPrior.of(default_kernel(2.0, 0.8, Level(0.3)), thetas[:, :2])
     np.testing.assert_array_equal(plain.block_weights((2, 1)), np.ones((3, 2)))
 
 
@@ -193,6 +275,7 @@ def test_the_weights_of_blocks_are_told_for_each_setting():
         RBF([0.5, 1.5]) * ConstantKernel(2.0),
         RBF(0.8),
         ConstantKernel(2.0) * Matern(0.8),
+        ConstantKernel(2.0) * SphericalRBF(0.8),
         ConstantKernel(2.0) * (RBF(0.8) + ConstantKernel(0.1, "fixed")),
         DotProduct(0.0, "fixed"),
     ],

@@ -8,6 +8,7 @@ from possibal.numerics import distances as likeness
 from possibal.numerics.distances import (
     WIDTH,
     coverage_width,
+    directions,
     near_duplicate_width,
     similarity,
     usual_distance,
@@ -160,3 +161,21 @@ def test_rows_without_another_leave_the_width_as_it_is(X):
 def test_distances_beyond_all_numbers_are_not_the_nearest():
     distances = np.array([[0.0, 2.0, np.inf], [2.0, 0.0, np.inf], [np.inf, np.inf, 0.0]])
     assert coverage_width(distances, 0.1) == pytest.approx(1.2)
+
+
+# ---------------------------------------------------------------- directions
+@given(seed=st.integers(0, 10_000), scale=st.floats(-200, 200))
+def test_directions_have_length_one_whatever_the_scale(seed, scale):
+    X = np.random.default_rng(seed).normal(size=(6, 4))
+    found = directions(10.0**scale * X)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(found, directions(X), atol=1e-12)
+    np.testing.assert_array_equal(found[:, -1], 0.0)
+
+
+def test_rows_of_zeros_have_a_direction_of_their_own():
+    found = directions(np.array([[0.0, 0.0], [0.0, -2.0]]))
+    np.testing.assert_array_equal(found, [[0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+    assert directions(np.empty((0, 3))).shape == (0, 4)
+    assert directions(np.ones((1, 2), dtype=np.float32)).dtype == np.float32
+    np.testing.assert_array_equal(directions(np.array([[3, 0]])), [[1.0, 0.0, 0.0]])

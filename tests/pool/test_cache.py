@@ -10,6 +10,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from possibal import PossibilisticGPClassifier
 from possibal.acquisition.registry import STRATEGIES
+from possibal.gp.rbf import SphericalRBF
 from possibal.pool import cache
 from possibal.pool.cache import PoolCache
 from possibal.pool.pruning import PrunedScorer
@@ -17,6 +18,7 @@ from possibal.pool.top_k import TopK
 
 FIXED = ConstantKernel(9.0) * RBF(1.5)
 COMMON = ConstantKernel(9.0) * (RBF(1.5) + ConstantKernel(0.3, "fixed"))
+SPHERE = ConstantKernel(9.0) * (SphericalRBF(1.0) + ConstantKernel(0.03, "fixed"))
 SCORES = ["necessity", "uncertainty", "least_confidence"]
 
 
@@ -60,11 +62,13 @@ def expected(X, posterior, strategy, aside, top=1):
     st.integers(0, 2**32),
     st.sampled_from(SCORES),
     st.sampled_from([0.0, 1e4, 3e4, 1e9]),
-    st.sampled_from([FIXED, COMMON]),
+    st.sampled_from([FIXED, COMMON, SPHERE]),
 )
 def test_every_question_is_that_of_a_full_scan(seed, strategy, budget, kernel):
     X, y = pool(seed)
     X[50:60] = X[40:50]  # copies
+    if kernel is SPHERE:
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
     kept, rows = PoolCache(X, budget), [0, 1, 2, 3]
     for _ in range(5):
         posterior = classifier(X, y, rows, kernel)
@@ -111,6 +115,20 @@ def test_a_running_campaign_works_out_few_rows():
         rows += found
         if number > 1:
             assert judged < 0.1 * len(X)
+
+
+@pytest.mark.parametrize("is_unit", [True, False])
+def test_directions_are_kept_where_rows_have_length_one(is_unit):
+    X, y = pool()
+    if is_unit:
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+    kept, rows = PoolCache(X), [0, 1, 2, 3]
+    for _ in range(4):
+        posterior = classifier(X, y, rows, SPHERE)
+        (found,), _ = asked(kept, posterior, "necessity", rows)
+        assert [found] == expected(X, posterior, "necessity", rows)
+        rows.append(found)
+    assert bool(kept.nbytes) is is_unit
 
 
 def test_nothing_is_kept_of_a_length_scale_that_is_asked_for_once():

@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import (
     RationalQuadratic,
 )
 
-from possibal.gp.rbf import BlockRBF
+from possibal.gp.rbf import BlockRBF, SphericalRBF
 
 BLOCKS = BlockRBF(0.7, weights=(2.0, 0.5), blocks=(2, 1))
 RADIAL = {
@@ -33,6 +33,10 @@ RADIAL = {
     "blocks-constant": BLOCKS * ConstantKernel(2.0),
     "fixed-weights": ConstantKernel(2.0)
     * BlockRBF(0.7, weights=(2.0, 0.5), weights_bounds="fixed", blocks=(2, 1)),
+    "sphere": SphericalRBF(0.7),
+    "constant-sphere-common": ConstantKernel(2.0)
+    * (SphericalRBF(0.7) + ConstantKernel(0.03, "fixed")),
+    "fixed-length-on-the-sphere": SphericalRBF(1.3, "fixed") * ConstantKernel(2.0),
     "fixed-length-of-blocks": BlockRBF(0.7, "fixed", weights=(2.0, 0.5), blocks=(2, 1)),
 }
 GENERIC = {

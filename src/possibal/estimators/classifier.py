@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self, cast
 
@@ -33,6 +34,7 @@ from possibal.gp.likelihoods import LINKS, SOFTMAX, Link, Softmax
 from possibal.gp.means import ZERO, MeanCallable
 from possibal.gp.posterior import Posterior, TrainingData
 from possibal.gp.rbf import with_level
+from possibal.numerics.distances import EUCLIDEAN
 from possibal.theory.credible_set import checked_level
 
 _BLOCK = 1000
@@ -64,6 +66,9 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         blocks: how many columns each block of X has, such as texts, pictures and numbers side by
             side; which blocks count is then one more thing that labels settle. For the usual
             kernel; None means one block.
+        metric: "euclidean", or "cosine" where only the direction of a row says what it is, as with
+            embeddings of texts and pictures: rows are then brought to length one, and rows at right
+            angles have nothing in common. For the usual kernel.
         mean: prior mean of the latents, which is what they are far from every label: a number
             (positive for the second class), one for each of more than two classes, or a function of
             rows (m, d) -> (m,) or (m, C). "learned" is a constant that is not known, with a
@@ -91,6 +96,7 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         classes: ArrayLike | None = None,
         usual_distance: float | None = None,
         blocks: Sequence[int] | None = None,
+        metric: str = EUCLIDEAN,
         mean: float | Sequence[float] | MeanCallable | str | None = None,
         most_labels: int = MAX_LABELS,
         random_state: int | np.random.RandomState | None = None,
@@ -102,6 +108,7 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         self.classes = classes
         self.usual_distance = usual_distance
         self.blocks = blocks
+        self.metric = metric
         self.mean = mean
         self.most_labels = most_labels
         self.random_state = random_state
@@ -143,10 +150,13 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         processes, columns = len(data.y), data.X.shape[1]
         kernels = validation.kernels(self.kernel, processes, columns)
         blocks = validation.blocks(self.blocks, self.kernel, columns)
+        level = validation.metric_level(self.metric, self.kernel, blocks)
         mean = validation.prior_mean(self.mean, processes)
         if kernels is not None and validation.is_learned(self.mean):
-            kernels = tuple(with_level(one, COMMON, columns) for one in kernels)
-        own = DefaultKernel(common=COMMON if mean is None else 0.0, blocks=blocks)
+            kernels = tuple(with_level(one, COMMON.share, columns) for one in kernels)
+        if mean is not None:
+            level = replace(level, share=0.0)
+        own = DefaultKernel(level=level, blocks=blocks)
         return problem(kernels, data, distance=distance, own=own, mean=mean or ZERO)
 
     def latent_mean_and_variance(self, X: ArrayLike) -> tuple[Array, Array]:

@@ -26,7 +26,7 @@ from possibal.gp.kernels import Kernel
 from possibal.gp.likelihoods import IDENTITY
 from possibal.gp.means import ConstantMean, MeanCallable
 from possibal.gp.posterior import TrainingData
-from possibal.gp.rbf import with_level
+from possibal.gp.rbf import NO_LEVEL, with_level
 from possibal.theory.credible_set import checked_level, outcome_half_width, squared_radius
 from possibal.theory.families import GaussianNoise
 from possibal.theory.gaussian import GaussianPossibility
@@ -254,8 +254,8 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
         columns, is_learned = data.X.shape[1], validation.is_learned(self.mean)
         kernels = validation.kernels(self.kernel, 1, columns)
         if kernels is not None and is_learned:
-            kernels = (with_level(kernels[0], COMMON, columns),)
-        own = DefaultKernel(amplitude, COMMON if is_learned else 0.0)
+            kernels = (with_level(kernels[0], COMMON.share, columns),)
+        own = DefaultKernel(amplitude, COMMON if is_learned else NO_LEVEL)
         return problem(kernels, data, noise=noise, own=own)
 
     def _in_units(self, rows: Matrix, latent: Array) -> Array:

@@ -14,10 +14,13 @@ from sklearn.gaussian_process.kernels import Kernel as SklearnKernel
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from possibal.arguments import whole
+from possibal.arguments import choice, whole
 from possibal.arrays import Matrix, Vector, real
+from possibal.gp.hyperparameters import COMMON, COMMON_DIRECTIONS
 from possibal.gp.kernels import Kernel
 from possibal.gp.means import CallableMean, ConstantMean, MeanCallable, MeanFunction
+from possibal.gp.rbf import Level
+from possibal.numerics.distances import COSINE, EUCLIDEAN
 
 _NO_Y = (
     "y must be given; got None. Pass one label per row: "
@@ -402,6 +405,22 @@ def blocks(given: Sequence[int] | None, kernel: object, columns: int) -> tuple[i
             f"in {list(sizes)}. Count the columns of each block."
         )
     return sizes
+
+
+def metric_level(metric: str, kernel: object, blocks: Sequence[int]) -> Level:
+    """What rows have in common under the default kernel; or one sentence on what is wrong."""
+    found = choice("metric", metric, {EUCLIDEAN: COMMON, COSINE: COMMON_DIRECTIONS})
+    if metric != EUCLIDEAN and kernel is not None:
+        raise ValueError(
+            f"metric must be left out where a kernel is given; got {metric!r} and a kernel. "
+            "Leave the kernel out, or give it a SphericalRBF."
+        )
+    if metric != EUCLIDEAN and len(blocks) > 1:
+        raise ValueError(
+            f"metric must be {EUCLIDEAN!r} where columns come in blocks; got {metric!r}. "
+            "Leave the blocks out."
+        )
+    return found
 
 
 def _length_scales(kernel: object) -> Iterator[int]:

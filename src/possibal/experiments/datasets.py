@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from possibal.arguments import at_least, choice
 from possibal.arrays import Matrix, frozen, real
+from possibal.numerics.distances import EUCLIDEAN
 
 Codes: TypeAlias = NDArray[np.intp]
 """Places in a tuple of labels, one per row."""
@@ -72,6 +73,7 @@ class Dataset:
             the two blocks have any.
         fitted_to: what makes the columns of all rows of a pool's rows, where they are texts or
             pictures; if left out, X is standardised by the pool.
+        metric: how rows are compared, a name of `METRICS`.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Dataset:
     source: Citation
     block: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     fitted_to: Callable[[Rows], Matrix] | None = None
+    metric: str = EUCLIDEAN
 
     def __post_init__(self) -> None:
         """Copy, so that nobody else can write."""

@@ -26,7 +26,7 @@ from possibal.gp.label_regression import label_regression_evidence
 from possibal.gp.laplace import find_mode, sensitivity
 from possibal.gp.means import ZERO, ConstantMean
 from possibal.gp.posterior import TEMPERING, AnyLink, Conditioned
-from possibal.gp.rbf import RBFPrior
+from possibal.gp.rbf import NO_LEVEL, Level, RBFPrior
 from possibal.numerics.batched import Batched
 from possibal.numerics.batched_bfgs import maximize
 
@@ -45,7 +45,7 @@ class ProblemBatch(Batched):
         y: (R, P, n), labels as the link reads them.
         distance: (R,), the usual distance of two rows of each, which length-scales follow.
         link: how latents make labels random.
-        common: what all rows have in common, as a share of the amplitude.
+        level: what all rows have in common.
         mean: prior mean of every row, one number for all processes or one for each.
     """
 
@@ -53,7 +53,7 @@ class ProblemBatch(Batched):
     y: Array
     distance: Vector
     link: AnyLink
-    common: float = 0.0
+    level: Level = NO_LEVEL
     mean: ConstantMean = ZERO
 
     def __len__(self) -> int:
@@ -85,11 +85,10 @@ class ProblemBatch(Batched):
             log_prior: (S,), their log possibilities; all alike if left out.
             start: (S, P, n), where Newton's method starts.
         """
-        prior = RBFPrior.usual(thetas, self.common, self.mean)
+        prior = RBFPrior.usual(thetas, self.level, self.mean)
         K, H = prior.covariances(self.squares), len(thetas) // len(self)
         y = self.y if H == 1 else np.repeat(self.y, H, axis=0)
-        variance = (1.0 + self.common) * prior.amplitude
-        fit = conditioned(K, y, self.link, variance, start, mean=self.mean)
+        fit = conditioned(K, y, self.link, prior.variance, start, mean=self.mean)
         known = fit.log_prior if log_prior is None else log_prior
         return replace(fit, log_prior=known, problems=len(self), prior=prior)
 
@@ -302,7 +301,7 @@ def _best_rungs(batch: ProblemBatch, tempering: float) -> Rungs:
     if batch.n < FEWEST_SCREENED:
         return found
     ladder = belief.ladder(np.append(NEAR, FAR))
-    K = RBFPrior.usual(ladder, batch.common).covariances(batch.squares)[:, None]
+    K = RBFPrior.usual(ladder, batch.level).covariances(batch.squares)[:, None]
     y = np.repeat(batch.y, near + F, axis=0)
     heights = label_regression_evidence(K, y, np.ones((1, batch.n)))
     score = (tempering * heights + belief.log(ladder)).reshape(R, near + F)

@@ -20,14 +20,16 @@ from possibal.gp.label_regression import label_regression_evidence
 from possibal.gp.means import ZERO, MeanFunction
 from possibal.gp.posterior import TEMPERING, Posterior, TrainingData, condition
 from possibal.gp.prior import Prior, prior
-from possibal.gp.rbf import BLOCK_WEIGHT, default_kernel
-from possibal.numerics.distances import usual_distance
+from possibal.gp.rbf import BLOCK_WEIGHT, NO_LEVEL, Level, default_kernel, is_spherical
+from possibal.numerics.distances import RIGHT_ANGLE, usual_distance
 from possibal.numerics.linalg import one_thread
 
 AMPLITUDE = 12.0
 """Prior variance of a latent: most rows have a clear label."""
-COMMON = 0.3
+COMMON = Level(0.3)
 """What all rows have in common to a classifier, as a share of that: one class may be all around."""
+COMMON_DIRECTIONS = Level(0.03, is_spherical=True)
+"""The same where rows are compared by direction; see docs/embeddings.md."""
 LENGTH_SHARE = 0.7
 """The length-scale most credible before any label, as a share of the usual distance of rows."""
 AMPLITUDE_SD, LENGTH_SD, NOISE_SD = 1.0, 0.5, 2.0
@@ -64,12 +66,12 @@ class DefaultKernel:
 
     Attributes:
         amplitude: prior variance, without what all rows have in common.
-        common: what they have in common, as a share of the amplitude.
+        level: what they have in common.
         blocks: how many columns each block has that is to have a weight of its own.
     """
 
     amplitude: float = AMPLITUDE
-    common: float = 0.0
+    level: Level = NO_LEVEL
     blocks: tuple[int, ...] = ()
 
     def kernel(self, length: float) -> Kernel:
@@ -78,7 +80,7 @@ class DefaultKernel:
         Paper: App. E, where nothing is in common.
         """
         ends = [(1e-3 * value, 1e3 * value) for value in (self.amplitude, length)]
-        return default_kernel(self.amplitude, length, self.common, *ends, blocks=self.blocks)
+        return default_kernel(self.amplitude, length, self.level, *ends, blocks=self.blocks)
 
 
 _OWN = DefaultKernel()
@@ -514,8 +516,10 @@ def problem(  # noqa: PLR0913 - all but kernels and data are named
         mean: prior mean of the latents.
     """
     usual = distance
+    if own.level.is_spherical if kernels is None else is_spherical(kernels[0]):
+        usual = RIGHT_ANGLE
     if kernels is None:
-        usual = usual_distance(data.X) if distance is None else distance
+        usual = usual_distance(data.X) if usual is None else usual
         kernels = (own.kernel(LENGTH_SHARE * usual),)
     given = np.concatenate([kernel.theta for kernel in kernels])
     if noise is not None:

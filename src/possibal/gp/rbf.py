@@ -1,11 +1,13 @@
 """Prior covariances by a constant times an RBF, batched: all settings share the distances.
 
-To the RBF a constant may be added, a level that all rows have in common.
+To the RBF a constant may be added, a level that all rows have in common. Where rows are compared by
+direction, the level of the RBF itself is taken away (:class:`SphericalRBF`).
 
 Distances to many rows are one matrix product (GEMM); training rows are centred and scaled first, so
 that neither tiny nor huge numbers lose their digits.
 """
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -18,6 +20,7 @@ from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp.kernels import Kernel, KernelColumn
 from possibal.gp.means import ZERO, MeanFunction
 from possibal.numerics.batched import Batched
+from possibal.numerics.distances import directions
 
 _LARGEST = 1e150
 """Coordinates are cut here, so that their squares stay finite."""
@@ -35,6 +38,55 @@ _ROUNDINGS = 16
 """Roundings of a correlation beside those of its distance: what is added to d."""
 
 
+@dataclass(frozen=True)
+class Level:
+    """What all rows have in common, as a share of the amplitude of an RBF.
+
+    On the sphere an RBF has a level of its own, exp(-1 / length_scale^2), its value for rows at
+    right angles, which are most of the pairs in many dimensions. It is taken away: what is
+    left, exp(-1 / l^2) (exp(cos / l^2) - 1), is a power series in the cosine with positive
+    coefficients and so a kernel (Schoenberg 1942), and close to linear where l is large.
+
+    Paper: none; App. E has no level.
+
+    Attributes:
+        share: what is added.
+        is_spherical: whether rows are compared by direction, and the RBF's own level is taken away.
+    """
+
+    share: float = 0.0
+    is_spherical: bool = False
+
+    def at(self, length_scale: Vector) -> Vector:
+        """The level of each length-scale, (S,).
+
+        Paper: none; Schoenberg (1942).
+        """
+        if not self.is_spherical:
+            return np.full(len(length_scale), self.share)
+        return self.share - np.exp(-(length_scale**-2.0))
+
+    def slopes(self, length_scale: Vector) -> Vector:
+        """Derivatives by the logarithm of each length-scale, (S,).
+
+        Paper: none.
+        """
+        if not self.is_spherical:
+            return np.zeros(len(length_scale))
+        sharpness = length_scale**-2.0
+        return -2.0 * sharpness * np.exp(-sharpness)
+
+    def rows(self, X: Matrix) -> Matrix:
+        """Rows as the RBF reads them: their directions on the sphere, else what they are.
+
+        Paper: none.
+        """
+        return directions(X) if self.is_spherical else X
+
+
+NO_LEVEL = Level()
+
+
 @dataclass(frozen=True, eq=False)
 class RBFPrior(Batched):
     """Prior with kernel amplitude * (exp(-d^2 / (2 length_scale^2)) + common), for S settings.
@@ -47,7 +99,7 @@ class RBFPrior(Batched):
         length_scale: (S, 1) for all columns of X, or (S, d) for each.
         thetas: (S, p), logarithms of the free hyperparameters.
         design: how the free hyperparameters make up amplitude and length-scales.
-        common: what all rows have in common, as a share of the amplitude.
+        level: what all rows have in common.
         mean: prior mean of every setting.
     """
 
@@ -56,7 +108,7 @@ class RBFPrior(Batched):
     length_scale: Matrix
     thetas: Matrix
     design: "LogLinearDesign"
-    common: float = 0.0
+    level: Level = NO_LEVEL
     mean: MeanFunction = ZERO
 
     @classmethod
@@ -67,27 +119,43 @@ class RBFPrior(Batched):
 
         Paper: App. E.
         """
-        constant, rbf, common = _parts(kernel)
+        constant, rbf, level = _parts(kernel)
         if rbf is None:
             return None
         design = LogLinearDesign.of(kernel, constant, rbf)
         logs = design.logs(thetas)
-        return cls(kernel, np.exp(logs[:, 0]), np.exp(logs[:, 1:]), thetas, design, common, mean)
+        return cls(kernel, np.exp(logs[:, 0]), np.exp(logs[:, 1:]), thetas, design, level, mean)
 
     @classmethod
-    def usual(cls, thetas: Matrix, common: float, mean: MeanFunction = ZERO) -> "RBFPrior":
+    def usual(cls, thetas: Matrix, level: Level, mean: MeanFunction = ZERO) -> "RBFPrior":
         """Settings of the default kernel: logarithms of amplitude and length-scale, (S, 2).
 
         Paper: App. E.
         """
         amplitude, length = np.exp(thetas).T
-        kernel = default_kernel(float(amplitude[0]), float(length[0]), common)
-        return cls(kernel, amplitude, length[:, None], thetas, USUAL_DESIGN, common, mean)
+        kernel = default_kernel(float(amplitude[0]), float(length[0]), level)
+        return cls(kernel, amplitude, length[:, None], thetas, USUAL_DESIGN, level, mean)
 
     @property
     def name(self) -> str:
         """The kernel as scikit-learn writes it."""
         return f"kernel {self.kernel}"
+
+    @functools.cached_property
+    def common(self) -> Vector:
+        """What all rows have in common in each setting, as a share of the amplitude, (S,).
+
+        Paper: none.
+        """
+        return self.level.at(self.length_scale[:, 0])
+
+    @property
+    def variance(self) -> Vector:
+        """Prior variance of any row in each setting, (S,).
+
+        Paper: Sec. 5.2, the diagonal of K.
+        """
+        return self.amplitude * (1.0 + self.common)
 
     def settings(self) -> list[list[Kernel]]:
         """The kernel of every setting."""
@@ -103,7 +171,7 @@ class RBFPrior(Batched):
         Paper: Prop. 6, K.
         """
         K = self._correlations(X)
-        K += self.common
+        K += self.common[:, None, None]
         K *= self.amplitude[:, None, None]
         return K[:, None]
 
@@ -112,20 +180,23 @@ class RBFPrior(Batched):
 
         The derivative of K by the logarithm of a length-scale is the RBF's part of K times its
         share of the squared distance; summed against a symmetric matrix T, that is
-        2 (sum_i T1_i x_i^2 - x' T x).
+        2 (sum_i T1_i x_i^2 - x' T x). The level may depend on the length-scale, too.
 
         Paper: none; GPML Eq. 5.21.
         """
         by_entry = sensitivity.sum(axis=1) * self.amplitude[:, None, None]
         T = by_entry * self._correlations(X)
         table = np.empty((len(self), 1 + self.length_scale.shape[1]))
-        table[:, 0] = T.sum(axis=(1, 2)) + self.common * by_entry.sum(axis=(1, 2))
+        total = by_entry.sum(axis=(1, 2))
+        table[:, 0] = T.sum(axis=(1, 2)) + self.common * total
         for inputs in self._scaled(X):
             u = inputs.seen
             for s, sharpness in zip(inputs.members, inputs.sharpness, strict=True):
                 by_column = 2.0 * (T[s].sum(axis=1) @ (u * u) - (u * (T[s] @ u)).sum(axis=0))
                 iso = self.length_scale.shape[1] == 1
                 table[s, 1:] = sharpness * (by_column.sum() if iso else by_column)
+        if self.level.is_spherical:
+            table[:, 1] += self.level.slopes(self.length_scale[:, 0]) * total
         return table @ self.design.matrix.T
 
     def _correlations(self, X: Matrix) -> Array:
@@ -146,7 +217,7 @@ class RBFPrior(Batched):
             squares: (R, n, m), of R problems; the settings of one stand next to each other.
         """
         K = self._rbf(squares)
-        K += self.common
+        K += self.common[:, None, None]
         K *= self.amplitude[:, None, None]
         return K
 
@@ -164,7 +235,11 @@ class RBFPrior(Batched):
         level = (self.common * self.amplitude)[:, None, None]
         by_amplitude = np.add.reduce((T + G * level).reshape(len(self), -1), axis=1)
         by_length = np.add.reduce((T * squares).reshape(len(self), -1), axis=1)
-        return np.column_stack([by_amplitude, by_length / self.length_scale[:, 0] ** 2])
+        by_length /= self.length_scale[:, 0] ** 2
+        if self.level.is_spherical:
+            slope = self.level.slopes(self.length_scale[:, 0]) * self.amplitude
+            by_length += slope * np.add.reduce(G.reshape(len(self), -1), axis=1)
+        return np.column_stack([by_amplitude, by_length])
 
     def _rbf(self, squares: Array) -> Array:
         """The RBF at squared distances (R, n, m), (S, n, m)."""
@@ -188,11 +263,11 @@ class RBFPrior(Batched):
 
         Paper: Prop. 6, K_t.
         """
-        return RBFCrossCovariance(self.amplitude, self._scaled(X), self.common)
+        return RBFCrossCovariance(self.amplitude, self._scaled(X), self.common, self.level)
 
     def _scaled(self, X: Matrix) -> list["ScaledInputs"]:
         """Scaled inputs, one for settings of proportional length-scales, shortest first."""
-        shapes = self.length_scale / self.length_scale[:, :1]
+        X, shapes = self.level.rows(X), self.length_scale / self.length_scale[:, :1]
         scaled = list[ScaledInputs]()
         for shape in shapes[:1] if shapes.shape[1] == 1 else np.unique(shapes, axis=0):
             alike = np.flatnonzero((shapes == shape).all(axis=1))
@@ -242,6 +317,42 @@ class LogLinearDesign:
 
 USUAL_DESIGN = LogLinearDesign(np.zeros(2), np.eye(2))
 """That of an amplitude and a length-scale, both free."""
+
+
+class SphericalRBF(RBF):
+    """An RBF of directions without its level: rows at right angles have nothing in common.
+
+    k(x, z) = exp(-d^2 / (2 length_scale^2)) - exp(-1 / length_scale^2), where d is the distance of
+    x / |x| and z / |z|. A row of zeros has a direction of its own. See :class:`Level`.
+
+    Paper: none; a dot-product kernel on the sphere (Schoenberg 1942).
+    """
+
+    def __call__(
+        self,
+        X: Any,  # noqa: ANN401 - as scikit-learn says
+        Y: Any = None,  # noqa: ANN401 - the same
+        eval_gradient: bool = False,  # noqa: FBT001, FBT002 - the same
+    ) -> Any:  # noqa: ANN401 - a matrix, or that and its derivatives
+        """The kernel matrix, or that and its derivatives by theta.
+
+        Paper: none; Schoenberg (1942).
+        """
+        units, others = directions(np.asarray(X)), None if Y is None else directions(np.asarray(Y))
+        found: Any = super().__call__(units, others, eval_gradient=eval_gradient)
+        level, length = Level(is_spherical=True), np.atleast_1d(self.length_scale)
+        if not eval_gradient:
+            return found + level.at(length)[0]
+        K, slopes = found
+        return K + level.at(length)[0], slopes + level.slopes(length)[0]
+
+    def diag(self, X: Any) -> Vector:  # noqa: ANN401 - as scikit-learn says
+        """The diagonal of the kernel matrix.
+
+        Paper: none.
+        """
+        level = Level(is_spherical=True).at(np.atleast_1d(self.length_scale))[0]
+        return np.full(len(X), 1.0 + level)
 
 
 class BlockRBF(RBF):
@@ -339,13 +450,15 @@ class RBFCrossCovariance:
 
     amplitude: Vector
     scaled: list["ScaledInputs"]
-    common: float
+    common: Vector
+    level: Level
 
     def columns(self, X_t: Matrix, /) -> Iterator[KernelColumn]:
         """Covariances of other rows with the training rows; one exponential a length-scale.
 
         Paper: Prop. 6, K_t.
         """
+        X_t = self.level.rows(X_t)
         for inputs in self.scaled:
             exponents, error = inputs.exponents(X_t)
             matrix, last = exponents, np.nan
@@ -357,12 +470,14 @@ class RBFCrossCovariance:
                     if sharpness != inputs.sharpness[0]:
                         matrix = np.multiply(exponents, sharpness / inputs.sharpness[0], out=out)
                     matrix = np.exp(matrix, out=matrix if matrix is not exponents else out)
-                    if self.common:
-                        matrix += self.common
+                    if self.common[s]:
+                        matrix += self.common[s]
                     last = sharpness
-                scale = float(self.amplitude[s])
-                prior = np.full(len(X_t), scale * (1.0 + self.common))
-                yield KernelColumn(int(s), slice(None), prior, scale, matrix, error)
+                scale, size = float(self.amplitude[s]), 1.0 + float(self.common[s])
+                prior = np.full(len(X_t), scale * size)
+                least = max(min(size, 1.0), np.finfo(float).tiny)
+                off = None if error is None else error / least  # the level may take most away
+                yield KernelColumn(int(s), slice(None), prior, scale, matrix, off)
 
     def single(self) -> "RBFCrossCovariance":
         """The same in single precision, where that is exact enough.
@@ -376,7 +491,7 @@ class RBFCrossCovariance:
     @property
     def largest(self) -> float:
         """The largest prior variance of a row."""
-        return float(self.amplitude.max()) * (1.0 + self.common)
+        return float((self.amplitude * (1.0 + self.common)).max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -462,7 +577,7 @@ class ScaledInputs:
 def default_kernel(  # noqa: PLR0913 - what the parts are made of
     amplitude: float,
     length_scale: float,
-    common: float,
+    level: Level,
     amplitude_bounds: tuple[float, float] = (1e-5, 1e5),
     length_scale_bounds: tuple[float, float] = (1e-5, 1e5),
     *,
@@ -472,11 +587,11 @@ def default_kernel(  # noqa: PLR0913 - what the parts are made of
 
     Paper: App. E, where nothing is in common and there is one block.
     """
-    rbf = RBF(length_scale, length_scale_bounds)
+    rbf = (SphericalRBF if level.is_spherical else RBF)(length_scale, length_scale_bounds)
     if len(blocks) > 1:
         weights = (1.0,) * len(blocks)
         rbf = BlockRBF(length_scale, length_scale_bounds, weights=weights, blocks=tuple(blocks))
-    shape = rbf + ConstantKernel(common, "fixed") if common else rbf
+    shape = rbf + ConstantKernel(level.share, "fixed") if level.share else rbf
     return cast("Kernel", ConstantKernel(amplitude, amplitude_bounds) * shape)
 
 
@@ -492,15 +607,20 @@ def with_level(kernel: Kernel, share: float, columns: int) -> Kernel:
         share: s2 as a share of the prior variance, at the origin where that differs.
         columns: of the rows.
     """
-    constant, rbf, common = _parts(kernel)
-    if constant is not None and rbf is not None and not common:
+    constant, rbf, level = _parts(kernel)
+    if constant is not None and rbf is not None and level == NO_LEVEL:
         return cast("Kernel", constant * (rbf + ConstantKernel(share, "fixed")))
     variance = float(kernel.diag(np.zeros((1, columns)))[0]) or 1.0
     return cast("Kernel", cast("Any", kernel) + ConstantKernel(share * variance, "fixed"))
 
 
-def _parts(kernel: object) -> tuple[ConstantKernel | None, RBF | None, float]:
-    """Constant, RBF and common level of a kernel; no RBF where it is made of other parts."""
+def is_spherical(kernel: object) -> bool:
+    """Whether a kernel is one of directions."""
+    return _parts(kernel)[2].is_spherical
+
+
+def _parts(kernel: object) -> tuple[ConstantKernel | None, RBF | None, Level]:
+    """Constant, RBF and level of a kernel; no RBF where it is made of other parts."""
     if type(kernel) is Product:
         for constant, shape in ((kernel.k1, kernel.k2), (kernel.k2, kernel.k1)):
             if type(constant) is ConstantKernel:
@@ -508,13 +628,15 @@ def _parts(kernel: object) -> tuple[ConstantKernel | None, RBF | None, float]:
     return None, *_shape(kernel)
 
 
-def _shape(kernel: object) -> tuple[RBF | None, float]:
-    """An RBF and the fixed constant that is added to it, if any; no RBF where it is another."""
+def _shape(kernel: object) -> tuple[RBF | None, Level]:
+    """An RBF and its level, with the fixed constant that is added; no RBF where it is another."""
     if type(kernel) in {RBF, BlockRBF}:
-        return cast("RBF", kernel), 0.0
+        return cast("RBF", kernel), NO_LEVEL
+    if type(kernel) is SphericalRBF:
+        return kernel, Level(is_spherical=True)
     if type(kernel) is Sum:
-        rbf, level = kernel.k1, kernel.k2
-        is_level = type(level) is ConstantKernel and level.hyperparameter_constant_value.fixed
-        if type(rbf) in {RBF, BlockRBF} and is_level:
-            return rbf, float(level.constant_value)
-    return None, 0.0
+        (rbf, level), constant = _shape(kernel.k1), kernel.k2
+        is_level = type(constant) is ConstantKernel and constant.hyperparameter_constant_value.fixed
+        if rbf is not None and is_level and not level.share:
+            return rbf, replace(level, share=float(constant.constant_value))
+    return None, NO_LEVEL

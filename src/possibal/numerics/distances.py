@@ -9,10 +9,14 @@ from scipy.spatial.distance import pdist, squareform
 
 from possibal.arrays import Matrix, Places, Vector
 
+EUCLIDEAN, COSINE = METRICS = ("euclidean", "cosine")
+"""How rows are compared: by distance, or by direction alone."""
 WIDTH = 0.2
 """Bandwidth of the density estimate, as a share of the usual distance of two rows."""
 REACH = 0.6
 """Least width of coverage, as a share of the median distance to the nearest other row."""
+RIGHT_ANGLE = float(np.sqrt(2.0))
+"""Distance of two directions at right angles, as most are in many dimensions."""
 _MOST_ROWS, _COMPARED = 20_000, 250
 """Rows that are read, and distinct ones that are compared; of more, evenly spaced ones."""
 
@@ -64,6 +68,20 @@ def usual_distance(X: Matrix) -> float:
     weights = counts * squareform(np.outer(few, few), checks=False)
     usual = _weighted_median(distances, weights, order) * unit
     return min(usual, float(np.finfo(float).max) / 4)
+
+
+def directions(X: Matrix) -> Matrix:
+    """Rows brought to length one, (m, d + 1); rows of zeros have the last column for themselves.
+
+    Paper: none.
+    """
+    found = np.empty((len(X), X.shape[1] + 1), dtype=X.dtype if X.dtype.kind == "f" else float)
+    size = np.abs(X).max(axis=1, initial=0.0, keepdims=True)  # so that no square overflows
+    is_zero = size == 0
+    unit = np.divide(X, np.where(is_zero, 1.0, size), out=found[:, :-1])
+    unit /= np.where(is_zero, 1.0, np.sqrt(np.einsum("ij,ij->i", unit, unit))[:, None])
+    found[:, -1:] = is_zero
+    return found
 
 
 def _weighted_median(values: Vector, counts: Vector, order: Places) -> float:

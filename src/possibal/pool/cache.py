@@ -53,6 +53,8 @@ _FARTHEST = 1e12
 """Of pools that reach further, nothing is cached."""
 _UNIT = 2.0**-24
 """Unit roundoff of single precision."""
+_UNIT_LENGTH = 1e-12
+"""How far the squared length of a row may be off one to count as one."""
 _FLOOR = 1e-13
 """A variance below this share of the prior's is rounding."""
 
@@ -192,6 +194,9 @@ class PoolCache:
         low, high = X.min(axis=0), X.max(axis=0)
         self._centre = 0.5 * low + 0.5 * high
         self._reach: Vector = high - self._centre
+        with np.errstate(over="ignore"):  # such a pool has other rows
+            off = np.abs(np.einsum("ij,ij->i", X, X) - 1.0)
+        self._has_unit_rows = bool(off.max(initial=0.0) < _UNIT_LENGTH)
         self.forget()
 
     def __reduce__(self) -> tuple[type["PoolCache"], tuple[Matrix, float]]:
@@ -259,6 +264,8 @@ class PoolCache:
         prior, X = posterior.prior, posterior.data.X
         if not isinstance(prior, RBFPrior) or not prior.mean.is_zero:
             return [], {}
+        if prior.level.is_spherical and not self._has_unit_rows:
+            return [], {}  # distances of the rows are not those of their directions
         if scorer.bounds[-1].monotonicity < Monotonicity.BY_BOTH:
             return [], {}
         scales = [length.tobytes() for length in prior.length_scale]
@@ -289,7 +296,7 @@ class PoolCache:
         scale, a = prior.length_scale[0].tobytes(), posterior.mode.a[s]
         rows = [x.tobytes() for x in posterior.data.X]
         left, amplitude = self._left(scale, rows, a), float(prior.amplitude[0])
-        return HypothesisState(amplitude, prior.common, scale, left, np.empty(0), None)
+        return HypothesisState(amplitude, float(prior.common[0]), scale, left, np.empty(0), None)
 
     def _anchored(self, setting: HypothesisState, posterior: Posterior, s: int) -> HypothesisState:
         """The same with anchored variances."""

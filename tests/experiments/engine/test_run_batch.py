@@ -12,6 +12,8 @@ from possibal.experiments.splits import split
 from possibal.gp.hyperparameters import LEAST_CREDIBLE, DefaultKernel, problem
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
 from possibal.gp.posterior import TrainingData
+from possibal.gp.rbf import NO_LEVEL, Level
+from possibal.numerics.distances import RIGHT_ANGLE
 
 SIZES = Sizes(runs=3, queries=4, pool=30, test=25)
 FIXED = np.log([6.0, 2.0])
@@ -21,18 +23,18 @@ each_set = pytest.mark.parametrize("name", ["wine", "iris"])  # two labels, and 
 each_theta = pytest.mark.parametrize("theta", [None, FIXED], ids=["distances", "covariances"])
 
 
-def geometries_of(name, theta=None, runs=3):
+def geometries_of(name, theta=None, runs=3, metric="euclidean"):
     """The geometries of the first runs of a small experiment."""
-    data = load(name)
+    data = replace(load(name), metric=metric)
     splits = [split(Experiment(name, "paper", "paper", SIZES), data, run) for run in range(runs)]
     return data, [PoolGeometry.of(one, data, theta) for one in splits]
 
 
-def runs_of(name, theta=None, labels=3, runs=3):
+def runs_of(name, theta=None, labels=3, runs=3, metric="euclidean"):
     """Runs that were given a few labels."""
-    data, geometries = geometries_of(name, theta, runs)
-    common = 0.3 if theta is None else 0.0
-    batch = RunBatch.at_start(geometries, len(data.labels), SIZES.queries, theta, common)
+    data, geometries = geometries_of(name, theta, runs, metric)
+    level = NO_LEVEL if theta is not None else Level(0.3, is_spherical=metric == "cosine")
+    batch = RunBatch.at_start(geometries, len(data.labels), SIZES.queries, theta, level)
     rng = np.random.default_rng(0)
     for _ in range(labels):
         batch = batch.with_labels(rng.integers(batch.left.shape[1], size=len(batch)))
@@ -67,7 +69,7 @@ def by_hand(fit, r):
     data = TrainingData(X, y, np.ones((1, len(X))), link)
     thetas = runs.theta[None] if runs.theta is not None else SETTINGS
     log_prior = fit.posterior.log_prior.reshape(len(runs), -1)[r]
-    return problem(None, data, own=DefaultKernel(common=runs.common)).under(thetas, log_prior)
+    return problem(None, data, own=DefaultKernel(level=runs.level)).under(thetas, log_prior)
 
 
 def rows_left(runs, r):
@@ -125,6 +127,12 @@ def test_labels_are_read_as_the_link_reads_them():
     np.testing.assert_array_equal(three.y.sum(axis=1), 1.0)
 
 
+def test_directions_are_as_far_apart_as_right_angles():
+    _, (geometry,) = geometries_of("iris", runs=1, metric="cosine")
+    assert geometry.usual_distance == RIGHT_ANGLE
+    assert geometry.lines.max() <= 4.0 + 1e-12
+
+
 def test_a_geometry_knows_the_labels_of_its_rows():
     data, (geometry,) = geometries_of("iris", runs=1)
     np.testing.assert_array_equal(geometry.pool, data.y[geometry.split.pool])
@@ -136,9 +144,11 @@ def test_a_geometry_knows_the_labels_of_its_rows():
 
 
 @each_set
-@each_theta
-def test_moments_of_the_rows_left_are_those_of_each_runs_own_posterior(name, theta):
-    fit = fit_of(runs_of(name, theta))
+@pytest.mark.parametrize(
+    ("theta", "metric"), [(None, "euclidean"), (FIXED, "euclidean"), (None, "cosine")]
+)
+def test_moments_of_the_rows_left_are_those_of_each_runs_own_posterior(name, theta, metric):
+    fit = fit_of(runs_of(name, theta, metric=metric))
     mean, variance = fit.moments()
     for s in range(3):
         expected = by_hand(fit, s).moments(rows_left(fit.runs, s))

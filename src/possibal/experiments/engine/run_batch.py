@@ -21,8 +21,14 @@ from possibal.gp.batch import BatchPosterior, ProblemBatch, conditioned
 from possibal.gp.likelihoods import PROBIT, SOFTMAX, Softmax
 from possibal.gp.means import ZERO, ConstantMean
 from possibal.gp.posterior import AnyLink, Posterior, TrainingData
-from possibal.gp.rbf import RBFPrior
-from possibal.numerics.distances import usual_distance
+from possibal.gp.rbf import NO_LEVEL, Level, RBFPrior
+from possibal.numerics.distances import (
+    COSINE,
+    EUCLIDEAN,
+    RIGHT_ANGLE,
+    directions,
+    usual_distance,
+)
 
 RunPosterior: TypeAlias = BatchPosterior | VariationalPosterior
 Inference: TypeAlias = Callable[[ProblemBatch, Any], RunPosterior]
@@ -52,27 +58,33 @@ class PoolGeometry:
             or their covariances, where the hyperparameters are fixed.
         pool: labels of the pool's rows.
         test: labels of the test rows.
+        metric: how rows are compared.
     """
 
     split: Split
     lines: Matrix
     pool: Codes
     test: Codes
+    metric: str = EUCLIDEAN
 
     @functools.cached_property
     def usual_distance(self) -> float:
-        """Of two rows of the pool."""
+        """Of two rows of the pool; of directions always the same."""
+        if self.metric == COSINE:
+            return RIGHT_ANGLE
         return usual_distance(self.split.X[self.split.pool])
 
     @classmethod
     def of(cls, split: Split, data: Dataset, theta: Vector | None) -> "PoolGeometry":
         """The geometry of a run, under a setting of the hyperparameters if that is fixed."""
-        pool = split.X[split.pool]
-        others = np.concatenate([pool, split.X[split.test]])
+        pool, test = split.X[split.pool], split.X[split.test]
+        if data.metric == COSINE:
+            pool, test = directions(pool), directions(test)
+        others = np.concatenate([pool, test])
         lines = cdist(pool, others, "sqeuclidean")
         if theta is not None:
-            lines = RBFPrior.usual(theta[None], 0.0).covariances(lines[None])[0]
-        return cls(split, lines, data.y[split.pool], data.y[split.test])
+            lines = RBFPrior.usual(theta[None], NO_LEVEL).covariances(lines[None])[0]
+        return cls(split, lines, data.y[split.pool], data.y[split.test], data.metric)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +98,7 @@ class RunBatch:
         left: (R, m), the other places in the pool.
         lines: (R, room, pool + test), lines of the geometry at the places known; n are filled.
         theta: (2,), the setting under which the lines are covariances; None if distances.
-        common: what all rows have in common, as a share of the amplitude.
+        level: what all rows have in common.
         mean: prior mean of every row, one number for all latents or one for each.
     """
 
@@ -96,7 +108,7 @@ class RunBatch:
     left: Places
     lines: Array
     theta: Vector | None = None
-    common: float = 0.0
+    level: Level = NO_LEVEL
     mean: ConstantMean = ZERO
 
     @classmethod
@@ -106,7 +118,7 @@ class RunBatch:
         labels: int,
         queries: int,
         theta: Vector | None = None,
-        common: float = 0.0,
+        level: Level = NO_LEVEL,
         *,
         mean: ConstantMean = ZERO,
     ) -> "RunBatch":
@@ -119,7 +131,7 @@ class RunBatch:
         lines = np.empty((len(geometries), room, geometries[0].lines.shape[1]))
         for r, geometry in enumerate(geometries):
             lines[r, : known.shape[1]] = geometry.lines[known[r]]
-        return cls(geometries, labels, known, left, lines, theta, common, mean)
+        return cls(geometries, labels, known, left, lines, theta, level, mean)
 
     def __len__(self) -> int:
         """The number of runs."""
@@ -184,7 +196,7 @@ class RunBatch:
             fit = method.fixed(among, self.y, self.link, variance, start, mean=self.mean)
             return RunFit(self, fit)
         distance = np.array([geometry.usual_distance for geometry in self.geometries])
-        batch = ProblemBatch(among, self.y, distance, self.link, self.common, self.mean)
+        batch = ProblemBatch(among, self.y, distance, self.link, self.level, self.mean)
         return RunFit(self, method.fitted(batch, before))
 
 
@@ -265,4 +277,4 @@ class RunFit:
     @property
     def _fixed_prior(self) -> RBFPrior:
         """The one setting of all runs."""
-        return RBFPrior.usual(np.asarray(self.runs.theta)[None], self.runs.common, self.runs.mean)
+        return RBFPrior.usual(np.asarray(self.runs.theta)[None], self.runs.level, self.runs.mean)

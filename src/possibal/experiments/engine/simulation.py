@@ -36,10 +36,12 @@ from possibal.experiments.results import Run
 from possibal.experiments.spec import ENVELOPE, EVIDENCE, LAPLACE, PAPER, VARIATIONAL, Experiment
 from possibal.experiments.splits import random_stream, scaled, split
 from possibal.gp import batch
-from possibal.gp.hyperparameters import COMMON, evidence, problem
+from possibal.gp.hyperparameters import COMMON, COMMON_DIRECTIONS, evidence, problem
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
 from possibal.gp.means import ZERO, ConstantMean
 from possibal.gp.posterior import TrainingData
+from possibal.gp.rbf import NO_LEVEL, Level
+from possibal.numerics.distances import COSINE
 from possibal.numerics.linalg import one_thread
 
 _MOST_ROWS = 1000
@@ -155,9 +157,9 @@ def _simulate_batch(
     """Runs with equally many test rows."""
     theta = None if task.theta is None else np.array(task.theta)
     queries = task.experiment.sizes.queries
-    common = 0.0 if task.experiment.hyperparameters == PAPER else COMMON  # the paper has none
+    level = _level(task)
     labels = len(task.data.labels)
-    runs = RunBatch.at_start(geometries, labels, queries, theta, common, mean=task.mean)
+    runs = RunBatch.at_start(geometries, labels, queries, theta, level, mean=task.mean)
     method, fit = METHODS[task.experiment.model, task.experiment.hyperparameters], None
     accuracy = np.empty((len(names), queries + 1))
     for step in range(queries + 1):
@@ -168,6 +170,13 @@ def _simulate_batch(
     asked = [g.split.pool[k[-queries:]] for g, k in zip(geometries, runs.known, strict=True)]
     lines = zip(names, asked, accuracy, strict=True)
     return [Run(strategy, run, rows, line) for (strategy, run), rows, line in lines]
+
+
+def _level(task: SimulationTask) -> Level:
+    """What all rows have in common to the model; the paper's have nothing."""
+    if task.experiment.hyperparameters == PAPER:
+        return NO_LEVEL
+    return COMMON_DIRECTIONS if task.data.metric == COSINE else COMMON
 
 
 def _accuracy(task: SimulationTask, names: Names, fit: RunFit) -> Vector:

@@ -233,10 +233,9 @@ def variational_evidence(
 
 def _under(batch: ProblemBatch, thetas: Matrix, start: Sites) -> VariationalPosterior:
     """The posterior under given settings, (S, 2), one a problem."""
-    prior = RBFPrior.usual(thetas, batch.common, batch.mean)
-    variance = (1.0 + batch.common) * prior.amplitude
+    prior = RBFPrior.usual(thetas, batch.level, batch.mean)
     K = prior.covariances(batch.squares)
-    fit = variational_conditioned(K, batch.y, batch.link, variance, start, mean=batch.mean)
+    fit = variational_conditioned(K, batch.y, batch.link, prior.variance, start, mean=batch.mean)
     return fit.with_arrays({"prior": prior})
 
 

@@ -20,7 +20,7 @@ from possibal.experiments.reporting.paper_tables import Cell, TableColumn, TextT
 from possibal.experiments.spec import experiment
 from possibal.experiments.splits import scaled
 from possibal.gp.posterior import condition
-from possibal.gp.rbf import RBFPrior
+from possibal.gp.rbf import NO_LEVEL, RBFPrior
 from possibal.numerics.linalg import one_thread
 
 SCORES: Mapping[str, Score] = MappingProxyType(
@@ -129,7 +129,7 @@ def _step(score: Score) -> Callable[[], object]:
     """A step of the paper's size on one of its sets."""
     data, sizes = load(SET), experiment(SET).sizes
     X = scaled(data.X, data.X)
-    prior = RBFPrior.usual(np.array([fit_in_advance(data, 0)]), common=0.0)
+    prior = RBFPrior.usual(np.array([fit_in_advance(data, 0)]), NO_LEVEL)
     known = labelled(X[:LABELS], data.y[:LABELS], 2)
     pool = X[LABELS : LABELS + sizes.pool - 2]
     return lambda: score(condition(prior, known).at(pool))
