@@ -223,6 +223,27 @@ def crowd(
 
 
 # ---------------------------------------------------------------- one person
+def questions(folder: Path, rows: int, answers: int) -> tuple[list[int], list[int]]:
+    """Rows that the page asks somebody about who waits for the model, and a campaign in Python.
+
+    However slow the machine is, they are the same.
+    """
+    truth = written(folder / "rows.csv", rows, 20)
+    db, asked = str(folder / "answers.db"), list[int]()
+    with Server("rows.csv", "--classes", "yes,no", "--db", db, folder=folder) as server:
+        person = server.person("somebody")
+        for _ in range(answers):
+            person.await_ranking()
+            asked.append(person.ask()["item"]["row"])
+            person.say(asked[-1], truth[str(asked[-1] + 1)], next=False)
+    with Store.open(db, writes=False) as store:
+        campaign, told = Snapshot.start(store.array("X"), classes=["yes", "no"]), list[int]()
+    for _ in range(answers):
+        told += campaign.ask()
+        campaign = campaign.tell(told[-1], truth[str(told[-1] + 1)])
+    return asked, told
+
+
 def question(
     folder: Path, rows: int = 10_000, answers: int = 50, pace: float = 0.8
 ) -> dict[str, float]:
