@@ -19,12 +19,11 @@ def db(request, tmp_path):
 def test_no_acknowledged_answer_is_lost_or_doubled_however_often_the_server_is_killed(db, tmp_path):
     figures = reliability.kills(KILLS, tmp_path, db)
     assert figures["acknowledged"] > KILLS
-    assert figures["seconds to open the store"] < 2
 
 
 def test_many_people_at_once_never_get_the_same_row(db, tmp_path):
     figures = reliability.crowd(tmp_path, db, people=32, rows=200)
-    assert figures["answers a second"] > 1
+    assert figures["rows"] == 200
 
 
 def test_the_page_asks_who_waits_for_the_model_what_a_campaign_in_python_asks(tmp_path):
