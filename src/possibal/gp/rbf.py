@@ -615,7 +615,10 @@ def with_level(kernel: Kernel, share: float, columns: int) -> Kernel:
 
 
 def is_spherical(kernel: object) -> bool:
-    """Whether a kernel is one of directions."""
+    """Whether a kernel is one of directions.
+
+    Paper: none.
+    """
     return _parts(kernel)[2].is_spherical
 
 
