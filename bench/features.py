@@ -38,7 +38,6 @@ from threadpoolctl import threadpool_limits
 from possibal.acquisition.registry import STRATEGIES
 from possibal.arguments import DEFAULT_STRATEGY
 from possibal.arrays import Matrix, Places
-from possibal.cli.console import bar
 from possibal.data import features
 from possibal.data.features import FeatureMatrix, ImageFiles
 from possibal.embedding.cache import EmbeddingCache
@@ -63,6 +62,7 @@ from possibal.experiments.results import Results, Run
 from possibal.experiments.spec import ENVELOPE, HELD_OUT, Experiment, Sizes
 from possibal.experiments.splits import random_stream, split
 from possibal.files import alone, folder, write
+from possibal.progress import bar
 
 QUESTIONS, MOST_POOL, MOST_TEST = 50, 1000, 1000
 ANSWERS = (10, 20, 30, 50)

@@ -24,7 +24,6 @@ from threadpoolctl import threadpool_limits
 
 from possibal.acquisition.registry import STRATEGIES
 from possibal.arguments import DEFAULT_STRATEGY, choice
-from possibal.cli.console import bar
 from possibal.experiments import referees
 from possibal.experiments.compare import RANDOM, comparison_job
 from possibal.experiments.datasets import load
@@ -42,6 +41,7 @@ from possibal.experiments.reproduce import merged
 from possibal.experiments.results import Results
 from possibal.experiments.spec import ENVELOPE, REFEREES, TABLE_3
 from possibal.files import alone, folder, write
+from possibal.progress import bar
 
 QUESTIONS = 50
 SVM = "svm"

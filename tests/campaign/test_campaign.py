@@ -323,3 +323,15 @@ def test_rows_that_say_the_same_may_be_asked_apart():
     assert campaign.left == (0, 1, 2, 3, 4)
     with pytest.raises(TypeError, match="copies must be True or False; got 'no'"):
         Campaign.start(SAME, text="text", by="words", copies="no")
+
+
+def test_a_row_that_is_answered_twice_is_refused_unless_copies_agree():
+    campaign = Campaign.start(SAME, text="text", by="words", classes=["ham", "spam"])
+    with pytest.raises(AlreadyAnsweredError):
+        campaign.replay([Answer(3, "ham"), Answer(3, "ham")])  # which has no copies
+    with pytest.raises(AlreadyAnsweredError):
+        campaign.replay([Answer(2, "ham"), Answer(0, "spam")])
+    with pytest.raises(ValueError, match="label must be one of"):
+        campaign.replay([Answer(3, ["ham"])])
+    campaign.replay([Answer(2, "ham"), Answer(0, "ham")])
+    assert campaign.labels == {0: "ham", 2: "ham"}

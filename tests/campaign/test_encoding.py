@@ -191,8 +191,31 @@ def test_an_encoder_of_ones_own_embeds_the_pool_and_new_rows():
     pool = encode_pool(NOTES, ColumnChoice(text="note", encoder=letters), MODEL)
     assert pool.encoding.recipe.embedder.name == "letters"
     np.testing.assert_allclose(pool.encoding.features(NOTES[:2]), pool.X[:2], atol=1e-12)
+    with pytest.raises(TypeError, match=r"^copies must be True or False; got \["):
+        ColumnChoice(copies=[])
     with pytest.raises(TypeError, match=r"^by must be a list; got 3"):
         encode_pool(NOTES, ColumnChoice(text="note", by=3), MODEL)
+
+
+@pytest.mark.parametrize("given", [{"by": "words"}, {"encoder": letters}])
+def test_how_texts_are_compared_is_refused_beside_a_pipeline(given):
+    pipe = make_pipeline(StandardScaler(), MODEL)
+    name = next(iter(given))
+    said = f"^{name} must be left out where classifier is a pipeline, .*; got .*\\. Leave one"
+    with pytest.raises(ValueError, match=said):
+        encode_pool(pd.DataFrame(X), ColumnChoice(**given), pipe)
+
+
+def test_long_work_on_texts_is_shown_to_whoever_watches(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    pool = encode_pool(NOTES, ColumnChoice(text="note"), MODEL)
+    assert capsys.readouterr() == ("", "")  # it took no time
+    monkeypatch.setattr("possibal.progress.PATIENCE", 0.0)
+    encode_pool(NOTES, ColumnChoice(text="note"), MODEL)
+    assert "rows a second" in capsys.readouterr().err
+    pool.encoding.features(NOTES)
+    assert "rows a second" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- scales

@@ -1,7 +1,6 @@
 import pytest
 
-from possibal.cli import console as terminal
-from possibal.cli.console import bar, console, grid, mistakes
+from possibal.cli.console import console, grid, mistakes
 from possibal.errors import MistakeError
 
 
@@ -28,25 +27,6 @@ def test_a_grid_of_no_rows_has_its_heads(capsys):
     assert "kind" in capsys.readouterr().out
 
 
-# ---------------------------------------------------------------- bars
-def test_nobody_watching_sees_no_bar(capsys):
-    with bar(2) as show:
-        show("half", 1)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_a_person_sees_what_is_done_and_how_much(capsys, monkeypatch):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    with bar(8) as show:
-        show("wine", 2)
-        show("iris", 4)
-    shown, told = capsys.readouterr()
-    assert not shown
-    assert "wine" in told  # however soon other words follow
-    assert "iris" in told
-    assert "75%" in told
-
-
 # ---------------------------------------------------------------- mistakes
 @pytest.mark.parametrize("kind", [ValueError, TypeError])
 def test_a_refusal_becomes_a_mistake_with_the_same_sentence(kind):
@@ -65,20 +45,3 @@ def test_what_is_no_mistake_passes():
     with mistakes():
         done = True
     assert done
-
-
-def test_the_bar_is_told_what_came_since(monkeypatch):
-    told_of = []
-
-    class Bar:
-        def __enter__(self):
-            return lambda words, done: told_of.append((words, done))
-
-        def __exit__(self, *_):
-            return None
-
-    monkeypatch.setattr(terminal, "bar", lambda _total: Bar())
-    with terminal.shares() as tell:
-        for share in (0.25, 0.25, 0.125, 1.0):
-            tell("work", share)
-    assert told_of == [("work", 0.25), ("work", 0.0), ("work", 0.0), ("work", 0.75)]

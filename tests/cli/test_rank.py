@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from support.served import run
 
-from possibal.cli import console, main, rank
+from possibal.cli import main, rank
 from possibal.data import readers, writers
 from possibal.pool.rank_files import RankRequest, rank_files
 
@@ -127,7 +127,7 @@ def test_progress_is_told_to_whoever_watches(capsys, monkeypatch):
 def test_the_bar_grows_by_what_came_since(monkeypatch):
     told = []
     bar = nullcontext(lambda words, share: told.append((words, share)))
-    monkeypatch.setattr(console, "bar", lambda _total: bar)
+    monkeypatch.setattr("possibal.progress.bar", lambda _total: bar)
     Path("parts").mkdir()
     POOL[:10].write_parquet("parts/a.parquet")
     POOL[10:].write_parquet("parts/b.parquet")

@@ -4,7 +4,14 @@ import os
 
 import pytest
 
-from possibal.data.decoding import check_folder, decode, no_progress, read_file, throttled
+from possibal.data.decoding import (
+    check_folder,
+    decode,
+    no_progress,
+    part_progress,
+    read_file,
+    throttled,
+)
 
 
 def text(path, encoding=None):
@@ -152,3 +159,11 @@ def test_progress_is_told_in_steps_of_a_hundredth_and_the_end_once():
     for share in (0, 0.004, 0.02, 0.021, 0.5, 0.3, 0.996, 1.0, 1.0):
         tell(share)
     assert told == [0.02, 0.5, 0.996, 1.0]
+
+
+def test_progress_of_a_part_is_told_as_that_of_the_whole():
+    told = []
+    report = part_progress(told.append, 0.5, 0.75)
+    for share in (0.0, 0.5, 1.0):
+        report(share)
+    assert told == [0.5, 0.625, 0.75]

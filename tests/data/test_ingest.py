@@ -25,6 +25,8 @@ from possibal.data.ingest import (
     ingest_new_rows,
     source_features,
 )
+from possibal.embedding import computing
+from possibal.embedding.embedder import Modality
 from possibal.numerics.distances import usual_distance
 
 PLAIN = "id,age,colour,label\na,31,red,yes\nb,45.5,,\nc,,blue,no\nd,1234567,red,\n"
@@ -782,3 +784,50 @@ def test_pictures_of_a_table_are_found_again(tmp_path):
     pool = taken(path, image="photo")
     found = source_features(pool.recipe, pool.source, SourceSpec(Path()))
     np.testing.assert_allclose(found.X, pool.X, atol=ROUNDING)
+
+
+# ---------------------------------------------------------------- progress
+def both_kinds(folder):
+    """A file of texts and pictures."""
+    pictures(folder, "a.png", "b.png", "c.png", "d.png")
+    lines = [line.split(",")[1] for line in REVIEWS.splitlines()[1:]]
+    rows = [f"{name}.png,{words}" for name, words in zip("abcd", lines, strict=True)]
+    return put(folder, "a.csv", "\n".join(["photo,review", *rows, ""]))
+
+
+def is_one_run(shares):
+    """Whether shares grow, never fall, and take steps of less than the whole."""
+    steps = np.diff([0.0, *shares])
+    return bool((steps >= 0).all() and steps.max() < 0.95)
+
+
+@pytest.mark.parametrize("by", [(), ("words", "colours")])
+def test_progress_on_texts_and_pictures_is_one_run(tmp_path, by, monkeypatch):
+    for modality in Modality:
+        monkeypatch.setitem(computing.BATCH, modality, 2)
+    path, told = both_kinds(tmp_path), []
+    wanted = SourceSpec(path, image="photo", text="review", by=by)
+    pool = ingest_file(wanted, lambda words, share: told.append((words, share)))
+    assert is_one_run([share for _, share in told])
+    made = [share for words, share in told if words.startswith("making features")]
+    assert made[0] == ingest.READ
+    assert ingest.MADE in made
+    assert len(set(made)) > 2  # pictures, and then texts
+    told.clear()
+    ingest_new_rows(pool.recipe, wanted, lambda words, share: told.append((words, share)))
+    assert is_one_run([share for _, share in told])
+
+
+def test_progress_on_texts_that_turn_out_to_mean_the_same_is_one_run():
+    told, texts = [], ["GOOD MORNING TO YOU", "good morning to you"]
+    frame = [{"note": text} for text in texts]
+    wanted = SourceSpec(Path(), text="note")
+    ingest_frame(frame, wanted, progress=lambda _words, share: told.append(share))
+    assert told == sorted(told)
+
+
+def test_an_encoder_of_ones_own_that_tells_no_texts_apart_is_refused():
+    frame = [{"note": text} for text in ("the soup was cold", "a quiet room")]
+    wanted = SourceSpec(Path(), text="note", encoder=lambda texts: np.ones((len(texts), 3)))
+    with pytest.raises(ValueError, match=r"^encoder must tell texts apart; got the same vector"):
+        ingest_frame(frame, wanted)

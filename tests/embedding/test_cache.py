@@ -153,10 +153,11 @@ def test_a_file_that_cannot_be_used_is_told_and_left_alone(path, case):
     assert before is None or path.read_bytes() == before
 
 
-def test_a_vector_of_half_a_number_is_told(path):
+@pytest.mark.parametrize("vector", ["x'010203'", "NULL", "'word'"])
+def test_a_vector_that_is_none_is_told(path, vector):
     EmbeddingCache(path).keep(keys(1), halves(1))
     with sqlite3.connect(path) as database:
-        database.execute("UPDATE vectors SET vector = x'010203'")
+        database.execute(f"UPDATE vectors SET vector = {vector}")  # noqa: S608 - ours
     database.close()
     cache = EmbeddingCache(path)
     assert cache.find(keys(1)) == {}
@@ -272,6 +273,15 @@ def test_a_cache_of_work_that_was_interrupted_stays(path):
     with pytest.raises(KeyboardInterrupt), withdrawn_if_refused(path):
         begin(path, KeyboardInterrupt)
     assert path.exists()
+
+
+def test_a_cache_that_somebody_else_took_away_hides_no_refusal(path, monkeypatch):
+    def gone(_path):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(caches.Path, "unlink", gone)
+    with pytest.raises(ValueError, match="x"), withdrawn_if_refused(path):
+        begin(path, ValueError("x"))
 
 
 @pytest.mark.parametrize("named", [True, False])

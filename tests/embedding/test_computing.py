@@ -14,7 +14,6 @@ from possibal.embedding.cache import EmbeddingCache
 from possibal.embedding.computing import (
     WINDOW,
     TextRows,
-    checked_vectors,
     fit_rows,
     project_rows,
     text_windows,
@@ -176,6 +175,24 @@ def test_memory_holds_one_batch_of_vectors_beside_the_rows_that_are_studied(monk
     assert peak - X.nbytes < whole / 2
 
 
+@pytest.mark.parametrize("size", [None, 8])
+def test_few_pictures_are_in_memory_where_they_are_wanted_as_they_are(size):
+    class Watched(Pictures):
+        """Pictures that remember how many were asked for at a time."""
+
+        most = 0
+
+        def load(self, places):
+            self.most = max(self.most, len(places))
+            return super().load(places)
+
+    embedder, rows = Colours(), Watched([(i, 255 - i, 0) for i in range(100)])
+    embedder.image_input = ImageInput(size)
+    found = fit_rows(embedder, rows, EmbeddingCache(), silent)[1]
+    assert found.X.any(axis=1).all()
+    assert rows.most == (computing.LARGE_BATCH if size is None else computing.BATCH[Modality.IMAGE])
+
+
 # ---------------------------------------------------------------- rows that cannot be read
 def test_a_picture_that_cannot_be_read_is_told_and_the_others_go_on():
     rows = Pictures(["red", None, "blue", "lime", None])
@@ -322,30 +339,10 @@ class Broken(Letters):
         return self.found(rows) if callable(self.found) else self.found
 
 
-@pytest.mark.parametrize(
-    "found",
-    [
-        np.zeros(2),
-        np.zeros((3, 4)),
-        np.zeros((2, 0)),
-        np.zeros((2, 3, 1)),
-        np.full((2, 3), np.nan),
-        np.full((2, 3), np.inf),
-        None,
-    ],
-    ids=repr,
-)
-def test_what_is_no_vector_for_each_row_is_refused_in_one_sentence(found):
+def test_what_is_no_vector_for_each_row_is_refused_in_one_sentence():
     with pytest.raises(ValueError, match=SENTENCE) as e:
-        checked_vectors(Broken(found), ["one", "two"])
+        fitted(["one", "two"], embedder=Broken(np.zeros((3, 4))))
     assert "'letters'" in str(e.value)
-
-
-@pytest.mark.parametrize(
-    "found", [[[1, 2], [3, 4]], np.eye(2, dtype=np.float32), np.eye(2, dtype=bool)]
-)
-def test_numbers_of_any_kind_are_taken(found):
-    assert checked_vectors(Broken(found), ["one", "two"]).dtype == float
 
 
 def test_vectors_of_different_lengths_are_refused(monkeypatch):
@@ -362,6 +359,14 @@ def test_vectors_of_different_lengths_are_refused(monkeypatch):
             EmbeddingCache(),
             silent,
         )
+
+
+def test_vectors_of_different_lengths_in_one_batch_are_refused(monkeypatch):
+    monkeypatch.setitem(computing.BATCH, Modality.TEXT, 8)
+    texts = [f"{i}" + "abc " * WINDOW for i in range(8)]  # embedded two at a time
+    by_part = Broken(lambda rows: np.ones((len(rows), 3 + rows[0].startswith("2"))))
+    with pytest.raises(ValueError, match=r"^encoder must return 3 numbers .*; got 4 from"):
+        fitted(texts, embedder=by_part)
 
 
 # ---------------------------------------------------------------- with the real one

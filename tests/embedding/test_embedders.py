@@ -119,6 +119,30 @@ def test_a_function_is_known_again_by_what_it_makes_of_rows():
     assert not one.is_same(CallableEmbedder(vowels, TEXT).identity)
 
 
+@pytest.mark.parametrize("sign", ["3", "!", "@", "I", "der", "的"])
+def test_functions_that_look_at_few_things_are_told_apart(sign):
+    def count(texts, of):
+        return [[1.0, text.count(of)] for text in texts]
+
+    one = CallableEmbedder(lambda texts: count(texts, sign), TEXT).identity
+    assert not one.is_same(CallableEmbedder(lambda texts: count(texts, "$"), TEXT).identity)
+
+
+def test_a_function_that_is_fitted_to_the_rows_it_gets_is_refused():
+    def standardised(texts):
+        found = lengths(texts)
+        return (found - found.mean(axis=0)) / (found.std(axis=0) + 1e-9)
+
+    def counted(texts):
+        known = sorted({word for text in texts for word in text.split()})
+        return [[text.count(word) for word in known] for text in texts]
+
+    for fitted in (standardised, counted):
+        with pytest.raises(ValueError, match=SENTENCE) as e:
+            own_embedder(fitted, TEXT)
+        assert "whichever rows are beside it" in str(e.value)
+
+
 @given(st.floats(-1e-5, 1e-5))
 def test_the_last_digits_that_machines_round_otherwise_do_not_matter(noise):
     def other(texts):
@@ -168,9 +192,20 @@ def test_one_encoder_is_for_what_rows_have():
 
 
 def test_a_path_is_for_texts_if_it_has_a_tokenizer(tmp_path):
+    graph = tmp_path / "onnx" / "model.onnx"
+    graph.parent.mkdir()
+    graph.touch()
     assert chosen(tmp_path, [IMAGE, TEXT]) == {IMAGE: tmp_path}
+    assert chosen(graph, [IMAGE, TEXT]) == {IMAGE: graph}
     (tmp_path / "tokenizer.json").touch()
     assert chosen(str(tmp_path), [IMAGE, TEXT]) == {TEXT: str(tmp_path)}
+    assert chosen(graph, [IMAGE, TEXT]) == {TEXT: graph}
+
+
+def test_a_table_of_sentence_transformers_is_for_texts(tmp_path):
+    (tmp_path / "0_StaticEmbedding").mkdir()
+    (tmp_path / "0_StaticEmbedding" / "tokenizer.json").touch()
+    assert chosen(tmp_path, [IMAGE, TEXT]) == {TEXT: tmp_path}
 
 
 @pytest.mark.parametrize(
@@ -233,6 +268,7 @@ def test_an_encoder_that_is_not_installed_any_more_is_refused(monkeypatch):
 
 def test_a_model_that_is_no_longer_where_it_was_is_asked_for(tmp_path):
     path = str(tmp_path / "none")
+    assert "got none" in refusal(EmbedderIdentity("mine", "", "f" * 64, "x" * 300))
     said = refusal(EmbedderIdentity("mine", "", "f" * 64, path))
     assert said.endswith(f"; got none. Name it with --encoder, or put it at {path!r} again.")
 
@@ -243,11 +279,12 @@ def test_weights_that_are_the_same_are_the_same_encoder_in_any_version():
     assert Embedders().known(older, TEXT).identity == identity
 
 
-def test_the_picture_that_functions_are_tried_with_has_every_colour():
-    found = np.asarray(embedders._probe_picture())  # noqa: SLF001 - what users' functions get
-    assert found.shape == (64, 64, 3)
-    assert found.min(axis=(0, 1)).tolist() == [0, 0, 0]
-    assert found.max(axis=(0, 1)).tolist() == [255, 255, 255]
+def test_the_pictures_that_functions_are_tried_with_have_every_colour():
+    found = [np.asarray(one) for one in embedders._probe_pictures()]  # noqa: SLF001 - as users get
+    assert [one.shape for one in found] == [(64, 64, 3)] * 3
+    assert found[0].min(axis=(0, 1)).tolist() == [0, 0, 0]
+    assert found[0].max(axis=(0, 1)).tolist() == [255, 255, 255]
+    assert found[1].mean() < found[0].mean() / 2
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from possibal.embedding.static_table import StaticTextEmbedder
 from possibal.embedding.text_models import OnnxTextEmbedder
 from possibal.errors import MissingPackageError
 
-SENTENCE = r"^model must [^\n]*; got [^\n]*\. [^\n]*\.$"
+SENTENCE = r"^(model|encoder) must [^\n]*; got [^\n]*\. [^\n]*\.$"
 
 
 def refused(path, modality=Modality.TEXT):
@@ -102,7 +102,7 @@ def test_a_model_that_gives_no_vectors_is_refused(tmp_path):
     inputs = {"x": ("float32", ["n", 3, 8, 8])}
     nodes = [("ReduceMean", ["x"], ["y"], {"axes": [0, 1, 2, 3], "keepdims": 0})]
     (tmp_path / "model.onnx").write_bytes(graph(nodes, inputs, {"y": ("float32", [])}))
-    assert "must give each row a vector" in refused(tmp_path, Modality.IMAGE)
+    assert "must return a vector" in refused(tmp_path, Modality.IMAGE)
 
 
 def test_absurdly_many_columns_are_refused(tmp_path):
@@ -115,7 +115,7 @@ def test_absurdly_many_columns_are_refused(tmp_path):
     weights = {"times": np.array([1, 1, 32, 32]), "flat": np.array([-1, 3 * 256 * 256])}
     content = graph(nodes, sides, {"y": ("float32", ["n", 3 * 256 * 256])}, weights)
     (tmp_path / "model.onnx").write_bytes(content)
-    assert "the shape (2, 196608) for 2 " in refused(tmp_path, Modality.IMAGE)
+    assert "for each of 2 rows; got shape (2, 196608) from" in refused(tmp_path, Modality.IMAGE)
 
 
 def test_files_that_are_broken_are_named(tmp_path):
@@ -173,3 +173,13 @@ def test_nothing_of_it_needs_a_network(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)  # noqa: S603 - ours
     assert (done.stdout, done.stderr) == ("(4, 5)\n", "")
+
+
+def test_a_model_that_may_not_be_read_is_refused(tmp_path, monkeypatch):
+    static_folder(tmp_path)
+
+    def denied(_files):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(own_models, "read_static_table", denied)
+    assert "(Permission denied)" in refused(tmp_path)

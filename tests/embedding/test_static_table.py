@@ -96,7 +96,7 @@ def test_a_table_with_numbers_that_are_none_is_refused(tmp_path):
     _, table = static_folder(tmp_path)
     table[0, 0] = np.nan
     write_safetensors(tmp_path / "model.safetensors", {"embeddings": table})
-    with pytest.raises(ValueError, match=r"^model must give finite numbers"):
+    with pytest.raises(ValueError, match=r"^encoder must return finite numbers"):
         read_static_table(ModelFiles.found(tmp_path))
 
 

@@ -130,5 +130,29 @@ def test_numbers_that_are_none_are_refused(tmp_path):
     inputs, outputs = {"input_ids": ("int64", ["n", "t"])}, {"y": ("float32", ["n", "t", 5])}
     content = graph(nodes, inputs, outputs, {"table": table * np.float32(np.nan)})
     (tmp_path / "m/onnx/model.onnx").write_bytes(content)
-    with pytest.raises(ValueError, match=r"^model must give finite numbers"):
+    with pytest.raises(ValueError, match=r"^encoder must return finite numbers"):
+        opened(tmp_path / "m").embed(["cat"])
+
+
+def test_a_dense_layer_for_vectors_of_another_size_is_refused(tmp_path):
+    text_folder(tmp_path / "m")
+    write_json(tmp_path / "m/modules.json", [{"type": "a.Dense", "path": "2_Dense"}])
+    write_json(tmp_path / "m/2_Dense/config.json", {"activation_function": "torch.nn.Identity"})
+    weights = {"linear.weight": np.ones((3, 4), np.float32)}  # of five numbers, not of four
+    write_safetensors(tmp_path / "m/2_Dense/model.safetensors", weights)
+    with pytest.raises(ValueError, match=SENTENCE) as e:
+        opened(tmp_path / "m").embed(["cat"])
+    assert "layers of (3, 4)" in str(e.value)
+
+
+def test_a_graph_that_gives_vectors_for_other_tokens_is_refused(tmp_path):
+    _, table = text_folder(tmp_path / "m")
+    nodes = [
+        ("Gather", ["table", "input_ids"], ["all"], {}),
+        ("Concat", ["all", "all"], ["y"], {"axis": 1}),
+    ]
+    inputs, outputs = {"input_ids": ("int64", ["n", "t"])}, {"y": ("float32", ["n", "s", 5])}
+    content = graph(nodes, inputs, outputs, {"table": table})
+    (tmp_path / "m/onnx/model.onnx").write_bytes(content)
+    with pytest.raises(ValueError, match=SENTENCE):
         opened(tmp_path / "m").embed(["cat"])

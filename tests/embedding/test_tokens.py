@@ -2,6 +2,7 @@ import os
 
 import pytest
 from support.models import words, write_json
+from tokenizers import Tokenizer, models
 
 from possibal.embedding import tokens
 from possibal.embedding.model_files import MOST_JSON, ModelFiles
@@ -133,3 +134,11 @@ def test_what_is_not_installed_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(tokens, "find_spec", lambda _: None)
     with pytest.raises(MissingPackageError, match=r"pip install 'possibal\[models\]'\.$"):
         tokens.open_tokenizer(files, 8)
+
+
+def test_a_tokenizer_that_fails_on_a_text_is_refused_in_one_sentence(tmp_path):
+    found = tokens.open_tokenizer(saved(tmp_path, Tokenizer(models.WordLevel({"the": 0}))), 512)
+    assert found.encode(["the"]) == [[0]]
+    with pytest.raises(ValueError, match=SENTENCE) as e:
+        found.encode(["cat"])
+    assert "a token for unknown words" in str(e.value)

@@ -443,6 +443,57 @@ def test_an_encoder_of_ones_own_is_kept_with_a_campaign(db, encoder):
         assert list(again.predict(NOTES)) == found
 
 
+def test_what_was_embedded_to_predict_is_found_again(db):
+    seen = []
+
+    def watched(texts):
+        seen.extend(texts)
+        return letters(texts)
+
+    new = pd.DataFrame({"note": ["a bowl of soup", "a bedroom"]})
+    with open_campaign(db, NOTES, id="nr", text="note", encoder=watched) as campaign:
+        labelled_notes(campaign)
+        first = list(campaign.predict(new))
+        seen.clear()
+        assert list(campaign.predict(new)) == first
+        campaign.predict(NOTES)
+    assert not {*seen} & {*new["note"], *NOTES["note"]}
+
+
+def test_long_work_is_shown_to_whoever_watches(db, capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr("possibal.progress.PATIENCE", 0.0)
+    with open_campaign(db, NOTES[:12], id="nr", text="note", encoder=letters):
+        assert "rows a second" in capsys.readouterr().err
+    with open_campaign(db, NOTES, id="nr", encoder=letters) as again:
+        assert "Taking rows in" in capsys.readouterr().err
+        assert len(again.rows) == 16
+
+
+def test_how_texts_are_compared_is_refused_beside_a_pipeline(db, tmp_path):
+    pipe = make_pipeline(StandardScaler(), PossibilisticGPClassifier())
+    with pytest.raises(ValueError, match=r"^encoder must be left out where classifier is a pipel"):
+        open_campaign(db, np.eye(6), classifier=pipe, encoder=letters)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_texts_that_a_pipeline_turns_into_numbers_are_embedded_by_nothing_else(db, monkeypatch):
+    monkeypatch.delattr(sentence_encoder.SentenceEncoder, "embed")
+    vectorise = FunctionTransformer(lambda frame: letters(frame["note"]))
+    pipe = make_pipeline(vectorise, StandardScaler(), PossibilisticGPClassifier())
+    again = NOTES.iloc[[0]].assign(nr=300, note=NOTES["note"][0].upper())
+    with open_campaign(db, pd.concat([NOTES, again]), id="nr", text="note", classifier=pipe) as one:
+        labelled_notes(one)
+        assert len(one.rows) == 17
+    with Store.open(db) as store:
+        setup = store.setup()
+        assert store.array("X").shape == (17, 12)
+    assert not any("compared by" in note or "labelled with" in note for note in setup.notes)
+    assert {kind for _, kind, _ in setup.columns} == {"id", "text"}
+    assert not Path(db).with_name("answers.possibal.embeddings").exists()
+
+
 def test_another_encoder_is_refused_when_a_campaign_goes_on(db):
     with open_campaign(db, NOTES, id="nr", text="note", encoder=letters) as campaign:
         labelled_notes(campaign)
@@ -464,7 +515,7 @@ def test_another_encoder_is_refused_when_a_campaign_goes_on(db):
 
 def test_a_function_that_fails_begins_no_campaign(db, tmp_path):
     def fails_late(texts):
-        return letters(texts) if len(texts) < 3 else letters(texts)[:-1]
+        return letters(texts) if len(texts) < 10 else letters(texts)[:-1]
 
     for wrong in (fails_late, lambda _: 1 / 0, lambda texts: letters(texts) * np.nan):
         with pytest.raises(ValueError, match=r"^encoder must [^\n]*; got [^\n]*\.$"):

@@ -246,8 +246,17 @@ class Campaign(CampaignInterface):
         return self._copies.get(name, row) if is_hashable(name) else row
 
     def _asked(self, answers: Iterable[Answer]) -> list[Answer]:
-        """Answers about the rows that are asked; those that say the same again are left out."""
-        return list(dict.fromkeys(replace(one, row=self._leader(one.row)) for one in answers))
+        """Answers about the rows that are asked; of copies that have the same label, the first."""
+        found, told = list[Answer](), dict[Hashable, Hashable]()
+        for one in answers:
+            row = self._leader(one.row)
+            has_copies = is_hashable(row) and row in self._copies_of
+            if has_copies and row in told and told[row] == one.label:
+                continue
+            if has_copies:
+                told[row] = one.label
+            found.append(replace(one, row=row))
+        return found
 
     def _change(self, row: Hashable | None, then: Snapshot) -> Self:
         """Go on from another snapshot, and remember this one without what was worked out for it."""

@@ -26,6 +26,7 @@ from possibal.data.source import SourceSpec
 from possibal.errors import ScaleWarning
 from possibal.estimators.classifier import PossibilisticGPClassifier, with_blocks
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
+from possibal.progress import patient_shares
 
 _NOWHERE = Path()
 WIDEST_RATIO = 100.0
@@ -58,7 +59,7 @@ class ColumnChoice:
 
     def __post_init__(self) -> None:
         """Refuse a word in place of yes or no."""
-        if self.copies not in {True, False}:
+        if type(self.copies) not in {bool, np.bool_}:
             raise TypeError(
                 f"copies must be True or False; got {self.copies!r}. False asks about every row."
             )
@@ -96,12 +97,14 @@ class RowEncoding:
         pipeline: the user's own, its transformers fitted to the pool.
         dropped: columns that a pipeline is not shown: ids and labels.
         encoder: of texts or pictures, of the user's own.
+        cache: the file that keeps embeddings; none are kept if left out.
     """
 
     recipe: FeatureRecipe | None = None
     pipeline: PossibilisticPipeline | None = None
     dropped: tuple[str, ...] = ()
     encoder: object = None
+    cache: Path | None = None
 
     def features(self, rows: Any) -> Any:  # noqa: ANN401 - frames of any library, and arrays
         """Rows as the classifier takes them."""
@@ -111,7 +114,9 @@ class RowEncoding:
             return rows
         if self.recipe.kind == "own":
             return self._own(rows)
-        return frame_features(self.recipe, rows, self.encoder)
+        wanted = SourceSpec(_NOWHERE, encoder=self.encoder, cache=self.cache)
+        with patient_shares() as progress:
+            return frame_features(self.recipe, rows, wanted, progress)
 
     def _own(self, rows: Any) -> NDArray[Any]:  # noqa: ANN401 - as above
         """The user's own numbers, on the axes of the pool if there were many."""
@@ -166,6 +171,7 @@ def encode_pool(
     is_frame = is_table(rows)
     if not is_frame:
         _check_no_roles(roles)
+    check_encoded_once(roles, model)
     if isinstance(model, PossibilisticPipeline):
         dropped = tuple(roles.named)
         pipeline, X = model.fitted_to_pool(without_columns(rows, dropped))
@@ -175,7 +181,8 @@ def encode_pool(
     if not is_frame:
         _check_scales(rows, model)
         return EncodedPool(rows, RowEncoding(), model)
-    intake = ingest_frame(rows, roles.spec(), ids)
+    with patient_shares() as progress:
+        intake = ingest_frame(rows, roles.spec(), ids, progress)
     found, place = intake.source, intake.source.roles.label
     name = None if place is None else found.table.names[place]
     labels = [None if text is None else found.label_type.read(text) for text in found.labels]
@@ -252,6 +259,21 @@ def _check_no_roles(roles: ColumnChoice) -> None:
             f"{name} must be left out for an array, whose columns have no names; got {value!r}. "
             "Pass a frame."
         )
+
+
+def check_encoded_once(
+    roles: ColumnChoice, model: PossibilisticGPClassifier | PossibilisticPipeline | None
+) -> None:
+    """Refuse a choice of how rows become numbers where a pipeline of the user's own does it."""
+    if not isinstance(model, PossibilisticPipeline):
+        return
+    for name in ("by", "encoder"):
+        given = getattr(roles, name)
+        if given is not None:
+            raise ValueError(
+                f"{name} must be left out where classifier is a pipeline, which makes the numbers; "
+                f"got {given!r}. Leave one of them out."
+            )
 
 
 def _check_scales(X: object, model: PossibilisticGPClassifier) -> None:

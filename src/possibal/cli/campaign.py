@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from possibal.cli.console import console, grid, mistakes, shares
+from possibal.cli.console import console, grid, mistakes
 from possibal.files import check_place, write
+from possibal.progress import shares
 
 if TYPE_CHECKING:
     from possibal.labelling.saved_model import Predictions

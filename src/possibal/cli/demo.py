@@ -10,9 +10,10 @@ import typer
 from rich.table import Table
 
 from possibal.arguments import DEFAULT_STRATEGY, at_least
-from possibal.cli.console import bar, console, mistakes
+from possibal.cli.console import console, mistakes
 from possibal.experiments.spec import DEMO_QUESTIONS, DEMO_SETS, RUNS
 from possibal.files import write
+from possibal.progress import bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from possibal.arguments import at_least, choice
-from possibal.cli.console import bar, console, grid, mistakes
+from possibal.cli.console import console, grid, mistakes
 from possibal.experiments import compare as comparison
 from possibal.experiments import referees, user_data
 from possibal.experiments import reproduce as reproduction
@@ -28,6 +28,7 @@ from possibal.experiments.reproduce import ReproduceRequest, Reproduction
 from possibal.experiments.results import Results
 from possibal.experiments.spec import VARIATIONAL
 from possibal.files import alone, folder, write
+from possibal.progress import bar
 
 
 @dataclass(frozen=True)

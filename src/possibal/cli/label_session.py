@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.table import Table
 
-from possibal.cli.console import COMMAND_LINE, console, grid, mistakes, shares
+from possibal.cli.console import COMMAND_LINE, console, grid, mistakes
 from possibal.data import digits
 from possibal.data.source import SourceSpec, digest
 from possibal.embedding.cache import cache_beside, withdrawn_if_refused
@@ -26,6 +26,7 @@ from possibal.labelling.storage.database import address, file_of, shown
 from possibal.labelling.storage.journal import Event, Kind, places_detail, replay
 from possibal.labelling.storage.store import Setup, Store
 from possibal.labelling.web.server import Address, Server
+from possibal.progress import shares
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import, and going on needs none of it
     from possibal.data.ingest import FirstRows, IngestedRows, SourceRows
@@ -247,7 +248,7 @@ def _grow(store: Store, wanted: SourceSpec, *, accept: bool) -> "SourceRows | No
         return rows
     with shares() as tell:
         known = store.setup().notes
-        said = growth.grow(store, rows, changes, spec, lambda share: tell("Taking rows in", share))
+        said = growth.grow(store, rows, changes, spec, lambda share: tell("taking rows in", share))
     new = (note for note in store.setup().notes if note not in known)
     for sentence in (*said, *new):
         say.print(sentence, soft_wrap=True)
@@ -290,12 +291,7 @@ def _ingested(wanted: SourceSpec, first: "FirstRows | None") -> "IngestedRows":
     from possibal.data.ingest import ingest_file
 
     with shares() as tell:
-
-        def progress(words: str, share: float) -> None:
-            """Tell it as the beginning of a line."""
-            tell(words.capitalize(), share)
-
-        return ingest_file(wanted, progress, first)
+        return ingest_file(wanted, tell, first)
 
 
 def _ending(at: LabellingService, db: str) -> str:

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from possibal.arguments import DEFAULT_STRATEGY
-from possibal.cli.console import mistakes, shares
+from possibal.cli.console import mistakes
 from possibal.files import check_place, write
+from possibal.progress import shares
 
 
 def rank(  # noqa: PLR0913 - one argument per option

@@ -52,10 +52,17 @@ PLAINLY = {
 
 @dataclass(frozen=True, eq=False)
 class EmbedderChoice:
-    """The embedder of texts or pictures, None for none, and a sentence that says so."""
+    """The embedder of texts or pictures, None for none, and a sentence that says so.
+
+    Attributes:
+        embedder: the one that is taken.
+        note: which, and what else there is.
+        is_own: whether the user gave it.
+    """
 
     embedder: Embedder | None
     note: str
+    is_own: bool = False
 
 
 def comparisons(wanted: SourceSpec) -> tuple[Comparison, ...]:
@@ -125,7 +132,7 @@ def choose_embedder(
             return EmbedderChoice(
                 None, f"texts were compared by words, for {reason}; --by meaning overrules it."
             )
-    return EmbedderChoice(found, _by_model(modality, found.identity))
+    return EmbedderChoice(found, _by_model(modality, found.identity), modality in embedders.own)
 
 
 def kept_comparisons(recipe: Mapping[str, Any], wanted: SourceSpec) -> tuple[str, ...]:

@@ -40,6 +40,17 @@ def no_progress(share: float) -> None:
     """A callback that does nothing."""
 
 
+def part_progress(progress: Progress, begins: float, ends: float) -> Progress:
+    """The progress of a part of the work, told as that of the whole.
+
+    Args:
+        progress: of the whole.
+        begins: the share of the whole that is done when the part begins.
+        ends: the same when it ends.
+    """
+    return lambda share: progress(begins + share * (ends - begins))
+
+
 @dataclass(frozen=True, eq=False)
 class RawFile:
     """The bytes of a file, before any format is parsed.

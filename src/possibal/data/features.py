@@ -24,7 +24,7 @@ from sklearn.utils.extmath import randomized_svd
 from possibal.arguments import choice, nearest
 from possibal.arrays import Array, Matrix, real
 from possibal.data import images
-from possibal.data.decoding import Progress, no_progress
+from possibal.data.decoding import Progress, no_progress, part_progress
 from possibal.data.encoders import LARGEST, Cells, Encoder, Table, fit_encoder, unique_names
 from possibal.embedding.cache import EmbeddingCache
 from possibal.embedding.computing import (
@@ -48,7 +48,7 @@ SMALL = 100
 LONGEST = 20_000
 """Characters of a text that count."""
 BLOCK = 5000
-"""Texts that are vectorised at a time."""
+"""Texts that are vectorised, or a user's own numbers that are projected, at a time."""
 NOTHING = 1e-6
 """Shorter than this, what is left of a text of length one is rounding."""
 MANY_FEATURES = 100
@@ -594,8 +594,15 @@ def _apply_own(
             f"features must have {columns} columns, as the pool; "
             f"got {X.shape[1]}. Make them in the same way."
         )
-    progress(1.0)
-    return ProjectedRows(recipe.projection.apply(unit_rows(X)) if is_projected else X)
+    if not is_projected:
+        progress(1.0)
+        return ProjectedRows(X)
+    found = np.empty((len(X), len(recipe.features)))
+    for start in range(0, len(X), BLOCK):
+        part = slice(start, start + BLOCK)
+        found[part] = recipe.projection.apply(unit_rows(X[part]))
+        progress(min(start + BLOCK, len(X)) / len(X))
+    return ProjectedRows(found)
 
 
 # ---------------------------------------------------------------- several of them
@@ -631,13 +638,8 @@ def _apply_mixed(
     """Every part's columns, on the scale that the pool gave them."""
     of_parts, count = cast("tuple[Rows, ...]", rows), len(recipe.parts)
     found = list[ProjectedRows]()
-    for part, given in zip(recipe.parts, of_parts, strict=True):
-        done = len(found)
-
-        def report(share: float, done: int = done) -> None:
-            """Tell the share of all parts."""
-            progress((done + share) / count)
-
+    for place, (part, given) in enumerate(zip(recipe.parts, of_parts, strict=True)):
+        report = part_progress(progress, place / count, (place + 1) / count)
         found.append(part.apply(given, report, embedders))
     failures = {place: said for one in found for place, said in one.failures.items()}
     return ProjectedRows(_side_by_side(recipe, [one.X for one in found]), failures)

@@ -9,12 +9,12 @@ import datetime as dt
 import functools
 import hashlib
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from statistics import median
-from typing import TypeAlias, cast
+from typing import cast
 from zlib import crc32
 
 import numpy as np
@@ -28,7 +28,7 @@ from possibal.data.comparison import (
     user_embedders,
 )
 from possibal.data.copies import CopyGroups, PoolContents, find_copies
-from possibal.data.decoding import Progress, no_progress
+from possibal.data.decoding import Progress, no_progress, part_progress
 from possibal.data.encoders import LARGEST, Cells, Encoder, Table, find_column, is_missing, mapped
 from possibal.data.features import FeatureMatrix, FeatureRecipe, ImageFiles, pool_column
 from possibal.data.frames import from_frame
@@ -40,9 +40,7 @@ from possibal.embedding.cache import EmbeddingCache
 from possibal.embedding.computing import ProjectedRows
 from possibal.embedding.embedder import Modality
 from possibal.processes import collector_paused
-
-StageProgress: TypeAlias = Callable[[str, float], None]
-"""Callback that is given the stage, in words, and the share of all the work done, from 0 to 1."""
+from possibal.progress import StageProgress, no_stages
 
 LEAST_ROWS = 2
 SAME_MEANING = "texts were compared by words, for all have the same meaning to the encoder."
@@ -52,6 +50,8 @@ FIRST, ENOUGH = {Modality.TEXT: 2500, Modality.IMAGE: 1000}, 2
 """Rows that a campaign begins with where there are more than so many times these."""
 LONGEST_CELL = 10_000
 """Characters of a cell that is shown beside others; the text itself is shown whole."""
+EFFORT = {Modality.IMAGE: 10, Modality.TEXT: 1}
+"""How long a row takes to embed, compared with a text."""
 EXACT = 1e15
 """Whole numbers below are shown with all their digits."""
 READ, MADE = 0.4, 0.9
@@ -66,6 +66,10 @@ ENCODED = {
     "nothing": ColumnKind.LEFT_OUT,
 }
 """What people call the kinds of encoders."""
+
+
+NOTHING_SAID = SourceSpec(Path())
+"""What a user says of rows that are in no file, if it is nothing."""
 
 
 # ---------------------------------------------------------------- values
@@ -234,7 +238,9 @@ def ingest_file(
     return intake
 
 
-def ingest_frame(frame: object, wanted: SourceSpec, ids: Ids = None) -> IngestedRows:
+def ingest_frame(
+    frame: object, wanted: SourceSpec, ids: Ids = None, progress: StageProgress = no_stages
+) -> IngestedRows:
     """The same of a data frame of any library, of rows as dictionaries, or of an array.
 
     Args:
@@ -242,12 +248,25 @@ def ingest_frame(frame: object, wanted: SourceSpec, ids: Ids = None) -> Ingested
         wanted: what a user says of the columns.
         ids: names of the rows, or the column that has them; if left out those of the id column
             that is wanted, else the index of a frame that has one, else 0 to m - 1.
+        progress: told the stage and the share of all that is done.
     """
     rows = read_frame_rows(frame, wanted, ids)
-    made = _ingested(rows, wanted, lambda _words, _share: None)
+    made = _ingested(rows, wanted, progress)
     for sentence in made.failures.values():  # a frame keeps its rows
         raise ValueError(sentence)
     return made
+
+
+def ingest_numbers(rows: SourceRows, X: Matrix, wanted: SourceSpec) -> IngestedRows:
+    """Rows whose numbers a pipeline of the user's own made: their columns are only shown.
+
+    Args:
+        rows: as people see them.
+        X: (rows, features), what is learnt from.
+        wanted: what a user says of the columns.
+    """
+    recipe = FeatureRecipe("own", tuple(f"feature {j + 1}" for j in range(X.shape[1])))
+    return _with_copies(rows, FeatureMatrix(recipe, X, ()), wanted)
 
 
 def read_file_rows(wanted: SourceSpec, progress: StageProgress) -> SourceRows:
@@ -318,25 +337,32 @@ def recipe_modalities(recipe: FeatureRecipe) -> list[Modality]:
     return [Modality(part.kind) for part in parts if part.embedder is not None]
 
 
-def frame_features(recipe: FeatureRecipe, frame: object, encoder: object = None) -> Matrix:
+def frame_features(
+    recipe: FeatureRecipe,
+    frame: object,
+    wanted: SourceSpec = NOTHING_SAID,
+    progress: StageProgress = no_stages,
+) -> Matrix:
     """(rows, features): rows of a frame of any library, or of a file or folder, by its recipe.
 
     Args:
         recipe: fitted.
         frame: the rows, or the path of what holds them.
-        encoder: the user's own, if the recipe was fitted with one.
+        wanted: the user's own encoder, if the recipe was fitted with one, and the cache of
+            embeddings.
+        progress: told the stage and the share of all that is done.
     """
     if isinstance(frame, str | Path):
-        wanted = SourceSpec(Path(frame), encoder=encoder)
-        return ingest_new_rows(recipe, wanted, lambda _words, _share: None).X
+        return ingest_new_rows(recipe, replace(wanted, source=Path(frame)), progress).X
     if recipe.kind == "image" and not recipe.columns:
         raise ValueError(
             "rows must be a folder of pictures, as for the pool; "
             f"got {type(frame).__name__}. Pass the folder's path."
         )
-    wanted = SourceSpec(Path(), encoder=encoder)
+    table = from_frame(frame)
+    report = _rated(progress, len(table.columns[0]) if table.columns else 0, 1.0)
     embedders = user_embedders(wanted, recipe_modalities(recipe))
-    made = recipe.apply(_rows(recipe, Path(), from_frame(frame)), embedders=embedders)
+    made = recipe.apply(_rows(recipe, Path(), table), report, embedders)
     for sentence in made.failures.values():
         raise ValueError(sentence)
     return made.X
@@ -560,16 +586,21 @@ def _ingested(
     else:
         made = _features(rows, choices, of_table, (EmbeddingCache(wanted.cache), report))
     progress("preparing rows", MADE)
-    notes = (*rows.notes, *made.notes, *left_out_notes(made.failures))
     if made.failures:
         rows, made = _sound(rows, made)
-    columns = _columns(rows, made, wanted)
     progress("looking for copies", MADE)
+    return replace(_with_copies(rows, made, wanted), whole=whole)
+
+
+def _with_copies(rows: SourceRows, made: FeatureMatrix, wanted: SourceSpec) -> IngestedRows:
+    """Rows with their features, how columns were understood, and which rows say the same."""
+    notes = (*rows.notes, *made.notes, *left_out_notes(made.failures))
+    columns = _columns(rows, made)
     copies = source_copies(rows, made.recipe, made.X) if wanted.copies else None
     if copies is not None:
         copies = copies.agreeing(rows.labels)
         notes = (*notes, *copies.notes)
-    return IngestedRows(rows, made.X, made.recipe, columns, notes, made.failures, whole, copies)
+    return IngestedRows(rows, made.X, made.recipe, columns, notes, made.failures, copies=copies)
 
 
 def source_copies(rows: SourceRows, recipe: FeatureRecipe, X: Matrix) -> CopyGroups | None:
@@ -659,18 +690,26 @@ def _features(
     work: tuple[EmbeddingCache, Progress],
 ) -> FeatureMatrix:
     """The features of texts and pictures beside those of other columns, a block for each."""
-    table, roles, parts, (cache, report) = rows.table, rows.roles, list[FeatureMatrix](), work
+    table, roles, parts, (cache, progress) = rows.table, rows.roles, list[FeatureMatrix](), work
+    seen = _share_of_pictures(choices)
     if rows.pictures is not None:
         column = None if roles.image is None else table.names[roles.image]
-        by = choices[Modality.IMAGE]
+        by, report = choices[Modality.IMAGE], part_progress(progress, 0.0, seen)
         made = features.image_features(rows.pictures, column, report, by.embedder, cache)
         parts.append(replace(made, notes=(by.note, *made.notes)))
     if roles.texts:
-        parts.append(_text_features(rows, choices[Modality.TEXT], work))
+        report = part_progress(progress, seen, 1.0)
+        parts.append(_text_features(rows, choices[Modality.TEXT], (cache, report)))
     if not parts:
         features.check_helpful(of_table)
     mixed = features.mixed_features([*parts, of_table])
     return replace(mixed, notes=(*mixed.notes, *_not_kept(cache)))
+
+
+def _share_of_pictures(modalities: Iterable[Modality]) -> float:
+    """The share of the work that pictures are, where rows have some and perhaps texts."""
+    effort = {one: EFFORT[one] for one in modalities}
+    return effort.get(Modality.IMAGE, 0) / (sum(effort.values()) or 1)
 
 
 def _text_features(
@@ -682,7 +721,12 @@ def _text_features(
     made = features.text_features(texts, names, report, by.embedder, cache)
     if made.recipe.features:
         return replace(made, notes=(by.note, *made.notes))
-    made = features.text_features(texts, names, report)
+    if by.is_own:
+        raise ValueError(
+            f"encoder must tell texts apart; got the same vector for all {len(texts)} rows. "
+            "Take another, or leave it out."
+        )
+    made = features.text_features(texts, names)
     return replace(made, notes=(SAME_MEANING, *made.notes))
 
 
@@ -711,9 +755,9 @@ def _joined(table: Table, places: Sequence[int]) -> tuple[str | None, ...]:
 
 
 # ---------------------------------------------------------------- what was understood
-def _columns(rows: SourceRows, made: FeatureMatrix, wanted: SourceSpec) -> tuple[Column, ...]:
+def _columns(rows: SourceRows, made: FeatureMatrix) -> tuple[Column, ...]:
     """How each column was understood."""
-    roles, table = rows.roles, rows.table
+    roles, table, is_own = rows.roles, rows.table, made.recipe.kind == "own"
     settled = {
         **dict.fromkeys(roles.texts, ColumnKind.TEXT),
         roles.image: ColumnKind.PICTURE,
@@ -722,19 +766,15 @@ def _columns(rows: SourceRows, made: FeatureMatrix, wanted: SourceSpec) -> tuple
     }
     encoders = {one.name: one for one in made.encoders}
     return tuple(
-        Column(name, settled[place]) if place in settled else _column(name, encoders, wanted)
+        Column(name, settled[place]) if place in settled else _column(name, encoders, is_own=is_own)
         for place, name in enumerate(table.names)
     )
 
 
-def _column(name: str, encoders: Mapping[str, Encoder], wanted: SourceSpec) -> Column:
+def _column(name: str, encoders: Mapping[str, Encoder], *, is_own: bool) -> Column:
     """How a column without a role was understood, and what was done to it."""
     if name not in encoders:
-        asked = (
-            "only shown, for your own numbers are learnt from"
-            if wanted.features
-            else "as you asked"
-        )
+        asked = "only shown, for your own numbers are learnt from" if is_own else "as you asked"
         return Column(name, ColumnKind.LEFT_OUT, asked)
     encoder = encoders[name]
     note = encoder.note.removeprefix(f"column {name} ").removesuffix("and was left out.")

@@ -9,7 +9,7 @@ that was interrupted goes on. It is a convenience: where the file cannot be used
 
 import sqlite3
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from possibal.embedding.embedder import EmbedderIdentity
 from possibal.errors import summary
+from possibal.files import is_there
 
 HalfVectors: TypeAlias = NDArray[np.float16]
 ENDING = ".possibal.embeddings"
@@ -52,21 +53,15 @@ def withdrawn_if_refused(path: Path | None) -> Generator[None]:
 
     That of a run that was interrupted stays.
     """
-    is_new = not _is_there(path)
+    is_new = path is not None and not is_there(path)
     try:
         yield
     except (ValueError, TypeError):
-        if path is not None and is_new and _is_there(path) and path.stat().st_size < WORTH_KEEPING:
-            path.unlink()
+        if path is not None and is_new:
+            with suppress(OSError):  # it is not there, or somebody else's by now
+                if path.stat().st_size < WORTH_KEEPING:
+                    path.unlink()
         raise
-
-
-def _is_there(path: Path | None) -> bool:
-    """Whether there is a file; one with a name too long for the system is none."""
-    try:
-        return path is not None and path.exists()
-    except OSError:
-        return False
 
 
 class EmbeddingCache:
@@ -84,7 +79,7 @@ class EmbeddingCache:
     def find(self, keys: Sequence[bytes]) -> dict[bytes, HalfVectors]:
         """The vectors that are known, by their keys."""
         found = dict[bytes, HalfVectors]()
-        if self.trouble or not _is_there(self.path):
+        if self.trouble or self.path is None or not is_there(self.path):
             return found
         with self._remembering(), self._opened() as database:
             for start in range(0, len(keys), MANY):
@@ -119,5 +114,5 @@ class EmbeddingCache:
         """What fails inside is remembered, and costs only time."""
         try:
             yield
-        except (sqlite3.Error, OSError, ValueError) as error:
+        except (sqlite3.Error, OSError, TypeError, ValueError) as error:
             self.trouble = summary(error)

@@ -17,12 +17,14 @@ from PIL import Image
 
 from possibal.arrays import Matrix
 from possibal.embedding.cache import EmbeddingCache, HalfVectors, content_key
-from possibal.embedding.embedder import Embedder, EmbedderIdentity, Modality
+from possibal.embedding.embedder import Embedder, EmbedderIdentity, Modality, Vectors
 from possibal.embedding.projection import Projection, fit_projection, unit_rows
-from possibal.errors import summary
+from possibal.embedding.vectors import checked_vectors
 
 BATCH = {Modality.TEXT: 2048, Modality.IMAGE: 64}
 """Rows, or windows of long texts, that are embedded and then kept at a time."""
+LARGE_BATCH = 4
+"""Pictures where an embedder wants them as they are: one may have 120 MB."""
 STUDIED = 10_000
 """Rows that a projection is fitted to at most, spread evenly over the pool."""
 WINDOW = 1000
@@ -108,7 +110,7 @@ def fit_rows(
     first, seen = list[_Batch](), 0
     for batch in batches:
         first.append(batch)
-        seen += BATCH[embedder.modality]
+        seen += _batch_size(embedder)
         if seen >= len(studied):
             break
     projection = _fitted(embedder, [batch.vectors for batch in first if batch.places])
@@ -166,7 +168,7 @@ def _batches(
         cache: of vectors.
         progress: given the share done.
     """
-    size, identity = BATCH[embedder.modality], embedder.identity
+    size, identity = _batch_size(embedder), embedder.identity
     for start in range(0, len(order), size):
         keys = {place: _key(identity, rows, place) for place in order[start : start + size]}
         first = {key: place for place, key in keys.items() if key is not None}
@@ -180,19 +182,27 @@ def _batches(
             cache.keep([key for key, _ in part], vectors)
             known |= dict(zip((key for key, _ in part), vectors, strict=True))
             progress((start + len(keys) * len(known) / len(first)) / len(order))
+        for vector in known.values():
+            _check_columns(embedder, vector, len(next(iter(known.values()))))
         yield _gathered(rows, keys, known)
         progress((start + len(keys)) / len(order))
 
 
+def _batch_size(embedder: Embedder) -> int:
+    """Rows whose vectors are worked out, or found, at a time."""
+    wanted = embedder.image_input
+    return LARGE_BATCH if wanted and wanted.size is None else BATCH[embedder.modality]
+
+
 def _parts(embedder: Embedder, rows: Sequence[tuple[bytes, Any]]) -> Iterator[list[Any]]:
     """Rows in parts that are embedded, and then kept, at a time: fewer where texts are long."""
-    part, room = list[Any](), BATCH[embedder.modality]
+    part, room = list[Any](), _batch_size(embedder)
     for key, row in rows:
         part.append((key, row))
         room -= 1 + len(row) // WINDOW if isinstance(row, str) else 1
         if room <= 0:
             yield part
-            part, room = [], BATCH[embedder.modality]
+            part, room = [], _batch_size(embedder)
     if part:
         yield part
 
@@ -218,7 +228,7 @@ def _gathered(
 def _halved(embedder: Embedder, rows: Sequence[Any]) -> HalfVectors:
     """Vectors of length one, of half precision: they take half the room, and tell the same."""
     is_text = embedder.modality is Modality.TEXT
-    found = _windowed(embedder, rows) if is_text else checked_vectors(embedder, rows)
+    found = _windowed(embedder, rows) if is_text else embedded(embedder, rows).astype(float)
     return unit_rows(found).astype(np.float16)
 
 
@@ -226,7 +236,7 @@ def _windowed(embedder: Embedder, texts: Sequence[str]) -> Matrix:
     """The mean of the vectors of each text's windows, by their lengths."""
     windows = [text_windows(text) for text in texts]
     flat = [part for parts in windows for part in parts]
-    found = unit_rows(checked_vectors(embedder, flat))
+    found = unit_rows(embedded(embedder, flat).astype(float))
     if len(flat) == len(texts):
         return found
     weights = np.array([len(part) for part in flat], dtype=float)
@@ -244,34 +254,15 @@ def text_windows(text: str, size: int = WINDOW) -> list[str]:
     return [part for part in (*parts, text) if part.strip()] or [text]
 
 
-def checked_vectors(embedder: Embedder, rows: Sequence[Any]) -> Matrix:
+def embedded(embedder: Embedder, rows: Sequence[Any]) -> Vectors:
     """What an embedder makes of rows, if it is a finite vector for each."""
-    name = embedder.identity.name
-    given = embedder.embed(rows)
-    try:
-        found = np.asarray(given).astype(float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"encoder must return an array of numbers; got {summary(error)!r} from {name!r}. "
-            "Mend it, or name another."
-        ) from error
-    if found.ndim != 2 or len(found) != len(rows) or not found.shape[1]:  # noqa: PLR2004 - a matrix
-        raise ValueError(
-            f"encoder must return a vector for each of {len(rows)} rows; got shape {found.shape} "
-            f"from {name!r}. Mend it, or name another."
-        )
-    if not np.isfinite(found).all():
-        raise ValueError(
-            f"encoder must return finite numbers; got others from {name!r}. "
-            "Mend it, or name another."
-        )
-    return found
+    return checked_vectors(embedder.embed(rows), len(rows), embedder.identity.name)
 
 
 def _check_columns(embedder: Embedder, vectors: HalfVectors, columns: int) -> None:
-    """Refuse vectors of another length than those of the pool."""
-    if vectors.shape[1] != columns:
+    """Refuse vectors of another length than those of other rows."""
+    if vectors.shape[-1] != columns:
         raise ValueError(
-            f"encoder must return {columns} numbers for each row, as for the pool; "
-            f"got {vectors.shape[1]} from {embedder.identity.name!r}. Use the one of the pool."
+            f"encoder must return {columns} numbers for each row, as for the others; "
+            f"got {vectors.shape[-1]} from {embedder.identity.name!r}. Use the same for all rows."
         )

@@ -1,6 +1,7 @@
 """Which embedder is taken: the user's own, else the one that is installed, else none.
 
-embedders = Embedders.chosen(encoder, cache)        embedders.of(Modality.TEXT) -> Embedder | None
+embedders = Embedders(chosen(encoder, modalities), cache)
+embedders.of(Modality.TEXT) -> Embedder | None
 
 Nothing is ever downloaded: a model is in an installed package, or in a file that the user names.
 """
@@ -14,17 +15,30 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from possibal.arrays import Vector
 from possibal.embedding import efficientnet, own_models, sentence_encoder
 from possibal.embedding.cache import EmbeddingCache
-from possibal.embedding.computing import checked_vectors
+from possibal.embedding.computing import embedded
 from possibal.embedding.embedder import Embedder, EmbedderIdentity, ImageInput, Modality, Vectors
 from possibal.embedding.projection import unit_rows
 from possibal.errors import summary
+from possibal.files import is_there
 
-PROBE_TEXT = ("Where is my card?", "The weather is fine today, and the train was late.")
-"""Texts by whose vectors a user's own function is known again."""
+PROBE_TEXT = (
+    "Where is my card?",
+    "The weather is fine today, and the train was late.",
+    "Die Lieferung kam nicht an, und ich habe schon zweimal angerufen.",
+    "El perro no come; la casa es de mi hermano. Merci pour votre aide, je suis très content.",
+    "今天天气很好。Поезд опоздал.",
+    "URGENT!!! Win 100% FREE $$ at https://x.example/1?a=2 or mail me@x.example :-)",
+    "error 404: def f(x): return [x[0], 3.14]  # ACGTTGCA",
+)
+"""Texts by whose vectors a user's own function is known again: of several languages and kinds, so
+that functions which look at few things are told apart too."""
 PROBE_SIDE = 64
-"""Points along the side of the picture that serves the same end."""
+"""Points along the side of the pictures that serve the same end."""
+SAME_VECTOR = 0.1
+"""Difference of a row's vectors of length one, by itself and beside others, that is rounding."""
 DIGITS = 2
 """Decimals of these vectors that count: the last ones differ from machine to machine."""
 
@@ -63,7 +77,7 @@ class Embedders:
         if modality in self.own or not identity.path:
             return self.of(modality)
         path = Path(identity.path)
-        return own_models.load_own_model(path, modality) if path.exists() else None
+        return own_models.load_own_model(path, modality) if is_there(path) else None
 
 
 def installed_embedder(modality: Modality) -> Embedder | None:
@@ -93,7 +107,7 @@ def chosen(encoder: object, modalities: Sequence[Modality]) -> dict[Modality, ob
     if len(modalities) == 1:
         return {modalities[0]: encoder}
     if isinstance(encoder, str | Path):
-        is_text = (Path(encoder) / "tokenizer.json").is_file()
+        is_text = own_models.reads_texts(Path(encoder))
         return {Modality.TEXT if is_text else Modality.IMAGE: encoder}
     raise ValueError(
         "encoder must say what it reads where rows have texts and pictures; got a "
@@ -151,17 +165,32 @@ class CallableEmbedder:
 
     def _digest(self) -> str:
         """SHA-256 of what it makes of a few rows, as far as machines agree on it."""
-        rows = list(PROBE_TEXT) if self.modality is Modality.TEXT else [_probe_picture()]
-        found = unit_rows(checked_vectors(self, rows)).round(DIGITS) + 0.0  # -0 is 0
-        return hashlib.sha256(np.ascontiguousarray(found).tobytes()).hexdigest()
+        rows = list(PROBE_TEXT) if self.modality is Modality.TEXT else _probe_pictures()
+        found = unit_rows(embedded(self, rows).astype(float))
+        self._check_by_itself(rows[-1], found[-1])
+        said = found.round(DIGITS) + 0.0  # -0 is 0
+        return hashlib.sha256(np.ascontiguousarray(said).tobytes()).hexdigest()
+
+    def _check_by_itself(self, row: str | Image.Image, beside: Vector) -> None:
+        """Refuse a function that makes something else of a row when other rows are beside it.
+
+        One that is fitted to the rows it is given does so, and rows come in batches.
+        """
+        alone = unit_rows(embedded(self, [row]).astype(float))[0]
+        if alone.shape != beside.shape or np.abs(alone - beside).max() > SAME_VECTOR:
+            raise ValueError(
+                "encoder must give a row the same vector whichever rows are beside it; got another "
+                f"from {self.identity.name!r}. Fit it first, and pass what only applies it."
+            )
 
 
-def _probe_picture() -> Image.Image:
-    """A picture of colours that run into each other."""
+def _probe_pictures() -> list[Image.Image]:
+    """Pictures of colours that run into each other, bright and dark, and of stripes."""
     ramp = np.linspace(0, 255, PROBE_SIDE)
     across, down = np.meshgrid(ramp, ramp)
-    colours = np.stack([across, down, 255 - across], axis=2)
-    return Image.fromarray(colours.astype(np.uint8))
+    stripes = np.where(across % 64 < 32, 255.0, down)  # noqa: PLR2004 - eight of them
+    colours = (across, down, 255 - across), (down / 4, across / 8, down / 2), (stripes, down, down)
+    return [Image.fromarray(np.stack(one, axis=2).astype(np.uint8)) for one in colours]
 
 
 # ---------------------------------------------------------------- words

@@ -13,6 +13,7 @@ from PIL import Image
 
 from possibal.embedding.embedder import EmbedderIdentity, ImageInput, Modality, Vectors
 from possibal.embedding.preprocessing import Preprocessing
+from possibal.embedding.vectors import checked_vectors
 from possibal.errors import MissingPackageError, summary
 
 PREFIX = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ")
@@ -24,11 +25,8 @@ ANY_SIDE = 224
 """Pixels along a side where a model takes any."""
 PIXELS = {"tensor(float)": "<f4", "tensor(float16)": "<f2", "tensor(uint8)": "u1"}
 """Types that a graph may want its pictures in, as onnxruntime and NumPy call them."""
-FLAT, TOKENS, FEATURE_MAP = 2, 3, 4
-"""Axes of vectors, of activations at each token, and at each place of a picture."""
-NUMBERS = "fiu"
-"""Kinds of NumPy's types that a vector may have."""
-MOST_COLUMNS = 100_000
+TOKENS, FEATURE_MAP = 3, 4
+"""Axes of activations at each token, and at each place of a picture."""
 MOST_GRAPH = 2**31 - 1
 """Bytes of a graph: its format has no more."""
 
@@ -163,7 +161,7 @@ class OnnxImageEmbedder:
         entry = self.session.get_inputs()[0]
         feed = {entry.name: pixels.astype(PIXELS[entry.type], copy=False)}
         found = run(self.session, self.output, feed, self.identity.name)
-        return checked(self._averaged(found), len(pictures), self.identity.name)
+        return checked_vectors(self._averaged(found), len(pictures), self.identity.name)
 
     def _averaged(self, found: Vectors) -> Vectors:
         """(n, d): activations, averaged over the places where there are many."""
@@ -188,35 +186,3 @@ def run(session: Any, output: str, feed: Mapping[str, Any], source: str) -> Vect
             f"model must run on the rows that it is given; got {source!r}, which fails "
             f"({_reason(error)}). Export it anew."
         ) from None
-
-
-def finite(vectors: Vectors, source: str) -> Vectors:
-    """The vectors as float32, if each of their numbers is one.
-
-    Args:
-        vectors: what a model gave.
-        source: the model's name, to be said in the sentence.
-    """
-    if np.isfinite(vectors).all():
-        return vectors.astype(np.float32, copy=False)
-    raise ValueError(
-        f"model must give finite numbers; got NaN or infinity from {source!r}. "
-        "Export it anew, or take another."
-    )
-
-
-def checked(vectors: Vectors, rows: int, source: str) -> Vectors:
-    """The vectors as float32, if there is one of finite numbers for each row.
-
-    Args:
-        vectors: what a model gave.
-        rows: how many it was given.
-        source: the model's name, to be said in the sentence.
-    """
-    flat = vectors.ndim == FLAT and vectors.dtype.kind in NUMBERS
-    if not flat or len(vectors) != rows or not 0 < vectors.shape[1] <= MOST_COLUMNS:
-        raise ValueError(
-            f"model must give each row a vector of at most {MOST_COLUMNS} numbers; got an array of "
-            f"the shape {vectors.shape} for {rows} from {source!r}. Export it with its pooling."
-        )
-    return finite(vectors, source)

@@ -13,6 +13,8 @@ from typing import Any
 
 from PIL import Image
 
+from possibal.embedding import static_table, tokens
+from possibal.embedding.computing import embedded
 from possibal.embedding.embedder import Embedder, Modality
 from possibal.embedding.image_models import read_image_graph
 from possibal.embedding.model_files import ModelFiles
@@ -20,6 +22,7 @@ from possibal.embedding.onnx_models import ANY_SIDE
 from possibal.embedding.static_table import read_static_table
 from possibal.embedding.text_models import read_text_graph
 from possibal.embedding.torch_models import read_torch_model
+from possibal.errors import summary
 
 TEXTS = ("a text", "and another one, which is longer")
 COLOURS = ("grey", "teal")
@@ -33,10 +36,22 @@ def load_own_model(path: Path, modality: Modality) -> Embedder:
         path: of an ONNX file, or of a folder in a layout that is known.
         modality: what it is to read.
     """
-    files = ModelFiles.found(path)
-    embedder = _text_model(files) if modality is Modality.TEXT else _image_model(files)
-    embedder.embed(_trial(embedder))
+    try:
+        files = ModelFiles.found(path)
+        embedder = _text_model(files) if modality is Modality.TEXT else _image_model(files)
+    except OSError as error:
+        raise ValueError(
+            f"model must be a file or folder that can be read; got {str(path)!r} "
+            f"({summary(error)}). Check who may read it."
+        ) from None
+    embedded(embedder, _trial(embedder))
     return embedder
+
+
+def reads_texts(path: Path) -> bool:
+    """Whether a model that was named comes with a tokenizer."""
+    files = ModelFiles.found(path)
+    return any(files.beside(name) for name in (tokens.FILE, f"{static_table.FOLDER}/{tokens.FILE}"))
 
 
 def _text_model(files: ModelFiles) -> Embedder:

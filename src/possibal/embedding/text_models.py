@@ -11,9 +11,10 @@ from PIL import Image
 from possibal.embedding import tokens
 from possibal.embedding.embedder import EmbedderIdentity, ImageInput, Modality, Vectors
 from possibal.embedding.model_files import ModelFiles
-from possibal.embedding.onnx_models import TOKENS, checked, graph_files, open_graph, run
-from possibal.embedding.sentence_modules import SentenceModules, read_modules
+from possibal.embedding.onnx_models import TOKENS, graph_files, open_graph, run
+from possibal.embedding.sentence_modules import Mask, SentenceModules, read_modules
 from possibal.embedding.tokens import TextTokenizer
+from possibal.embedding.vectors import checked_vectors
 
 BATCH = 8
 """Texts that are handed to a graph at a time, of like lengths: more do not fit into the cache."""
@@ -67,8 +68,20 @@ class OnnxTextEmbedder:
             for entry in self.session.get_inputs()
         }
         found = run(self.session, self.output, feed, self.identity.name)
-        vectors = self.modules.pool(found, mask) if found.ndim == TOKENS else found
-        return checked(vectors, len(texts), self.identity.name)
+        vectors = self._pooled(found, mask) if found.ndim == TOKENS else found
+        return checked_vectors(vectors, len(texts), self.identity.name)
+
+    def _pooled(self, found: Vectors, mask: Mask) -> Vectors:
+        """The vectors of texts, of those of their tokens."""
+        try:
+            return self.modules.pool(found, mask)
+        except ValueError:
+            shapes = " and ".join(str(layer.weight.shape) for layer in self.modules.layers)
+            raise ValueError(
+                "model must give a vector for each token, of the size that its dense layers take; "
+                f"got shape {found.shape} for {mask.shape} tokens, and layers of "
+                f"{shapes or 'no shape'}, from {self.identity.name!r}. Export it anew."
+            ) from None
 
 
 def read_text_graph(files: ModelFiles, graph: Path) -> OnnxTextEmbedder:

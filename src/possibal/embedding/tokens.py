@@ -55,7 +55,13 @@ class TextTokenizer:
         sound = [text[:most].encode(errors="replace").decode() for text in texts]
         cut = [self.prompt + text for text in sound]
         ready = [text.lower() for text in cut] if self.lower else cut
-        found = self.tokenizer.encode_batch_fast(ready, add_special_tokens=special)
+        try:
+            found = self.tokenizer.encode_batch_fast(ready, add_special_tokens=special)
+        except Exception as error:  # noqa: BLE001 - tokenizers raises nothing more special
+            raise ValueError(
+                f"model must have a tokenizer that takes every text; got one that fails "
+                f"({summary(error)}). Save it anew, with a token for unknown words."
+            ) from None
         return [one.ids for one in found]
 
     def padded(self, tokens: Sequence[Sequence[int]], length: int) -> NDArray[np.int64]:

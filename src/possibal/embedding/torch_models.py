@@ -10,8 +10,8 @@ from PIL import Image
 
 from possibal.embedding.embedder import Embedder, EmbedderIdentity, ImageInput, Modality, Vectors
 from possibal.embedding.model_files import ModelFiles
-from possibal.embedding.onnx_models import checked
 from possibal.embedding.preprocessing import Preprocessing, read_preprocessing
+from possibal.embedding.vectors import checked_vectors
 from possibal.errors import MissingPackageError, summary
 
 BATCH = 32
@@ -42,7 +42,7 @@ class SentenceTransformerEmbedder:
     def embed(self, rows: Sequence[str] | Sequence[Image.Image]) -> Vectors:
         """(n, d): the vector of each row."""
         found = self.model.encode(list(rows), batch_size=BATCH, show_progress_bar=False)
-        return checked(np.asarray(found, dtype=np.float32), len(rows), self.identity.name)
+        return checked_vectors(found, len(rows), self.identity.name)
 
 
 @dataclass(eq=False)
@@ -71,7 +71,7 @@ class TimmEmbedder:
             pixels = self.steps.pixels(pictures[at : at + BATCH]).transpose(0, 3, 1, 2)
             with torch.inference_mode():
                 found = self.model(torch.from_numpy(np.ascontiguousarray(pixels)))
-            parts.append(checked(found.float().numpy(), len(pixels), self.identity.name))
+            parts.append(checked_vectors(found.float().numpy(), len(pixels), self.identity.name))
         return np.concatenate(parts)
 
 

@@ -12,12 +12,14 @@ from typing import Any, TypeGuard
 
 from possibal.arrays import Matrix
 from possibal.campaign.encoding import ColumnChoice, RowEncoding, is_table, without_columns
-from possibal.data.features import FeatureRecipe
+from possibal.data.decoding import part_progress
 from possibal.data.ingest import (
+    READ,
     IngestedRows,
     SourceRows,
     ingest_file,
     ingest_frame,
+    ingest_numbers,
     read_file_rows,
     read_frame_rows,
 )
@@ -31,10 +33,9 @@ from possibal.estimators.pipeline import PossibilisticPipeline
 from possibal.labelling import growth
 from possibal.labelling.growth import pool_spec
 from possibal.labelling.storage.store import Store
+from possibal.progress import StageProgress, no_stages
 
 _NOWHERE = Path()
-OWN = "own"
-"""The kind of a recipe whose numbers are the user's."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ def ingest_pool(
     pool: Any,  # noqa: ANN401 - frames of several libraries
     given: PoolSpec,
     model: PossibilisticGPClassifier | PossibilisticPipeline | None,
+    progress: StageProgress = no_stages,
 ) -> tuple[IngestedRows, SessionPool]:
     """The rows of a file, a frame or an array, with the names that the user gives them.
 
@@ -96,24 +98,24 @@ def ingest_pool(
         pool: the path of a file, a frame of any library, or a two-dimensional array.
         given: what is said about it.
         model: a classifier, or a pipeline whose transformers make the numbers.
+        progress: told the stage and the share of all that is done.
     """
     kind, classes = name_type("classes", given.classes), tuple(map(written, given.classes))
+    encoding = None
     if isinstance(pool, str | Path):
         _check_file(given, model)
-        rows = ingest_file(given.spec(classes, Path(pool)), _silent)
+        rows = ingest_file(given.spec(classes, Path(pool)), progress)
+    elif _is_pipeline(model):
+        source = read_frame_rows(pool, given.spec(classes), given.ids)
+        encoding, X = _piped(model, pool, source)
+        rows = ingest_numbers(source, X, given.spec(classes))
     else:
-        rows = ingest_frame(pool, given.spec(classes), given.ids)
+        rows = ingest_frame(pool, given.spec(classes), given.ids, progress)
     _check_ids(rows.source.ids)
     if given.classes:
         rows = replace(rows, source=replace(rows.source, label_type=kind))
-    session = replace(_session(pool, rows.source), encoder=given.roles.encoder)
-    if not _is_pipeline(model):
-        return rows, session
-    encoding, X = _piped(model, pool, rows.source)
-    recipe = FeatureRecipe(OWN, tuple(f"feature {j + 1}" for j in range(X.shape[1])))
-    copies = rows.copies and rows.copies.split([line.tobytes() for line in X])
-    piped = replace(rows, X=X, recipe=recipe, copies=copies)
-    return piped, replace(session, encoding=encoding)
+    session = _session(pool, rows.source)
+    return rows, replace(session, encoder=given.roles.encoder, encoding=encoding)
 
 
 def resumed_pool(
@@ -121,25 +123,29 @@ def resumed_pool(
     pool: Any,  # noqa: ANN401 - as above
     given: PoolSpec,
     model: PossibilisticGPClassifier | PossibilisticPipeline | None,
+    progress: StageProgress = no_stages,
 ) -> SessionPool:
     """The pool of a campaign that goes on: new rows join, and another pool is refused."""
     is_file = isinstance(pool, str | Path)
     spec = pool_spec(store.setup(), given.spec(source=Path(pool) if is_file else Path()))
     if is_file:
         _check_file(given, model)
-        rows = read_file_rows(spec, _silent)
+        rows = read_file_rows(spec, progress)
     else:
         rows = read_frame_rows(pool, spec, given.ids)
     if rows.digest != store.setup().known_digest:
-        _take_in(store, rows, given, spec)
+        _take_in(store, rows, (given, spec), progress)
     session = _session(pool, rows)
     return (
         replace(session, encoding=_piped(model, pool, rows)[0]) if _is_pipeline(model) else session
     )
 
 
-def _take_in(store: Store, rows: SourceRows, given: PoolSpec, spec: SourceSpec) -> None:
+def _take_in(
+    store: Store, rows: SourceRows, wanted: tuple[PoolSpec, SourceSpec], progress: StageProgress
+) -> None:
     """Let new rows join a campaign; rows that changed or are missing only if the user agrees."""
+    given, spec = wanted
     changes = growth.compare(store, rows, spec)
     if changes.needs_consent and not given.accept_changes:
         raise ValueError(
@@ -147,7 +153,8 @@ def _take_in(store: Store, rows: SourceRows, given: PoolSpec, spec: SourceSpec) 
             f"{' '.join(changes.sentences).removesuffix('.')}. Pass accept_changes=True to take "
             "them in, or begin another campaign in a new file."
         )
-    said = growth.grow(store, rows, changes, spec)
+    report = part_progress(lambda share: progress("taking rows in", share), READ, 1.0)
+    said = growth.grow(store, rows, changes, spec, report)
     for sentence in (*said, changes.labels_not_taken):
         if sentence:
             warnings.warn(sentence, stacklevel=5)
@@ -211,7 +218,3 @@ def _check_ids(names: Sequence[Hashable]) -> None:
             "ids must have no blanks around them, no null characters, and at least one letter; "
             f"got {blank!r}. Give the row another name."
         )
-
-
-def _silent(_words: str, _share: float) -> None:
-    """Report no progress."""

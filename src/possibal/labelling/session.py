@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any, Self, cast
 from uuid import uuid4
 
@@ -18,7 +19,7 @@ import numpy as np
 from possibal.arguments import DEFAULT_STRATEGY, as_python, check_listed, is_hashable, whole
 from possibal.arrays import Places
 from possibal.campaign.answer import Answer, check_label
-from possibal.campaign.encoding import ColumnChoice, RowEncoding
+from possibal.campaign.encoding import ColumnChoice, RowEncoding, check_encoded_once
 from possibal.campaign.frame_output import frame_cells
 from possibal.campaign.interface import CampaignInterface
 from possibal.campaign.pool import Pool
@@ -43,6 +44,7 @@ from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.database import address, file_of
 from possibal.labelling.storage.journal import Event, Kind, check_who, replay
 from possibal.labelling.storage.store import Setup, Store, clock
+from possibal.progress import patient_shares
 
 PYTHON = "python"
 """Who answers from Python if nobody says otherwise."""
@@ -85,7 +87,11 @@ class StoredCampaign(CampaignInterface):
         self._places = {id_type.read(text): place for text, place in self._texts.items()}
         self._ids = tuple(sorted(self._places, key=self._places.__getitem__))
         self._session = pool or SessionPool()
-        self._recipe = RowEncoding(feature_recipe(store), encoder=self._session.encoder)
+        self._recipe = RowEncoding(
+            feature_recipe(store),
+            encoder=self._session.encoder,
+            cache=_cache_of(file_of(store.url)),
+        )
         self._latest: tuple[int, Snapshot] | None = None
         self._named: tuple[Pool, Pool] | None = None
 
@@ -445,8 +451,8 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     roles = ColumnChoice(
         names if isinstance(names, str) else None, label, text, columns, by, encoder, copies
     )
-    place = file_of(address(db))
-    cache = None if place is None else cache_beside(place)
+    check_encoded_once(roles, model)
+    cache = _cache_of(file_of(address(db)))
     named = tuple(classes) or _classes_of(model)
     given = PoolSpec(names, roles, named, accept_changes, cache)
     options = Options(strategy, seed, people, check)
@@ -464,9 +470,15 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
             "Pass the rows to label."
         )
     with withdrawn_if_refused(cache):
-        rows, session = ingest_pool(pool, given, model)
+        with patient_shares() as progress:
+            rows, session = ingest_pool(pool, given, model, progress)
         store = create_campaign(db, rows, options)
     return StoredCampaign(store, who, _final(model), session)
+
+
+def _cache_of(place: Path | None) -> Path | None:
+    """The file that keeps embeddings, beside that of a campaign; None where it has no file."""
+    return None if place is None else cache_beside(place)
 
 
 def _check_options(setup: Setup, options: Options) -> None:
@@ -506,7 +518,8 @@ def _resumed(
             "the pool, or open its page.",
             stacklevel=3,
         )
-    session = None if pool is None else resumed_pool(store, pool, given, model)
+    with patient_shares() as progress:
+        session = None if pool is None else resumed_pool(store, pool, given, model, progress)
     session = replace(session or SessionPool(), encoder=given.roles.encoder)
     campaign = StoredCampaign(store, who, _final(model), session)
     for name in given.classes:
