@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from warnings import catch_warnings, simplefilter
 from zipfile import ZipFile
 
@@ -43,6 +43,7 @@ from possibal.data.features import FeatureMatrix, ImageFiles
 from possibal.embedding.cache import EmbeddingCache
 from possibal.embedding.embedder import Embedder, Modality
 from possibal.embedding.embedders import Embedders, installed_embedder
+from possibal.embedding.projection import MANY_AXES
 from possibal.experiments import referees
 from possibal.experiments.compare import RANDOM, in_words
 from possibal.experiments.datasets import Citation, Dataset
@@ -62,6 +63,7 @@ from possibal.experiments.results import Results, Run
 from possibal.experiments.spec import ENVELOPE, HELD_OUT, Experiment, Sizes
 from possibal.experiments.splits import random_stream, split
 from possibal.files import alone, folder, write
+from possibal.numerics.geometry import COSINE, EUCLIDEAN
 from possibal.progress import bar
 
 QUESTIONS, MOST_POOL, MOST_TEST = 50, 1000, 1000
@@ -91,6 +93,7 @@ class TextColumns:
         cache: of their embeddings; None for the features without an encoder.
     """
 
+    metric: ClassVar[str] = COSINE
     texts: tuple[str, ...]
     cache: Path | None
 
@@ -98,7 +101,7 @@ class TextColumns:
         """(rows, columns), of all rows."""
         known = [self.texts[row] for row in pool]
         made = features.text_features(known, ["text"], **_embedding(Modality.TEXT, self.cache))
-        return _applied(made, self.texts, self.cache)
+        return _applied(self, made, self.texts)
 
 
 @dataclass(frozen=True)
@@ -112,13 +115,19 @@ class ImageColumns:
         """(rows, columns), of all rows."""
         known = ImageFiles(self.files.folder, tuple(self.files.names[row] for row in pool))
         made = features.image_features(known, **_embedding(Modality.IMAGE, self.cache))
-        return _applied(made, self.files, self.cache)
+        return _applied(self, made, self.files)
+
+    @property
+    def metric(self) -> str:
+        """How its rows are compared: light, colours and edges by distance."""
+        return EUCLIDEAN if self.cache is None else COSINE
 
 
 @dataclass(frozen=True)
 class TermColumns:
     """TF-IDF of words and pairs of them, of the terms of a pool."""
 
+    metric: ClassVar[str] = EUCLIDEAN  # a peer's, which does not ask
     texts: tuple[str, ...]
 
     def __call__(self, pool: Places) -> Matrix:
@@ -145,9 +154,13 @@ def _installed(modality: Modality) -> Embedder:
     return found
 
 
-def _applied(made: FeatureMatrix, rows: features.Rows, cache: Path | None) -> Matrix:
+def _applied(
+    columns: TextColumns | ImageColumns, made: FeatureMatrix, rows: features.Rows
+) -> Matrix:
     """All rows by the recipe of a pool's."""
-    embedders = Embedders(cache=EmbeddingCache(cache))
+    if len(made.recipe.features) >= MANY_AXES:
+        assert made.recipe.metric == columns.metric  # which campaigns of such rows have
+    embedders = Embedders(cache=EmbeddingCache(columns.cache))
     return made.recipe.apply(rows, embedders=embedders).X
 
 
@@ -223,7 +236,9 @@ def _dataset(
     names = tuple(sorted(set(labels)))
     y = np.array([names.index(label) for label in labels])
     source = Citation("the user's own", "unknown", None, None)
-    return Dataset(f"{name}-{kind}", X, y, names, ("content",), source, fitted_to=made)
+    return Dataset(
+        f"{name}-{kind}", X, y, names, ("content",), source, fitted_to=made, metric=made.metric
+    )
 
 
 # ---------------------------------------------------------------- peers

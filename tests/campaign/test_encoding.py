@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -125,6 +127,15 @@ def test_columns_that_are_not_chosen_are_not_learnt_from():
     assert encode_pool(frame, ColumnChoice(columns=["Fare"]), MODEL).X.shape[1] == 1
     fewer = encode_pool(frame, ColumnChoice(columns={"Age": "left out"}), MODEL)
     assert fewer.X.shape[1] == 3
+
+
+def test_texts_alone_are_compared_by_cosine_unless_a_classifier_says_otherwise():
+    words = [f"{a}{b}en" for a in "bdfgklmnpr" for b in "aeiou"]
+    frame = pd.DataFrame({"text": [f"{one} {other} and more" for one, other in pairwise(words)]})
+    pool = encode_pool(frame, ColumnChoice(text="text"), MODEL)
+    assert pool.classifier.metric == "cosine"
+    own = PossibilisticGPClassifier(RBF(2.0))
+    assert encode_pool(frame, ColumnChoice(text="text"), own).classifier.metric == "euclidean"
 
 
 def test_texts_and_numbers_are_blocks_that_are_weighed():

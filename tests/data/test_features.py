@@ -23,6 +23,7 @@ from possibal.embedding.cache import EmbeddingCache
 from possibal.embedding.embedder import EmbedderIdentity, Modality
 from possibal.embedding.embedders import Embedders
 from possibal.embedding.sentence_encoder import SentenceEncoder
+from possibal.numerics.geometry import RowGeometry
 
 CELLS = st.one_of(
     st.lists(st.none() | st.floats() | st.integers(-9, 9), min_size=6, max_size=6),
@@ -538,3 +539,58 @@ def test_own_numbers_that_all_point_the_same_way_are_refused(tmp_path):
         ValueError, match=r"^features must differ from row to row; got 6 that point"
     ):
         given_features(saved(tmp_path, array), 6)
+
+
+# ---------------------------------------------------------------- how rows are compared
+def reviews(count=60):
+    """Texts of many words."""
+    rng, words = np.random.default_rng(0), [f"{a}{b}en" for a in "bdfgklmnpr" for b in "aeiou"]
+    return [" ".join(rng.choice(words, 8)) for _ in range(count)]
+
+
+def many_columns(folder):
+    array = np.random.default_rng(0).normal(size=(60, 120)) + 3.0
+    return given_features(saved(folder, array), 60), array
+
+
+def test_texts_and_embeddings_on_many_axes_are_compared_by_direction(tmp_path):
+    own, array = many_columns(tmp_path)
+    made = {
+        "words": (text_features(reviews(), ["review"]), reviews()),
+        "meaning": (text_features(reviews(), ["review"], embedder=SentenceEncoder()), reviews()),
+        "own": (own, array),
+    }
+    for one, rows in made.values():
+        assert one.recipe.geometry == RowGeometry((), "cosine")
+        np.testing.assert_allclose(np.linalg.norm(one.X, axis=1), 1.0, rtol=1e-12)
+        recipe = again(one.recipe)
+        assert recipe.geometry == one.recipe.geometry
+        np.testing.assert_allclose(recipe.apply(rows).X, one.X, atol=1e-9)
+
+
+def test_few_axes_tables_and_colours_are_compared_by_distance(pictures, tmp_path):
+    array = np.random.default_rng(0).normal(size=(60, 5))
+    made = [
+        text_features(["the cat", "the dog", "a cow"], ["text"], embedder=SentenceEncoder()),
+        text_features(["the cat", "the dog", "a cow"], ["text"]),
+        image_features(pictures),
+        given_features(saved(tmp_path, array), 60),
+        table_features(table(a=["1", "2", "3"])),
+    ]
+    assert {one.recipe.metric for one in made} == {"euclidean"}
+
+
+def test_recipes_of_earlier_campaigns_compare_as_they_did():
+    made = text_features(reviews(), ["review"])
+    document = made.recipe.document()
+    del document["metric"]
+    known = FeatureRecipe.restored(document, made.recipe.arrays())
+    assert known.geometry == RowGeometry()
+    np.testing.assert_array_equal(known.apply(reviews()).X, made.X)
+
+
+def test_an_empty_text_among_directions_stays_zero():
+    made = text_features([*reviews(), ""], ["review"], embedder=SentenceEncoder())
+    assert made.recipe.metric == "cosine"
+    np.testing.assert_array_equal(made.X[-1], 0.0)
+    assert np.all(np.linalg.norm(made.X[:-1], axis=1) > 0.99)

@@ -229,7 +229,7 @@ def test_prose_is_taken_as_the_text_and_said(tmp_path):
     assert got.source.fields == ("stars", "review")
     assert got.source.cells[0] == ("1", "the soup was far too salty")
     assert [part.kind for part in got.recipe.parts] == ["text", "table"]
-    assert got.recipe.blocks == (3, 1)  # four texts around their centre
+    assert got.recipe.geometry.blocks == (3, 1)  # four texts around their centre
     assert got.recipe.owners == (-1, -1, -1, 0)
     assert got.notes == (
         "column label was taken as the label.",
@@ -241,7 +241,7 @@ def test_prose_is_taken_as_the_text_and_said(tmp_path):
 def test_texts_may_be_compared_by_words(tmp_path):
     path = put(tmp_path, "a.csv", REVIEWS)
     got = taken(path, by="words")
-    assert got.recipe.blocks == (4, 1)
+    assert got.recipe.geometry.blocks == (4, 1)
     assert got.notes[-1] == "texts were compared by words, as you asked."
     new = ingest_new_rows(restored(got.recipe), SourceSpec(path), silent)
     np.testing.assert_allclose(new.X, got.X, atol=1e-12)
@@ -418,7 +418,7 @@ def test_pictures_may_be_listed_in_a_file(tmp_path):
     assert got.source.cells == (("1",), ("2",), ("3",))
     assert got.source.labels == ("x", None, "y")
     assert got.recipe.parts[0].columns == ("photo",)
-    assert got.recipe.blocks == (2, 1)
+    assert got.recipe.geometry.blocks == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -726,7 +726,7 @@ def test_a_title_an_abstract_and_numbers_are_all_learnt_from(tmp_path):
 
 def test_every_block_has_the_same_usual_distance(tmp_path):
     pool = taken(put(tmp_path, "a.csv", REVIEWS))
-    ends = np.cumsum(pool.recipe.blocks)[:-1]
+    ends = np.cumsum(pool.recipe.geometry.blocks)[:-1]
     for block in np.split(pool.X, ends, axis=1):
         assert usual_distance(block) == pytest.approx(1.0)
 

@@ -4,7 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from possibal.embedding.projection import DIMENSIONS, fit_projection, unit_rows
+from possibal.embedding.projection import (
+    DIMENSIONS,
+    MANY_AXES,
+    fit_directions,
+    fit_projection,
+    unit_rows,
+)
 
 VALUES = st.floats(-100, 100)
 POOLS = arrays(float, st.tuples(st.integers(2, 12), st.integers(1, 6)), elements=VALUES)
@@ -39,6 +45,20 @@ def test_nothing_is_whitened():
         distances, np.linalg.norm(vectors[:, None] - vectors, axis=2), atol=1e-7
     )
     assert X.std(axis=0)[0] > 3 * X.std(axis=0)[-1]
+
+
+def test_on_many_axes_directions_are_kept_alone():
+    vectors = pool(200, 20)
+    found, plain = fit_directions(vectors), fit_projection(vectors)
+    assert found.is_spherical
+    np.testing.assert_allclose(found.apply(vectors), unit_rows(plain.apply(vectors)))
+
+
+def test_on_few_axes_lengths_are_kept():
+    vectors = pool(200, MANY_AXES - 1)
+    found = fit_directions(vectors)
+    assert not found.is_spherical
+    np.testing.assert_array_equal(found.apply(vectors), fit_projection(vectors).apply(vectors))
 
 
 @given(POOLS)

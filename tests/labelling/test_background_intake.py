@@ -95,7 +95,7 @@ def test_the_other_rows_join_while_people_answer_and_labels_stay_on_their_rows(w
         read_model = ReadModel(store)
         setup = read_model.setup
         spec = pool_spec(setup, wanted)
-        with RankerProcess(read_model.X, setup.strategy, setup.seed, setup.blocks) as ranker:
+        with RankerProcess(read_model.X, setup.strategy, setup.seed, setup.geometry) as ranker:
             scheduler = RankingScheduler(read_model, ranker)
             first = read_model.ids[0]
             read_model.apply(store.append([Event("k", Kind.LABEL, "ann", 1, 0, "other")]))

@@ -24,7 +24,7 @@ from possibal.data.row_ids import Ids
 from possibal.data.schema import cell_type, text_cells
 from possibal.data.source import SourceSpec
 from possibal.errors import ScaleWarning
-from possibal.estimators.classifier import PossibilisticGPClassifier, with_blocks
+from possibal.estimators.classifier import PossibilisticGPClassifier, with_geometry
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
 from possibal.progress import patient_shares
 
@@ -186,7 +186,7 @@ def encode_pool(
     found, place = intake.source, intake.source.roles.label
     name = None if place is None else found.table.names[place]
     labels = [None if text is None else found.label_type.read(text) for text in found.labels]
-    weighed = with_blocks(model, intake.recipe.blocks or None)
+    weighed = with_geometry(model, intake.recipe.geometry)
     encoding = RowEncoding(intake.recipe, encoder=roles.encoder)
     return EncodedPool(intake.X, encoding, weighed, labels, name, intake.copies)
 

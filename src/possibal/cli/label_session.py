@@ -100,7 +100,7 @@ def serving(
     """
     read_model = ReadModel(store)
     setup = read_model.setup
-    with RankerProcess(read_model.X, setup.strategy, setup.seed, setup.blocks) as ranker:
+    with RankerProcess(read_model.X, setup.strategy, setup.seed, setup.geometry) as ranker:
         scheduler = RankingScheduler(read_model, ranker)
         service = LabellingService(read_model, scheduler)
         if waiting is not None:

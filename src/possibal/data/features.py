@@ -36,8 +36,16 @@ from possibal.embedding.computing import (
 )
 from possibal.embedding.embedder import Embedder, EmbedderIdentity, ImageInput, Modality
 from possibal.embedding.embedders import Embedders
-from possibal.embedding.projection import DIMENSIONS, Projection, fit_projection, unit_rows
+from possibal.embedding.projection import (
+    DIMENSIONS,
+    MANY_AXES,
+    Projection,
+    fit_directions,
+    fit_projection,
+    unit_rows,
+)
 from possibal.numerics.distances import usual_distance
+from possibal.numerics.geometry import COSINE, EUCLIDEAN, RowGeometry
 
 TERMS = 20_000
 """Size of the vocabulary at most: the most frequent terms."""
@@ -95,6 +103,7 @@ class FeatureRecipe:
             mixed rows.
         parts: of mixed rows, each with its own recipe; its columns of X are a block.
         embedder: what turned texts or pictures into vectors; None where that needed no model.
+        metric: how rows are compared: by cosine where their features have length one.
     """
 
     kind: str
@@ -107,16 +116,18 @@ class FeatureRecipe:
     numbers: Mapping[str, Array] = field(default_factory=dict[str, Array])
     parts: tuple["FeatureRecipe", ...] = ()
     embedder: EmbedderIdentity | None = None
+    metric: str = EUCLIDEAN
 
     @property
-    def blocks(self) -> tuple[int, ...]:
-        """How many columns of X each part has; none where there is one part."""
-        return tuple(len(part.features) for part in self.parts)
+    def geometry(self) -> RowGeometry:
+        """How rows are compared; each part is a block of columns."""
+        return RowGeometry(tuple(len(part.features) for part in self.parts), self.metric)
 
     @property
     def projection(self) -> Projection:
         """On the principal axes of the pool's embeddings or descriptors."""
-        return Projection(self.numbers["centre"], self.numbers["components"])
+        numbers, is_spherical = self.numbers, self.metric == COSINE
+        return Projection(numbers["centre"], numbers["components"], is_spherical)
 
     def apply(
         self,
@@ -146,6 +157,7 @@ class FeatureRecipe:
             "letters": self.letters,
             "parts": [part.document() for part in self.parts],
             "embedder": self.embedder and self.embedder.document(),
+            "metric": self.metric,
         }
 
     def arrays(self) -> dict[str, Array]:
@@ -177,6 +189,7 @@ class FeatureRecipe:
                 for place, part in enumerate(document.get("parts", []))
             ),
             embedder=None if embedder is None else EmbedderIdentity(**embedder),
+            metric=document.get("metric", EUCLIDEAN),
         )
 
 
@@ -335,9 +348,19 @@ def _embedded(
     features = tuple(f"{named} {i + 1}" for i in range(len(projection.components)))
     numbers = {"centre": projection.centre, "components": projection.components}
     recipe = FeatureRecipe(
-        kind, features, columns=tuple(columns), numbers=numbers, embedder=embedder.identity
+        kind,
+        features,
+        columns=tuple(columns),
+        numbers=numbers,
+        embedder=embedder.identity,
+        metric=_metric(projection.is_spherical),
     )
     return FeatureMatrix(recipe, found.X, (), failures=found.failures)
+
+
+def _metric(is_spherical: bool) -> str:  # noqa: FBT001 - which of two
+    """How rows are compared whose features have length one, or another."""
+    return COSINE if is_spherical else EUCLIDEAN
 
 
 def _lsa(words: Sequence[str], columns: Sequence[str], progress: Progress) -> FeatureMatrix:
@@ -354,7 +377,15 @@ def _lsa(words: Sequence[str], columns: Sequence[str], progress: Progress) -> Fe
     column = _joined_names(columns)
     features = tuple(f"{column} {i + 1}" for i in range(len(kept)))
     numbers = {"idf": idf, "components": kept}
-    recipe = FeatureRecipe("text", features, (), tuple(columns), (), terms, letters, numbers)
+    recipe = FeatureRecipe(
+        "text",
+        features,
+        columns=tuple(columns),
+        terms=terms,
+        letters=letters,
+        numbers=numbers,
+        metric=_metric(len(kept) >= MANY_AXES),
+    )
     few = f"the texts of {_column(columns)} share few words and were compared by their letters."
     notes = (few,) if letters != "word" else ()
     return FeatureMatrix(recipe, recipe.apply(words, progress).X, notes)
@@ -533,7 +564,7 @@ def given_features(path: Path, rows: int, *, as_they_are: bool = False) -> Featu
         recipe = FeatureRecipe("own", tuple(f"feature {i + 1}" for i in range(X.shape[1])))
         note = f"the {X.shape[1]} features of {path.name} were taken as they are."
         return FeatureMatrix(recipe, X, (note,))
-    axes = fit_projection(unit_rows(X[:: -(-len(X) // STUDIED)]))
+    axes = fit_directions(unit_rows(X[:: -(-len(X) // STUDIED)]))
     if not len(axes.components):
         raise ValueError(
             f"features must differ from row to row; got {len(X)} that point the same way. "
@@ -541,7 +572,7 @@ def given_features(path: Path, rows: int, *, as_they_are: bool = False) -> Featu
         )
     named = tuple(f"feature {i + 1}" for i in range(len(axes.components)))
     numbers = {"centre": axes.centre, "components": axes.components}
-    recipe = FeatureRecipe("own", named, numbers=numbers)
+    recipe = FeatureRecipe("own", named, numbers=numbers, metric=_metric(axes.is_spherical))
     note = (
         f"the {X.shape[1]} features of {path.name} were scaled to length one, centred, and reduced "
         f"to {len(named)}; --by numbers takes them as they are."

@@ -18,7 +18,7 @@ from PIL import Image
 from possibal.arrays import Matrix
 from possibal.embedding.cache import EmbeddingCache, HalfVectors, content_key
 from possibal.embedding.embedder import Embedder, EmbedderIdentity, Modality, Vectors
-from possibal.embedding.projection import Projection, fit_projection, unit_rows
+from possibal.embedding.projection import Projection, fit_directions, unit_rows
 from possibal.embedding.vectors import checked_vectors
 
 BATCH = {Modality.TEXT: 2048, Modality.IMAGE: 64}
@@ -148,7 +148,7 @@ def _fitted(embedder: Embedder, vectors: Sequence[HalfVectors]) -> Projection:
         return Projection(np.zeros(0), np.zeros((0, 0)))
     for part in vectors:
         _check_columns(embedder, part, vectors[0].shape[1])
-    return fit_projection(np.vstack(vectors).astype(float))
+    return fit_directions(np.vstack(vectors).astype(float))
 
 
 # ---------------------------------------------------------------- batches

@@ -1,13 +1,14 @@
-"""Projection of embeddings: length one, centred by the pool, and its principal axes alone.
+"""Projection of embeddings: length one, centred by the pool, its principal axes, length one again.
 
 fit_projection(vectors) -> Projection(centre, components)        projection.apply(vectors)
+fit_directions(vectors) -> the same, which keeps directions alone where there are many axes
 
 Nothing is whitened: axes of little variance are mostly noise, and stretching them to the length of
 the others costs more than anything else that was tried.
 """
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +18,8 @@ DIMENSIONS = 50
 """Principal axes that are kept at most."""
 DENSE = 4
 """Matrices of up to so many times as many rows as axes are wanted are decomposed whole."""
+MANY_AXES = 10
+"""On so many axes rows are compared by direction; on few their lengths tell something, too."""
 NOTHING = 1e-6
 """Less scatter than this along an axis is rounding."""
 
@@ -28,14 +31,17 @@ class Projection:
     Attributes:
         centre: (d,), the mean of the pool.
         components: (k, d), orthonormal axes, those of most variance first.
+        is_spherical: whether coordinates are brought to length one.
     """
 
     centre: Vector
     components: Matrix
+    is_spherical: bool = False
 
     def apply(self, vectors: Array) -> Matrix:
         """(n, k): coordinates along the axes."""
-        return (vectors - self.centre) @ self.components.T
+        found = (vectors - self.centre) @ self.components.T
+        return unit_rows(found) if self.is_spherical else found
 
 
 def fit_projection(vectors: Array, most: int = DIMENSIONS) -> Projection:
@@ -56,6 +62,12 @@ def fit_projection(vectors: Array, most: int = DIMENSIONS) -> Projection:
         axes = found[:, scatter > NOTHING].T
     largest = axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)] if len(axes) else np.ones(0)
     return Projection(centre, axes * np.sign(largest)[:, None])  # the sign is free, and settled
+
+
+def fit_directions(vectors: Array) -> Projection:
+    """The projection of a pool's embeddings on the sphere; on few axes lengths are kept."""
+    found = fit_projection(vectors)
+    return replace(found, is_spherical=len(found.components) >= MANY_AXES)
 
 
 def _leading(gram: Matrix, most: int) -> tuple[Vector, Matrix]:

@@ -34,7 +34,7 @@ from possibal.gp.likelihoods import LINKS, SOFTMAX, Link, Softmax
 from possibal.gp.means import ZERO, MeanCallable
 from possibal.gp.posterior import Posterior, TrainingData
 from possibal.gp.rbf import with_level
-from possibal.numerics.distances import EUCLIDEAN
+from possibal.numerics.geometry import EUCLIDEAN, RowGeometry
 from possibal.theory.credible_set import checked_level
 
 _BLOCK = 1000
@@ -300,13 +300,13 @@ def unfitted(model: object) -> PossibilisticGPClassifier:
     return cast("PossibilisticGPClassifier", clone(model))
 
 
-def with_blocks(
-    model: PossibilisticGPClassifier, blocks: Sequence[int] | None
+def with_geometry(
+    model: PossibilisticGPClassifier, geometry: RowGeometry
 ) -> PossibilisticGPClassifier:
-    """A clone that weighs blocks of columns, unless it has a kernel or blocks of its own."""
+    """A clone that compares rows as they want, unless it has a kernel or a way of its own."""
     found = unfitted(model)
-    if found.kernel is None and found.blocks is None:
-        found.set_params(blocks=blocks)
+    if found.kernel is None and found.blocks is None and found.metric == EUCLIDEAN:
+        found.set_params(blocks=geometry.blocks or None, metric=geometry.metric)
     return found
 
 

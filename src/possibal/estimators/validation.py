@@ -20,7 +20,7 @@ from possibal.gp.hyperparameters import COMMON, COMMON_DIRECTIONS
 from possibal.gp.kernels import Kernel
 from possibal.gp.means import CallableMean, ConstantMean, MeanCallable, MeanFunction
 from possibal.gp.rbf import Level
-from possibal.numerics.distances import COSINE, EUCLIDEAN
+from possibal.numerics.geometry import COSINE, EUCLIDEAN
 
 _NO_Y = (
     "y must be given; got None. Pass one label per row: "

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from possibal.arguments import at_least, choice
 from possibal.arrays import Matrix, frozen, real
-from possibal.numerics.distances import EUCLIDEAN
+from possibal.numerics.geometry import EUCLIDEAN
 
 Codes: TypeAlias = NDArray[np.intp]
 """Places in a tuple of labels, one per row."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from possibal.arrays import Matrix
 from possibal.belief import leading_labels
+from possibal.numerics.geometry import PLAIN, RowGeometry
 
 FEWEST = 20
 """With fewer check rows nothing can be said about what was saved."""
@@ -73,7 +74,7 @@ def saving(
     labels: Sequence[str],
     right: int,
     answers: int,
-    blocks: tuple[int, ...] | None = None,
+    geometry: RowGeometry = PLAIN,
 ) -> MeasuredSaving | None:
     """What asking saved, judged by rows drawn at random; None where they are too few.
 
@@ -85,28 +86,29 @@ def saving(
         labels: their labels.
         right: how many of them the model in use predicts.
         answers: that it learnt from.
-        blocks: of columns, which the model weighs against one another.
+        geometry: how the model compares rows.
     """
     n = len(labels)
     if n < FEWEST or len(set(labels)) < 2:  # noqa: PLR2004 - a choice needs two
         return None
     sizes = [size for size in SIZES if size <= SHARE * n]
-    reached = tuple((size, _random(X, labels, size, blocks)) for size in sizes)
+    reached = tuple((size, _random(X, labels, size, geometry)) for size in sizes)
     return MeasuredSaving(answers, right / n, reached)
 
 
-def _random(X: Matrix, labels: Sequence[str], size: int, blocks: tuple[int, ...] | None) -> float:
+def _random(X: Matrix, labels: Sequence[str], size: int, geometry: RowGeometry) -> float:
     """Repeated random sub-sampling: mean accuracy of models of so many rows, on the others."""
     y, means = np.array(labels), list[float]()
     # Late, for scikit-learn takes a second to import and intervals need none of it.
-    from possibal.estimators.classifier import PossibilisticGPClassifier
+    from possibal.estimators.classifier import PossibilisticGPClassifier, with_geometry
     from possibal.numerics.distances import usual_distance
 
     classes, usual = np.unique(y), usual_distance(X)
     for draw in range(DRAWS):
         rows = np.random.default_rng([size, draw]).permutation(len(y))
         learnt, tested = rows[:size], rows[size:]
-        model = PossibilisticGPClassifier(classes=classes, usual_distance=usual, blocks=blocks)
+        plain = PossibilisticGPClassifier(classes=classes, usual_distance=usual)
+        model = with_geometry(plain, geometry)
         model.fit(X[learnt], y[learnt])
         predicted = model.classes_[leading_labels(model.belief(X[tested]))]
         means.append(float(np.mean(predicted == y[tested])))

@@ -14,10 +14,11 @@ from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import leading_labels
 from possibal.campaign.chance import LEVEL, CredibleChance
 from possibal.campaign.snapshot import BATCH_CANDIDATES, Answer, Snapshot
-from possibal.estimators.classifier import PossibilisticGPClassifier, with_blocks
+from possibal.estimators.classifier import PossibilisticGPClassifier, with_geometry
 from possibal.labelling import evaluation
 from possibal.labelling.evaluation import MeasuredSaving
 from possibal.labelling.ranking import UNKNOWN, Ranking, RankingTask, overview_sample
+from possibal.numerics.geometry import PLAIN, RowGeometry
 
 CHANCES = 64
 """Rows at the head of a ranking of which it is said how likely their label is."""
@@ -31,7 +32,7 @@ class InProcessRanker:
         X: Matrix,
         strategy: str,
         seed: int,
-        blocks: tuple[int, ...] | None = None,
+        geometry: RowGeometry = PLAIN,
         classifier: PossibilisticGPClassifier | None = None,
     ) -> None:
         """Check the rows once.
@@ -40,16 +41,16 @@ class InProcessRanker:
             X: the rows as numbers.
             strategy: what is asked first.
             seed: of what is drawn.
-            blocks: of columns, which are weighed against one another.
+            geometry: how rows are compared.
             classifier: of the user's own; not changed.
         """
         usual = PossibilisticGPClassifier() if classifier is None else classifier
-        model = with_blocks(usual, blocks)
+        model = with_geometry(usual, geometry)
         self._start = functools.partial(
             Snapshot.start, strategy=strategy, seed=seed, classifier=model
         )
         self._X, self._seed, self._begun = X, seed, dict[tuple[str, ...], Snapshot]()
-        self._blocks = blocks
+        self._geometry = geometry
         self._checked, self._saving = tuple[Answer, ...](), None
 
     def rank(self, task: RankingTask) -> Ranking:
@@ -94,7 +95,7 @@ class InProcessRanker:
         if task.check != self._checked:  # what random rows reach changes with these alone
             self._checked = task.check
             self._saving = evaluation.saving(
-                self._X[rows], true, right, len(task.answers), self._blocks
+                self._X[rows], true, right, len(task.answers), self._geometry
             )
         was = self._saving
         return was and replace(was, answers=len(task.answers), accuracy=right / len(true))

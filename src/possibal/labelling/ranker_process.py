@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from possibal.arrays import Matrix, Places
 from possibal.labelling.ranking import Ranking, RankingTask
+from possibal.numerics.geometry import PLAIN, RowGeometry
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import, which only the process needs
     from multiprocessing.context import SpawnProcess
@@ -32,11 +33,9 @@ SPAWN = get_context("spawn")
 class RankerProcess:
     """Remote procedure calls over a pipe to one worker, which is started again if it died."""
 
-    def __init__(
-        self, X: Matrix, strategy: str, seed: int, blocks: tuple[int, ...] | None = None
-    ) -> None:
+    def __init__(self, X: Matrix, strategy: str, seed: int, geometry: RowGeometry = PLAIN) -> None:
         """Keep what the process gets once, when it is started by the first thing to do."""
-        self._given, self._lock, self._is_closed = (X, strategy, seed, blocks), Lock(), False
+        self._given, self._lock, self._is_closed = (X, strategy, seed, geometry), Lock(), False
         self._pipe: Connection | None = None
         self._process: SpawnProcess | None = None
 

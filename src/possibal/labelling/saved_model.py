@@ -30,7 +30,7 @@ from possibal.data.decoding import no_progress
 from possibal.data.features import FeatureRecipe
 from possibal.data.name_types import NameType
 from possibal.errors import MissingPackageError, summary
-from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.classifier import PossibilisticGPClassifier, with_geometry
 from possibal.files import folder, part_of, write
 from possibal.labelling import label_files
 from possibal.labelling.create import PART, feature_recipe
@@ -146,8 +146,8 @@ class SavedModel:
             label_type: what its classes are; text if left out.
         """
         named = cast("ArrayLike", [label_type.read(text) for text in self.classes])
-        classifier = PossibilisticGPClassifier(classes=named, blocks=self.recipe.blocks or None)
-        classifier.set_params(**self.settings)
+        plain = PossibilisticGPClassifier(classes=named)
+        classifier = with_geometry(plain, self.recipe.geometry).set_params(**self.settings)
         labels = [label_type.read(text) for text in self.labels]
         return classifier.fit(self.X, cast("ArrayLike", labels))
 

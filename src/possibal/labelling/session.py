@@ -77,7 +77,7 @@ class StoredCampaign(CampaignInterface):
         setup = store.setup()
         own = None if classifier is None else unfitted(classifier).set_params(classes=None)
         X = store.array("X")
-        self._ranker = InProcessRanker(X, setup.strategy, setup.seed, setup.blocks, own)
+        self._ranker = InProcessRanker(X, setup.strategy, setup.seed, setup.geometry, own)
         self._read_model = ReadModel(store)
         self._scheduler = RankingScheduler(self._read_model, self._ranker, background=False)
         self._service = LabellingService(self._read_model, self._scheduler)

@@ -9,8 +9,6 @@ from scipy.spatial.distance import pdist, squareform
 
 from possibal.arrays import Matrix, Places, Vector
 
-EUCLIDEAN, COSINE = METRICS = ("euclidean", "cosine")
-"""How rows are compared: by distance, or by direction alone."""
 WIDTH = 0.2
 """Bandwidth of the density estimate, as a share of the usual distance of two rows."""
 REACH = 0.6

@@ -22,13 +22,8 @@ from possibal.gp.likelihoods import PROBIT, SOFTMAX, Softmax
 from possibal.gp.means import ZERO, ConstantMean
 from possibal.gp.posterior import AnyLink, Posterior, TrainingData
 from possibal.gp.rbf import NO_LEVEL, Level, RBFPrior
-from possibal.numerics.distances import (
-    COSINE,
-    EUCLIDEAN,
-    RIGHT_ANGLE,
-    directions,
-    usual_distance,
-)
+from possibal.numerics.distances import RIGHT_ANGLE, directions, usual_distance
+from possibal.numerics.geometry import COSINE, EUCLIDEAN
 
 RunPosterior: TypeAlias = BatchPosterior | VariationalPosterior
 Inference: TypeAlias = Callable[[ProblemBatch, Any], RunPosterior]

@@ -41,7 +41,7 @@ from possibal.gp.likelihoods import PROBIT, SOFTMAX
 from possibal.gp.means import ZERO, ConstantMean
 from possibal.gp.posterior import TrainingData
 from possibal.gp.rbf import NO_LEVEL, Level
-from possibal.numerics.distances import COSINE
+from possibal.numerics.geometry import COSINE
 from possibal.numerics.linalg import one_thread
 
 _MOST_ROWS = 1000

@@ -30,6 +30,7 @@ from possibal.labelling.storage.database import TABLES, address, held, leases, r
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.leases import Lease
 from possibal.labelling.storage.write_queue import Job, Result, WriteQueue
+from possibal.numerics.geometry import EUCLIDEAN, RowGeometry
 
 CHUNK, MANY = 8_000_000, 500
 """Bytes of an array in one cell, and values that one statement names."""
@@ -109,9 +110,10 @@ class Setup:
         )
 
     @property
-    def blocks(self) -> tuple[int, ...] | None:
-        """How many columns each block of the rows' numbers has; None where there is one."""
-        return tuple(len(part["features"]) for part in self.recipe.get("parts", ())) or None
+    def geometry(self) -> RowGeometry:
+        """How the rows' numbers are compared."""
+        blocks = tuple(len(part["features"]) for part in self.recipe.get("parts", ()))
+        return RowGeometry(blocks, self.recipe.get("metric", EUCLIDEAN))  # earlier ones had none
 
 
 @dataclass(frozen=True)
