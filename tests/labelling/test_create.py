@@ -163,7 +163,8 @@ def test_copies_are_kept_and_share_the_labels_of_the_file(tmp_path):
         assert feature_recipe(store).kind == "text"
     assert state.labels == {0: "spam", 1: "ham", 2: "spam", 4: "ham", 6: "x", 7: "y"}
     (given,) = state.verdict(0).opinions.values()
-    assert (given.who, given.kind, given.detail) == (FILE, Kind.IMPORT, {"copy": "2"})
+    (source,) = state.verdict(2).opinions.values()
+    assert (given.who, given.kind, given.detail) == (FILE, Kind.IMPORT, {"copy": source.key})
     assert setup.notes[-2:] == (
         "3 rows say the same as another (case and digits aside) and are labelled with it.",
         "2 rows say the same as one another and have different labels: they stay apart.",
@@ -208,3 +209,31 @@ def test_what_was_said_of_a_row_is_shared_in_the_names_of_those_who_said_it():
     ]
     state = replay([*said, *shared])
     assert shared_events(state, groups, items, ()) == []
+
+
+def test_a_label_that_was_shared_is_shared_again_as_what_it_was_at_first():
+    said = Event("1", Kind.LABEL, "ann", 1, 0, "x")
+    items = [Item(row, str(row)) for row in range(3)]
+    (second,) = shared_events(replay([said]), CopyGroups(np.array([0, 0, 2])), items, ())
+    later = CopyGroups(np.array([1, 1, 1]))
+    (third,) = shared_events(replay([said, second]), later, items, ())
+    assert (third.row, third.detail) == (2, {"copy": "1"})
+
+
+class Looked(set[int]):
+    """Rows that count how often somebody looks for one."""
+
+    times = 0
+
+    def __contains__(self, row: object) -> bool:
+        self.times += 1
+        return super().__contains__(row)
+
+
+def test_sharing_labels_takes_time_in_proportion_to_the_rows_of_a_group():
+    rows = range(500)
+    groups, sources = CopyGroups(np.zeros(500, dtype=np.intp)), Looked(rows)
+    said = replay([Event("1", Kind.IMPORT, FILE, 1, 499, "x")])
+    shared = shared_events(said, groups, [Item(row, str(row)) for row in rows], sources)
+    assert [event.row for event in shared] == list(range(499))
+    assert sources.times <= 500

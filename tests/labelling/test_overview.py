@@ -459,3 +459,11 @@ def test_copies_make_no_conflicts_and_no_agreement_of_their_own(tmp_path):
         assert view.agreement().rows == 3
         at.answer(event("cy", 0, "yes", Kind.SETTLE))
         assert at.read_model.state.labels == {0: "yes", 1: "yes", 4: "yes"}
+
+
+def test_of_an_answer_about_many_rows_the_history_reads_the_one_it_shows(at, monkeypatch):
+    at.answer(event("ann", 3, "no", detail=places_detail(range(4, 20))))
+    read, items = list[int](), at.read_model.items
+    monkeypatch.setattr(at.read_model, "items", lambda rows: items(read.extend(rows) or read))
+    ((entry,), _) = Overview(at.read_model, at.scheduler).history(HistoryFilter())
+    assert (entry.others, read) == (16, [3])

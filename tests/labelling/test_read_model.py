@@ -16,10 +16,11 @@ from support.services import (
 
 from possibal.campaign.answer import Answer
 from possibal.campaign.stopping import CERTAIN
+from possibal.labelling import read_model
 from possibal.labelling.read_model import EVERY, MANY_PEOPLE, last_part
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.journal import Event, Kind
-from possibal.labelling.storage.store import Item, Store
+from possibal.labelling.storage.store import Contents, Item, Store
 
 pytest_plugins = ["support.postgres"]
 
@@ -243,3 +244,26 @@ def test_labels_that_a_file_came_with_do_not_bring_check_rows_forward(tmp_path):
     begun = Store.create(str(tmp_path / "a.db"), setup, replace(contents, events=given))
     with begun as store, serving(store) as at:
         assert not at.read_model.is_check_due
+
+
+def test_labels_that_rows_join_with_make_no_check_row_due(tmp_path):
+    with new_service(tmp_path, rows(), check=4) as at:
+        store, X = at.store, rows(42)
+        items = [Item(row, f"id-{row}", ("", "")) for row in range(30, 42)]
+        labels = [event("file", item.row, "no", Kind.IMPORT) for item in items]
+        later = replace(store.setup(), rows=42, begun=30)
+        store.extend(later, Contents(items, {"X": X}, labels), [])
+        at.read_model.reload_rows()
+        assert len(at.read_model.state.labels) == 12
+        assert not at.read_model.is_check_due
+
+
+def test_the_nearest_rows_are_found_block_by_block(store, monkeypatch):
+    with serving(store) as at:
+        distances = np.linalg.norm(at.read_model.X - at.read_model.X[4], axis=1)
+        nearest = [
+            row for row in np.argsort(distances, kind="stable").tolist() if row not in {4, 9}
+        ]
+        for block in (7, 20_000):
+            monkeypatch.setattr(read_model, "BLOCK", block)
+            assert at.read_model.nearest_rows(4, [4, 9], 12) == nearest[:12]

@@ -925,10 +925,41 @@ def test_a_copy_that_joined_while_its_row_was_answered_gets_the_label_later(tmp_
         at.ask("ann")
         assert at.read_model.state.labels == {0: "yes", 3: "yes", 6: "yes"}
         (given,) = at.read_model.state.verdict(3).opinions.values()
-        assert (given.who, given.kind, given.detail) == ("ann", Kind.IMPORT, {"copy": "0"})
+        (first,) = at.read_model.state.verdict(0).opinions.values()
+        assert (given.who, given.kind, given.detail) == ("ann", Kind.IMPORT, {"copy": first.key})
         count = len(at.read_model.state.events)
         at.ask("ann")
         assert len(at.read_model.state.events) == count
+
+
+def test_undo_takes_a_label_back_from_copies_that_joined_since(tmp_path):
+    with new_service(tmp_path, rows(12)) as at:
+        at.answer(event("ann", 1, "no"))
+        done = at.answer(event("ann", 0, "yes")).event
+        at.read_model.copies = CopyGroups(np.array(PAIRS))
+        at.ask("ann")
+        assert at.read_model.state.labels == {1: "no", 4: "no", 0: "yes", 3: "yes", 6: "yes"}
+        assert at.undo(undo("ann")) == done
+        assert at.read_model.state.labels == {1: "no", 4: "no"}
+    with reopened(tmp_path) as at:
+        assert at.read_model.state.labels == {1: "no", 4: "no"}
+
+
+def test_a_copy_that_joins_while_an_answer_is_being_written_gets_it_too(tmp_path, monkeypatch):
+    with new_service(tmp_path, rows(12)) as at:
+        at.ask("ann")
+        write = at.store.append
+
+        def slowly(events):
+            at.read_model.copies = CopyGroups(np.array(PAIRS))
+            at.ask("bob")  # shares what is known so far
+            return write(events)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(at.store, "append", slowly)
+            at.answer(event("ann", 0, "yes"))
+        at.ask("bob")
+        assert at.read_model.state.labels == {0: "yes", 3: "yes", 6: "yes"}
 
 
 # ---------------------------------------------------------------- near copies

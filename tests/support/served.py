@@ -151,6 +151,13 @@ class Person:
         assert found.is_success, found.text
         return found.json()
 
+    def await_ranking(self) -> None:
+        """Wait until the model has learnt from all answers."""
+        until = time.monotonic() + PATIENCE
+        while self.get("progress")["fitting"]:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
 
 # ---------------------------------------------------------------- sources
 def table(path: Path, rows: int = 40, columns: int = 3, seed: int = 0) -> Path:

@@ -45,7 +45,8 @@ def test_people_label_while_rows_join_and_a_loss_of_power_loses_nothing(tmp_path
     with Server("many.csv", folder=tmp_path, patience=PATIENCE) as server:
         ann = server.person("ann")
         until = time.monotonic() + PATIENCE
-        while arriving(ann) is not None:
+        while (known := arriving(ann)) is not None:
+            assert known["trouble"] is None
             assert time.monotonic() < until
             time.sleep(0.2)
         assert ann.client.get("/api/progress").json()["rows"] == ROWS

@@ -2,16 +2,14 @@
 
 import csv
 import json
-import os
-import shutil
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
+from support.browser import NARROW, WIDE, counted, faultless, needs_browser, shot, visit
 from support.served import Server, run
 
 from possibal.cli import main
@@ -19,12 +17,6 @@ from possibal.data.copies import folded_text
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.storage.store import Store
 
-ELSEWHERE = os.environ.get("CI") != "true"
-CHROMIUM = shutil.which("chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-SHOTS = os.environ.get("POSSIBAL_SHOTS")
-"""A folder to keep pictures of the page in."""
-WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 TEMPLATES = [
     "Win a prize of {} euros today",
     "See you at {} for lunch with the team",
@@ -32,8 +24,6 @@ TEMPLATES = [
     "Could you send me the minutes, please?",
 ]
 ENDS = ["", " Thanks.", " Bye!", " Sent on the way"]
-
-with_browser = pytest.mark.skipif(ELSEWHERE and CHROMIUM is None, reason="needs chromium")
 
 
 def messages(path: Path, rows: int = 48) -> Path:
@@ -154,158 +144,132 @@ def test_new_rows_of_a_file_join_their_copies(tmp_path):
 
 
 # ---------------------------------------------------------------- in a browser
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
-
-
-def visit(browser: Browser, server: Server) -> Page:
-    """The page, opened by Ann; whatever goes wrong in it is kept."""
-    page = browser.new_context(viewport=WIDE).new_page()
-    page.set_default_timeout(20_000)
-    wrong = list[str]()
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    vars(page)["wrong"] = wrong
-    page.goto(server.url)
-    page.get_by_test_id("name-input").fill("Ann")
-    page.get_by_test_id("name-save").click()
-    page.get_by_test_id("question").wait_for()
-    expect(page.get_by_test_id("row-id")).to_be_visible()
-    return page
+@pytest.fixture
+def server(tmp_path):
+    """A server of messages."""
+    messages(tmp_path / "messages.csv")
+    with Server(
+        "messages.csv", "--classes", "spam,ham", "--by", "words", folder=tmp_path
+    ) as server:
+        yield server
 
 
 def answer(page: Page, key: str = "1") -> None:
     """Answer the row that is shown by the keyboard."""
     shown = page.get_by_test_id("row-id").inner_text()
-    page.wait_for_timeout(50)
     page.keyboard.press(key)
     expect(page.get_by_test_id("row-id")).not_to_have_text(shown)
 
 
-def counted(page: Page, number: int) -> None:
-    """Wait until the page counts so many labels."""
-    expect(page.get_by_test_id("count-answers")).to_have_text(str(number))
+def is_offered(page: Page) -> bool:
+    """Whether something is nearly the same as the row that is shown, which is answered."""
+    with page.expect_response(lambda reply: "/near?" in reply.url) as asked:
+        answer(page)
+    if not asked.value.json()["items"]:
+        return False
+    expect(page.get_by_test_id("near-offer")).to_be_visible()
+    return True
 
 
 def offered(page: Page) -> None:
     """Answer until something is nearly the same as what was answered."""
-    offer = page.get_by_test_id("near-offer")
-    for _ in range(12):
-        answer(page)
-        page.wait_for_timeout(400)
-        if offer.is_visible():
-            return
-    raise AssertionError("nothing was ever offered")
+    assert any(is_offered(page) for _ in range(12))
 
 
-def check_sound(page: Page) -> None:
-    """Nothing is wrong with the page, and everybody can use it."""
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+@needs_browser
+def test_the_page_says_how_many_copies_a_row_stands_for_and_undoes_all(browser, server):
+    page = visit(browser, server)
+    expect(page.get_by_test_id("copies")).to_have_text("Stands for 2 copies")
+    first = page.get_by_test_id("row-id").inner_text()
+    answer(page)
+    expect(page.get_by_test_id("status")).to_contain_text("Saved: spam, and 2 copies.")
+    counted(page, 3)
+    expect(page.get_by_test_id("rows")).to_contain_text("3 of 48 rows, 2 of them copies.")
+    shot(page, "copies")
+    faultless(page)
+    page.keyboard.press("Backspace")
+    expect(page.get_by_test_id("status")).to_contain_text("Undone: spam, and 2 copies.")
+    expect(page.get_by_test_id("row-id")).to_have_text(first)
+    counted(page, 0)
+    answer(page, "2")
+    page.goto(f"{server.base}/#history")
+    expect(page.get_by_test_id("history-row").first).to_contain_text("ham, and 2 copies")
+    faultless(page)
+
+
+@needs_browser
+def test_near_copies_are_offered_none_ticked_and_taken_as_one_action(browser, server):
+    page, ann = visit(browser, server), server.person("Ann")
+    offered(page)
+    ticks, give = page.get_by_test_id("near-tick"), page.get_by_test_id("near-give")
+    expect(give).to_be_disabled()
+    assert 1 <= ticks.count() <= 6
+    assert not any(tick.is_checked() for tick in ticks.all())
+    for size in (NARROW, WIDE):
+        page.set_viewport_size(size)
+        faultless(page)
+        shot(page, f"near-copies-{size['width']}")
+    before = ann.get("progress")["answered"]
+    for tick in ticks.all()[:2]:
+        tick.focus()
+        page.keyboard.press("Space")
+    many = min(2, ticks.count())
+    expect(give).to_have_text(f"Label {many} row{'s' * (many > 1)} as spam")
+    give.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("near-offer")).to_be_hidden()
+    counted(page, before + 3 * many)
+    assert ann.get("history")["entries"][0]["others"] == 3 * many - 1
+    page.keyboard.press("Backspace")
+    counted(page, before)
+    assert ann.get("progress")["answered"] == before
+
+
+@needs_browser
+def test_an_offer_can_be_declined_and_goes_with_the_next_answer(browser, server):
+    page = visit(browser, server)
+    offered(page)
+    page.get_by_test_id("near-look").click()
+    expect(page.get_by_test_id("near-tick").first).to_be_focused()
+    page.get_by_test_id("near-no").click()
+    expect(page.get_by_test_id("near-offer")).to_be_hidden()
+    offered(page)
+    page.get_by_test_id("near-tick").first.check()
+    answer(page, "s")
+    expect(page.get_by_test_id("near-offer")).to_be_hidden()
     assert vars(page)["wrong"] == []
 
 
-def shot(page: Page, title: str) -> None:
-    """Keep a picture of the page, if somebody wants to look."""
-    if SHOTS:
-        page.screenshot(path=Path(SHOTS) / f"{title}.png")
+@needs_browser
+def test_nothing_is_offered_after_an_answer_that_was_refused(browser, server):
+    page, asked = visit(browser, server), list[str]()
+    page.on("request", lambda request: "/near?" in request.url and asked.append(request.url))
+    shown = page.get_by_test_id("row-id").element_handle()
+    page.route(
+        "**/api/answer", lambda route: route.fulfill(status=409, json={"detail": "No."}), times=1
+    )
+    page.keyboard.press("1")
+    page.wait_for_function("shown => !shown.isConnected", arg=shown)  # it is asked again
+    is_offered(page)
+    assert len(asked) == 1
+    assert vars(page)["wrong"] == []
 
 
-@with_browser
-def test_the_page_says_how_many_copies_a_row_stands_for_and_undoes_all(browser, tmp_path):
-    messages(tmp_path / "messages.csv")
-    with Server(
-        "messages.csv", "--classes", "spam,ham", "--by", "words", folder=tmp_path
-    ) as server:
-        page = visit(browser, server)
-        expect(page.get_by_test_id("copies")).to_have_text("Stands for 2 copies")
-        first = page.get_by_test_id("row-id").inner_text()
-        answer(page)
-        expect(page.get_by_test_id("status")).to_contain_text("Saved: spam, and 2 copies.")
-        counted(page, 3)
-        expect(page.get_by_test_id("rows")).to_contain_text("3 of 48 rows, 2 of them copies.")
-        shot(page, "copies")
-        check_sound(page)
-        page.wait_for_timeout(50)
-        page.keyboard.press("Backspace")
-        expect(page.get_by_test_id("status")).to_contain_text("Undone: spam, and 2 copies.")
-        expect(page.get_by_test_id("row-id")).to_have_text(first)
-        counted(page, 0)
-        answer(page, "2")
-        page.goto(f"{server.base}/#history")
-        expect(page.get_by_test_id("history-row").first).to_contain_text("ham, and 2 copies")
-        check_sound(page)
-
-
-@with_browser
-def test_near_copies_are_offered_none_ticked_and_taken_as_one_action(browser, tmp_path):
-    messages(tmp_path / "messages.csv")
-    with Server(
-        "messages.csv", "--classes", "spam,ham", "--by", "words", folder=tmp_path
-    ) as server:
-        page, ann = visit(browser, server), server.person("Ann")
-        offered(page)
-        ticks, give = page.get_by_test_id("near-tick"), page.get_by_test_id("near-give")
-        expect(give).to_be_disabled()
-        assert 1 <= ticks.count() <= 6
-        assert not any(tick.is_checked() for tick in ticks.all())
-        for size in (NARROW, WIDE):
-            page.set_viewport_size(size)
-            check_sound(page)
-            shot(page, f"near-copies-{size['width']}")
-        before = ann.get("progress")["answered"]
-        for tick in ticks.all()[:2]:
-            tick.focus()
-            page.keyboard.press("Space")
-        many = min(2, ticks.count())
-        expect(give).to_have_text(f"Label {many} row{'s' * (many > 1)} as spam")
-        give.focus()
-        page.keyboard.press("Enter")
-        expect(page.get_by_test_id("near-offer")).to_be_hidden()
-        counted(page, before + 3 * many)
-        assert ann.get("history")["entries"][0]["others"] == 3 * many - 1
-        page.wait_for_timeout(50)
-        page.keyboard.press("Backspace")
-        counted(page, before)
-        assert ann.get("progress")["answered"] == before
-
-
-@with_browser
-def test_an_offer_can_be_declined_and_goes_with_the_next_answer(browser, tmp_path):
-    messages(tmp_path / "messages.csv")
-    with Server(
-        "messages.csv", "--classes", "spam,ham", "--by", "words", folder=tmp_path
-    ) as server:
-        page = visit(browser, server)
-        offered(page)
-        page.get_by_test_id("near-look").click()
-        expect(page.get_by_test_id("near-tick").first).to_be_focused()
-        page.get_by_test_id("near-no").click()
-        expect(page.get_by_test_id("near-offer")).to_be_hidden()
-        offered(page)
-        page.get_by_test_id("near-tick").first.check()
-        answer(page, "s")
-        expect(page.get_by_test_id("near-offer")).to_be_hidden()
-        assert vars(page)["wrong"] == []
-
-
-@with_browser
+@needs_browser
 def test_pictures_that_look_the_same_are_labelled_together(browser, tmp_path):
     scenes(tmp_path / "scenes")
     with Server("scenes", "--classes", "day,night", "--by", "colours", folder=tmp_path) as server:
         assert "8 rows say the same as another" in server.log.read_text()
-        page, ann = visit(browser, server), server.person("Ann")
-        offered(page)
+        ann = server.person("Ann")
+        assert ann.ask(row=0)["item"]["id"] == "0a.png"  # what is asked first is up to the model
+        page = visit(browser, server)
+        expect(page.get_by_test_id("row-id")).to_have_text("0a.png")
+        assert is_offered(page)
         expect(page.get_by_test_id("near-offer").locator("img")).to_be_visible()
+        expect(page.get_by_test_id("near-offer")).to_contain_text("Row 0c.png")
         shot(page, "near-pictures")
-        check_sound(page)
-        labelled = ann.client.get("/api/labels.csv").text
-        both = [
-            [f"{number}{name}," in labelled for name in ("a.png", "b.jpg")] for number in range(8)
-        ]
-        assert all(one == other for one, other in both)
-        assert any(one for one, _ in both)
+        faultless(page)
+        entries = ann.get("history")["entries"]
+        assert [(one["id"], one["others"], one["copies"]) for one in entries] == [("0a.png", 1, 1)]
+        given = csv.DictReader(ann.client.get("/api/labels.csv").text.splitlines())
+        assert {one["id"]: one["final"] for one in given} == {"0a.png": "day", "0b.jpg": "day"}

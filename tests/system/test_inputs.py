@@ -2,8 +2,6 @@
 
 import csv
 import json
-import os
-import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +9,8 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
+from support.browser import counted, needs_browser, visit
 from support.inputs import CLASSES, KINDS, InputKind, documented
 from support.served import Server, get, post, secured, visited
 
@@ -30,8 +29,6 @@ TOLD = 6
 """Rows that are labelled."""
 MOSTLY = 0.75
 """Share of rows whose label is predicted after that, at least."""
-CHROMIUM = shutil.which("chromium")
-NEEDS_CHROMIUM = os.environ.get("CI") != "true" and CHROMIUM is None
 
 IN_MEMORY = [kind for kind in KINDS if kind.save is not None]
 
@@ -175,7 +172,7 @@ def page_of(db: Path) -> Generator:
     """The page of a campaign, in this process."""
     with Store.open(str(db)) as store:
         read_model, setup = ReadModel(store), store.setup()
-        ranker = InProcessRanker(read_model.X, setup.strategy, setup.seed, setup.blocks)
+        ranker = InProcessRanker(read_model.X, setup.strategy, setup.seed, setup.geometry)
         scheduler = RankingScheduler(read_model, ranker, background=False)
         yield secured(LabellingService(read_model, scheduler))
         scheduler.close()
@@ -211,15 +208,7 @@ def test_in_the_page(kind, tmp_path):
         assert len(campaign.labels) == kind.known + 1
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.mark.skipif(NEEDS_CHROMIUM, reason="needs chromium")
+@needs_browser
 @pytest.mark.parametrize(
     "name",
     [
@@ -232,11 +221,7 @@ def test_what_a_person_sees(browser, tmp_path, name):
     kind = BY_NAME[name]
     path, names = kind.path(tmp_path), ("--classes", ",".join(CLASSES))
     with Server(str(path), *names, *kind.arguments, folder=tmp_path) as server:
-        page = browser.new_page()
-        page.goto(server.url)
-        page.get_by_test_id("name-input").fill("Ann")
-        page.get_by_test_id("name-save").click()
-        page.get_by_test_id("question").wait_for()
+        page = visit(browser, server)
         seen = page.get_by_test_id("row-id").inner_text()
         with Store.open(f"{path}.possibal.db", writes=False) as store:
             setup, items = store.setup(), store.items()
@@ -254,5 +239,5 @@ def test_what_a_person_sees(browser, tmp_path, name):
                 == 16
             )
         page.keyboard.press("1")
-        expect(page.get_by_test_id("count-answers")).to_have_text("1")
+        counted(page, 1)
         page.close()

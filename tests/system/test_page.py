@@ -1,7 +1,6 @@
 """The labelling page in a real browser: Debian's chromium, driven by Playwright."""
 
 import json
-import os
 import re
 import shutil
 import sqlite3
@@ -9,32 +8,18 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
+from support.browser import NARROW, WIDE, counted, faultless, needs_browser, shot, visit
 from support.served import Server, pictures, table
 
 from possibal.data import digits
 from possibal.labelling.storage.journal import replay
 from possibal.labelling.storage.store import Store
 
-ELSEWHERE = os.environ.get("CI") != "true"
-CHROMIUM = shutil.which("chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-SHOTS = os.environ.get("POSSIBAL_SHOTS")
-"""A folder to keep pictures of the page in."""
-WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
 TRUTH = digits.truth()
 VIEWS = ("label", "map", "history", "people")
 
-pytestmark = pytest.mark.skipif(ELSEWHERE and CHROMIUM is None, reason="needs chromium")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
@@ -60,26 +45,6 @@ def shared(tmp_path_factory):
         yield server
 
 
-def visit(browser: Browser, server: Server, who: str = "Ann", **options) -> Page:
-    """The page, opened by somebody who has given a name; whatever goes wrong in it fails."""
-    page = browser.new_context(viewport=WIDE, **options).new_page()
-    page.set_default_timeout(20_000)
-    wrong = list[str]()
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("request", lambda request: wrong.extend(_foreign(request.url, server)))
-    vars(page)["wrong"] = wrong
-    page.goto(server.url)
-    page.get_by_test_id("name-input").fill(who)
-    page.get_by_test_id("name-save").click()
-    page.get_by_test_id("question").wait_for()
-    return page
-
-
-def _foreign(url: str, server: Server) -> list[str]:
-    """A request that leaves for somewhere else."""
-    return [] if url.startswith((server.base, "data:", "blob:")) else [url]
-
-
 def name(page: Page) -> str:
     """The row on the page."""
     said = page.get_by_test_id("row-id").inner_text()
@@ -96,17 +61,6 @@ def answer(page: Page, times: int = 1) -> list[str]:
         expect(page.get_by_test_id("row-id")).not_to_contain_text(asked)
         done.append(asked)
     return done
-
-
-def counted(page: Page, number: int) -> None:
-    """Wait until the page counts so many labels."""
-    expect(page.get_by_test_id("count-answers")).to_have_text(str(number), timeout=30_000)
-
-
-def shot(page: Page, title: str) -> None:
-    """Keep a picture of the page, if somebody wants to look."""
-    if SHOTS:
-        page.screenshot(path=Path(SHOTS) / f"{title}.png")
 
 
 def stored(folder: Path) -> dict[str, str]:
@@ -165,7 +119,7 @@ def test_twenty_answers_without_a_connection_arrive_when_it_is_back(browser, ser
     shot(page, "offline")
     assert len(stored(tmp_path)) == 3
     page.context.set_offline(False)
-    expect(page.get_by_test_id("offline")).to_be_hidden(timeout=30_000)
+    expect(page.get_by_test_id("offline")).to_be_hidden()
     counted(page, 23)
     assert stored(tmp_path) == {one: TRUTH[one] for one in done}
 
@@ -423,7 +377,7 @@ def test_a_class_renamed_without_a_connection_is_renamed_when_it_is_back(browser
     expect(page.get_by_test_id("class-said")).to_contain_text("Kept in this browser: class “3” ren")
     page.keyboard.press("Escape")
     page.context.set_offline(False)
-    expect(page.get_by_test_id("offline")).to_be_hidden(timeout=30_000)
+    expect(page.get_by_test_id("offline")).to_be_hidden()
     expect(page.locator(".answers .class-name").first).to_have_text("three", timeout=20_000)
     assert stored(tmp_path) == {done: {"3": "three", "8": "8"}[TRUTH[done]]}
 
@@ -443,10 +397,7 @@ def test_the_list_of_classes_has_no_serious_faults(size, scheme, browser, server
     page.get_by_test_id("class-colour").fill("#000000" if scheme == "light" else "#ffff00")
     for step in ("open", "closed", "buttons"):
         shot(page, f"classes-{step}-{scheme}-{size['width']}")
-        found = Axe().run(page).response["violations"]
-        serious = [one for one in found if one["impact"] in {"serious", "critical"}]
-        assert not [(one["id"], one["nodes"][0]["html"]) for one in serious], step
-        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], step
+        faultless(page, step)
         if step == "open":
             page.get_by_test_id("class-done").click()
             expect(line(page, long)).to_contain_text("What it is.")
@@ -510,12 +461,7 @@ def test_no_view_has_serious_faults_or_runs_off_the_side(size, scheme, browser, 
         page.get_by_test_id(f"nav-{view}").click()
         page.wait_for_timeout(600)
         shot(page, f"{view}-{scheme}-{size['width']}")
-        found = Axe().run(page).response["violations"]
-        serious = [one["id"] for one in found if one["impact"] in {"serious", "critical"}]
-        assert not serious, view
-        width = page.evaluate("document.documentElement.scrollWidth")
-        assert width <= size["width"], view
-    assert not vars(page)["wrong"]
+        faultless(page, view)
 
 
 def test_all_keys_are_listed(browser, shared):

@@ -1,34 +1,19 @@
 """Pictures in a real browser: thumbnails in history and map, many at once, and a closer look."""
 
-import os
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, Route, expect
+from support.browser import NARROW, WIDE, faultless, needs_browser, shot, visit
 from support.served import Server, pictures, table, truth
+from support.services import until
 
 from possibal.labelling.storage.journal import replay
 from possibal.labelling.storage.store import Store
 
-ELSEWHERE = os.environ.get("CI") != "true"
-CHROMIUM = shutil.which("chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-SHOTS = os.environ.get("POSSIBAL_SHOTS")
-"""A folder to keep pictures of the page in."""
-WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
-
-pytestmark = pytest.mark.skipif(ELSEWHERE and CHROMIUM is None, reason="needs chromium")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        browser.close()
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +32,7 @@ def begun(tmp_path_factory):
 def server(begun, tmp_path):
     shutil.copytree(begun, tmp_path, dirs_exist_ok=True)
     with Server("shades", folder=tmp_path) as server:
+        server.person("Ann").await_ranking()
         yield server
 
 
@@ -56,41 +42,8 @@ def shared(begun, tmp_path_factory):
     folder = tmp_path_factory.mktemp("shared")
     shutil.copytree(begun, folder, dirs_exist_ok=True)
     with Server("shades", folder=folder) as server:
+        server.person("Ann").await_ranking()
         yield server
-
-
-def visit(browser: Browser, server: Server, who: str = "Ann", **options) -> Page:
-    """The page, opened by somebody who has given a name; whatever goes wrong in it fails."""
-    page = browser.new_context(**{"viewport": WIDE, **options}).new_page()
-    page.set_default_timeout(20_000)
-    wrong = list[str]()
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("request", lambda request: wrong.extend(_foreign(request.url, server)))
-    vars(page)["wrong"] = wrong
-    page.goto(server.url)
-    page.get_by_test_id("name-input").fill(who)
-    page.get_by_test_id("name-save").click()
-    page.get_by_test_id("question").wait_for()
-    return page
-
-
-def _foreign(url: str, server: Server) -> list[str]:
-    """A request that leaves for somewhere else."""
-    return [] if url.startswith((server.base, "data:", "blob:")) else [url]
-
-
-def shot(page: Page, title: str) -> None:
-    """Keep a picture of the page, if somebody wants to look."""
-    if SHOTS:
-        page.screenshot(path=Path(SHOTS) / f"{title}.png")
-
-
-def faultless(page: Page) -> None:
-    """Nothing that keeps people out, and nothing that runs off the side."""
-    found = Axe().run(page).response["violations"]
-    assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    assert not vars(page)["wrong"]
 
 
 def is_seen(page: Page, within: str) -> None:
@@ -139,8 +92,7 @@ def test_the_map_shows_the_picture_of_the_row_that_somebody_is_at(browser, share
     page = visit(browser, shared)
     page.get_by_test_id("nav-map").click()
     canvas = page.get_by_test_id("map-canvas")
-    canvas.wait_for()
-    page.wait_for_timeout(300)
+    page.wait_for_function("() => document.querySelector('canvas')?.width > 300")  # it is drawn
     canvas.focus()
     expect(page.get_by_test_id("map-tip")).to_be_hidden()
     page.keyboard.press("ArrowRight")
@@ -248,6 +200,48 @@ def test_actions_are_undone_one_after_the_other(browser, server, tmp_path):
     assert labels(tmp_path) == before
 
 
+def test_undo_shows_no_row_twice_where_the_class_was_left_in_between(browser, server, tmp_path):
+    page = visit(browser, server)
+    before = labels(tmp_path)
+    confirming(page, "dark")
+    shown = tiles(page)
+    page.get_by_test_id("tile").nth(1).click()
+    page.get_by_test_id("grid-confirm").click()
+    expect(page.get_by_test_id("grid-said")).to_contain_text("Saved")
+    for label in ("light", "dark"):
+        page.locator(f"[data-testid=grid-group][data-label={label}]").click()
+        expect(page.get_by_test_id("grid-told")).to_contain_text(f"for {label}")
+        page.get_by_test_id("tile").first.wait_for()
+    now = tiles(page)
+    assert shown[1] not in now
+    page.get_by_test_id("grid-undo").click()
+    expect(page.get_by_test_id("grid-said")).to_contain_text("Undone")
+    assert tiles(page) == [shown[1], *now]
+    assert labels(tmp_path) == before
+
+
+def test_a_refusal_brings_back_its_rows_and_none_confirmed_since(browser, server, tmp_path):
+    page, held = visit(browser, server), list[Route]()
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    before = labels(tmp_path)
+    confirming(page, "dark")
+    shown = tiles(page)
+    page.route("**/api/answer", hold, times=1)
+    with page.expect_request("**/api/answer"):
+        page.get_by_test_id("tile").nth(0).click()
+        page.get_by_test_id("grid-confirm").click()
+    page.get_by_test_id("tile").nth(0).click()
+    page.get_by_test_id("grid-confirm").click()
+    held[0].fulfill(status=409, json={"detail": "Not now."})
+    expect(page.get_by_test_id("grid-said")).to_contain_text("Saved")
+    assert tiles(page) == [shown[0], *shown[2:]]
+    assert labels(tmp_path) == {**before, shown[1]: "dark"}
+    assert vars(page)["wrong"] == []
+
+
 def test_many_are_confirmed_by_keys_alone(browser, server, tmp_path):
     page = visit(browser, server)
     before = labels(tmp_path)
@@ -317,12 +311,10 @@ def test_what_is_confirmed_without_a_connection_arrives_when_it_is_back(browser,
     expect(page.get_by_test_id("tile")).to_have_count(0)
     assert labels(tmp_path) == before
     page.context.set_offline(False)
-    expect(page.get_by_test_id("offline")).to_be_hidden(timeout=30_000)
-    page.wait_for_timeout(500)
-    assert labels(tmp_path) == {**before, **dict.fromkeys(shown, "dark")}
+    expect(page.get_by_test_id("offline")).to_be_hidden()
+    until(lambda: labels(tmp_path) == {**before, **dict.fromkeys(shown, "dark")})
     page.get_by_test_id("nav-label").click()
-    page.get_by_test_id("question").wait_for()
-    page.wait_for_timeout(300)
+    page.get_by_test_id("row-id").wait_for()
     page.keyboard.press("Backspace")
     expect(page.get_by_test_id("status")).to_contain_text("Undone: dark, and")
     assert labels(tmp_path) == before
@@ -338,11 +330,12 @@ def test_texts_and_tables_are_confirmed_too_once_something_is_known(browser, tmp
         for _ in range(10):
             question = ann.ask()
             ann.say(question["item"]["row"], truth(question), next=False)
+        ann.await_ranking()
         page.get_by_test_id("nav-label").click()
         confirming(page, "yes")
         expect(page.get_by_test_id("tile")).to_have_count(48)
         page.get_by_test_id("grid-more").click()
-        page.wait_for_function("document.querySelectorAll('.tile').length > 48")
+        page.wait_for_function("() => document.querySelectorAll('.tile').length > 48")
         assert len(set(tiles(page))) == len(tiles(page))
         expect(page.get_by_test_id("tile").first).to_contain_text("x0: ")
         shot(page, "confirm-table")
@@ -369,9 +362,14 @@ def scale(page: Page) -> float:
     return float(page.get_by_test_id("zoom-scale").inner_text().split()[0])
 
 
+def at_rest(page: Page) -> None:
+    """Wait until the picture has come to rest."""
+    page.wait_for_function("() => !document.querySelector('.stage img').getAnimations().length")
+
+
 def across(page: Page) -> float:
     """Where the picture begins, once it has come to rest."""
-    page.wait_for_timeout(300)
+    at_rest(page)
     box = page.get_by_test_id("zoom-stage").locator("img").bounding_box()
     assert box is not None
     return box["x"]
@@ -407,7 +405,7 @@ def test_a_picture_keeps_its_shape(browser, shared):
     page.get_by_test_id("picture").click()
     page.keyboard.press("+")
     page.keyboard.press("+")
-    page.wait_for_timeout(300)
+    at_rest(page)
     stage, drawn = page.get_by_test_id("zoom-stage").bounding_box(), page.evaluate(DRAWN)
     assert stage is not None
     assert drawn["width"] / stage["width"] == pytest.approx(1.4**2)
@@ -431,7 +429,7 @@ def test_a_picture_is_looked_at_closely_with_the_mouse(browser, shared):
     stage = page.get_by_test_id("zoom-stage")
     stage.hover()
     page.mouse.wheel(0, -400)
-    page.wait_for_function("!document.querySelector('output').textContent.startsWith('1.0')")
+    page.wait_for_function("() => !document.querySelector('output').textContent.startsWith('1.0')")
     before = across(page)
     page.mouse.down()
     page.mouse.move(500, 300, steps=4)
@@ -462,4 +460,4 @@ def test_two_fingers_zoom(browser, shared):
     touch("touchMove", 120, 240)
     touch("touchMove", 80, 280)
     touch("touchEnd")
-    page.wait_for_function("parseFloat(document.querySelector('output').textContent) > 3")
+    page.wait_for_function("() => parseFloat(document.querySelector('output').textContent) > 3")

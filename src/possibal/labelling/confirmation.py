@@ -96,8 +96,8 @@ def confirmation_page(
     rows, necessity = found[chosen]
     order = np.lexsort((rows, -necessity))[first : first + count].tolist()
     shown = tuple(PredictedRow(int(rows[at]), float(necessity[at])) for at in order)
-    count = len(ranking.looked_at)
-    looked_at = count if count < len(service.read_model.X) else None
+    seen = len(ranking.looked_at)
+    looked_at = seen if seen < len(service.read_model.X) else None
     return ConfirmationPage(chosen, classes, shown, first + len(shown) < len(rows), looked_at)
 
 

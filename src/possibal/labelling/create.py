@@ -15,7 +15,14 @@ from possibal.arguments import DEFAULT_STRATEGY, choice, whole
 from possibal.arrays import Places
 from possibal.data.copies import CopyGroups
 from possibal.data.name_types import name_type, written
-from possibal.labelling.storage.journal import NAMING, Event, JournalState, Kind, replay
+from possibal.labelling.storage.journal import (
+    COPY_OF,
+    NAMING,
+    Event,
+    JournalState,
+    Kind,
+    replay,
+)
 from possibal.labelling.storage.store import INCOMPLETE, Contents, Item, Setup, Store, clock
 from possibal.processes import collector_paused
 
@@ -29,8 +36,6 @@ PART = "recipe."
 """What the names of a recipe's arrays begin with."""
 COPIES, CHECK = "copies", "check"
 """Arrays: the row that is asked in the stead of each, and the check rows of the start."""
-COPY_OF = "copy"
-"""The detail of an event that was said of another row first: its place."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,8 @@ def _contents(intake: "IngestedRows", options: Options) -> Contents:
         check = first_check_rows(groups, options.seed, options.check)
         kept |= {COPIES: groups.leaders, CHECK: check}
         grouped = groups.grouped
-        events += shared_events(replay(events), groups, [items[row] for row in grouped], grouped)
+        copied = [items[row] for row in grouped]
+        events += shared_events(replay(events), groups, copied, set(grouped))
     return Contents(items, {"X": intake.X, **kept}, events)
 
 
@@ -131,25 +137,30 @@ def shared_events(
         items: rows that may get what others have.
         sources: these others, beside the rows that are asked.
     """
-    made = list[Event]()
+    made, known = list[Event](), dict[int, int | None]()
     for item in items:
         leader = groups.leader(item.row)
-        others = [row for row in groups.others(item.row) if row in sources]
-        known = (row for row in (leader, *others) if state.verdict(row).opinions)
-        source = None if state.verdict(item.row).opinions else next(known, None)
-        if source is not None:
+        if leader not in known:  # a group may have very many rows
+            others = (row for row in groups.others(leader) if row in sources)
+            said = (row for row in (leader, *others) if state.verdict(row).opinions)
+            known[leader] = next(said, None)
+        source = known[leader]
+        if source is not None and not state.verdict(item.row).opinions:
             made += _copied_events(state, item, source)
     return made
 
 
 def _copied_events(state: JournalState, item: Item, source: int) -> list[Event]:
-    """What was said of a row, but for skips, said of another in the same person's name."""
+    """What was said of a row, but for skips, said of another in the same person's name.
+
+    Whoever takes back the one takes back the other.
+    """
     verdict, made = state.verdict(source), list[Event]()
     said = [event for event in verdict.opinions.values() if event.kind is not Kind.SKIP]
     for event in (*said, *filter(None, [verdict.settled])):
         kind = Kind.IMPORT if event.kind in NAMING else event.kind
         copy = imported_event(item.id, replace(event, kind=kind, row=item.row, necessity=None))
-        made.append(replace(copy, detail={COPY_OF: str(source)}))
+        made.append(replace(copy, detail={COPY_OF: (event.detail or {}).get(COPY_OF, event.key)}))
     return made
 
 

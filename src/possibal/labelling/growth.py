@@ -328,7 +328,8 @@ def _with_copies(
     lost = {row for row, verdict in state.verdicts.items() if verdict.is_gone}
     now = CopyGroups(same) if found is None else replace(found, leaders=same)
     groups = copy_groups(store).grown(now, joining, lost, state.labels)
-    touched = [items[row] for row in sorted(groups.whole_groups(joining))]
+    leaders = {groups.leader(row) for row in joining}  # each once: a group may be very large
+    touched = [items[row] for row in sorted(groups.whole_groups(leaders))]
     shared = shared_events(state, groups, touched, joining)
     arrays = {**contents.arrays, COPIES: groups.leaders}
     kept = tuple(note for note in store.setup().notes if not is_copy_note(note))

@@ -301,7 +301,8 @@ class Overview:
             named = map(state.named, events)
             fitting = [event for event in named if _fits(event, wanted)]
         looked_at = fitting if wanted.text else fitting[: wanted.limit]
-        found = self._read_model.items(row for event in looked_at for row in event.rows)
+        most = None if wanted.text else 1  # of many rows the first alone is shown
+        found = self._read_model.items(row for event in looked_at for row in event.rows[:most])
         items = {row: self._read_model.shown(item) for row, item in found.items()}
         if wanted.text:
             fitting = [event for event in fitting if _mentions(items, event, wanted.text)]

@@ -30,6 +30,8 @@ MANY_PEOPLE = 5
 """With so many people nobody waits for a ranking: there are always other answers on their way."""
 EVERY = 5
 """Of so many questions one is about a check row, until all are answered."""
+BLOCK = 20_000
+"""Rows whose distances are worked out at a time."""
 CACHED_ITEMS = 20_000
 """Rows that the cache holds at most, before those asked for now."""
 
@@ -50,8 +52,7 @@ class ReadModel:
         self._listeners = list[Callable[[Sequence[Event]], None]]()
         self._items = dict[int, Item]()
         self._check_rows: tuple[object, tuple[int, ...]] = (None, ())
-        given = (event for event in self.state.events.values() if event.kind is Kind.IMPORT)
-        self._given = len({row for event in given for row in event.rows} - self.copies.copies)
+        self._given = self._count_given()
         self._number = max((event.number for event in self.state.events.values()), default=0)
 
     # ------------------------------------------------------------ events
@@ -84,6 +85,12 @@ class ReadModel:
             vars(self).pop("ids", None)
             self.changes += 1
             self.apply(self.store.events())
+            self._given = self._count_given()
+
+    def _count_given(self) -> int:
+        """How many rows that are asked came with a label, so that nobody asked about them."""
+        given = (event for event in self.state.events.values() if event.kind is Kind.IMPORT)
+        return len({row for event in given for row in event.rows} - self.copies.copies)
 
     # ------------------------------------------------------------ what holds
 
@@ -282,8 +289,12 @@ class ReadModel:
         return int(np.count_nonzero(near))
 
     def _distances(self, rows: Places, row: int) -> Vector:
-        """Euclidean distances of rows from one of them."""
-        return np.sqrt(((self.X[rows] - self.X[row]) ** 2).sum(axis=1))
+        """Euclidean distances of rows from a row, block by block: a pool may be large."""
+        found = np.empty(len(rows))
+        for at in range(0, len(rows), BLOCK):
+            part = slice(at, at + BLOCK)
+            found[part] = np.sqrt(((self.X[rows[part]] - self.X[row]) ** 2).sum(axis=1))
+        return found
 
 
 def last_part(path: str) -> str:

@@ -231,10 +231,14 @@ class LabellingService:
         if event.row is not None:
             predicted, necessity = self._prediction(event.row)
             event = replace(event, predicted_label=predicted, necessity=necessity)
-            _, *others = self.read_model.copies.with_copies(event.rows)
-            if others:
-                event = replace(event, detail={**(event.detail or {}), **places_detail(others)})
+        groups = self.read_model.copies
+        others = groups.with_copies(event.rows)[1:]
+        if others:
+            event = replace(event, detail={**(event.detail or {}), **places_detail(others)})
         (stored,) = self.append([event])
+        with self._lock:
+            if groups is not self.read_model.copies:  # one may have joined in the meantime
+                self._shared = None
         return StoredEvent(stored, repeated=False)
 
     def undo(self, event: Event) -> Event | None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from possibal.campaign.answer import Answer
 from possibal.labelling.storage import journal
 from possibal.labelling.storage.journal import (
+    COPY_OF,
     IMPLIED,
     LABELLED,
     NAMING,
@@ -451,6 +452,48 @@ def test_an_event_that_is_about_no_row_has_none_whatever_its_detail_says():
     assert drawn(1, 2).rows == ()
     assert said(3, detail={"rows": "{"}).rows == (3,)
     assert said(3, detail={"rows": "[3, 1, 1]"}).rows == (3, 1)
+
+
+# ---------------------------------------------------------------- copies that came later
+def copied(source: Event, row: int) -> Event:
+    """What was said of a row, said of a copy that joined since."""
+    detail = {COPY_OF: source.key}
+    return replace(source, key=f"copy {row}", kind=Kind.IMPORT, row=row, detail=detail)
+
+
+def test_what_a_copy_was_given_later_is_taken_back_with_what_it_repeats():
+    word = said(0, "x")
+    state = replay([word, copied(word, 5), copied(word, 6)])
+    assert state.labels == {0: "x", 5: "x", 6: "x"}
+    state.apply(undone(word))
+    assert state.labels == {}
+    assert not any(map(state.holds, [word, copied(word, 5)]))
+
+
+def test_the_order_in_which_a_copy_and_the_undo_come_does_not_matter():
+    word = said(0, "x")
+    back = undone(word)
+    for events in ([word, back, copied(word, 5)], [copied(word, 5), back, word]):
+        assert replay(events).labels == {}
+    assert replay([word, copied(word, 5), undone(word, "bob")]).labels == {0: "x", 5: "x"}
+
+
+def test_what_a_copy_was_given_is_no_action_of_its_own():
+    before, word = said(1, "y"), said(0, "x")
+    state = replay([before, word, copied(word, 5)])
+    assert state.last("ann") == word
+    state.apply(undone(word))
+    assert state.last("ann") == before
+    assert state.labels == {1: "y"}
+
+
+def test_a_later_word_on_a_row_and_its_copy_is_taken_back_to_what_was_before():
+    word = said(0, "x")
+    later = said(0, "y", kind=Kind.EDIT, detail=places_detail([5]))
+    state = replay([word, copied(word, 5), later])
+    assert state.labels == {0: "y", 5: "y"}
+    state.apply(undone(later))
+    assert state.labels == {0: "x", 5: "x"}
 
 
 # ---------------------------------------------------------------- verdicts

@@ -8,6 +8,7 @@ import pytest
 from support.served import get, pictures, post, secured, service_of, table, truth
 from support.services import campaign, new_service, rows, serving
 
+from possibal.data.copies import CopyGroups
 from possibal.data.ingest import SourceSpec
 from possibal.labelling.create import COPIES, Options
 from possibal.labelling.overview import Overview
@@ -245,3 +246,13 @@ def test_rows_to_confirm_show_the_beginning_of_their_text_and_no_folder(tmp_path
         assert item["id"] == f"{item['row']}.png"
         assert len(item["text"]) == 300
         assert item["image"] == f"/media/{item['row']}"
+
+
+def test_the_history_says_which_labels_came_to_copies_later(tmp_path):
+    with new_service(tmp_path, rows(12), recipe={"owners": ()}) as at:
+        app = secured(at)
+        answer(app, "ann", 0, "yes")
+        at.read_model.copies = CopyGroups(np.array([0, 1, 0, *range(3, 12)]))
+        post(app, "ask", {"who": "ann"})
+        entries = get(app, "/api/history").json()["entries"]
+    assert [(one["row"], one["copied"]) for one in entries] == [(2, True), (0, False)]

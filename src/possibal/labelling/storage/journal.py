@@ -64,6 +64,9 @@ TO, MERGE, DESCRIPTION, COLOUR, PLACES = "to", "merge", "description", "colour",
 words about a class, its colour, and the places of rows: those drawn, or those beside the first."""
 IMPLIED = "implied"
 """The detail of a class that came with the first answer that names it: no action by itself."""
+COPY_OF = "copy"
+"""The detail of an event that says of a copy what another said of its row: the key of that one.
+It holds for as long as that one does, and is no action by itself."""
 
 
 @dataclass(frozen=True)
@@ -265,6 +268,7 @@ class JournalState:
         self.people = dict[str, None]()
         self._undone = set[tuple[str, str]]()
         self._on_row = defaultdict[int, list[Event]](list)
+        self._copied = defaultdict[str, list[Event]](list)
         self._of = defaultdict[str, list[Order]](list)
         self._others_of = defaultdict[str, list[Order]](list)
         self._verdicts = dict[int, RowVerdict]()
@@ -297,16 +301,29 @@ class JournalState:
             self._undone.add((event.target, event.who))
             about = self.events.get(event.target)
         elif event.row is not None:
-            for row in event.rows:
-                self._on_row[row].append(event)
-            insort(self._of[event.who], event.order)
+            self._add_on_rows(event)
         elif event.kind in ON_CAMPAIGN:
             self._on_campaign.append(event)
             if IMPLIED not in (event.detail or {}):
                 insort(self._others_of[event.who], event.order)
-        for row in () if about is None else about.rows:
-            self._update_verdict(row)
+        if about is not None:
+            self._update_rows(about)
         return about is not None and about.kind in ON_CAMPAIGN
+
+    def _add_on_rows(self, event: Event) -> None:
+        """Fold a new event on rows."""
+        for row in event.rows:
+            self._on_row[row].append(event)
+        if COPY_OF in (event.detail or {}):
+            self._copied[_source(event)].append(event)
+        else:
+            insort(self._of[event.who], event.order)
+
+    def _update_rows(self, event: Event) -> None:
+        """See anew what holds of the rows of an event, and of copies that got it later."""
+        for one in (event, *self._copied.get(event.key, ())):
+            for row in one.rows:
+                self._update_verdict(row)
 
     def _update_verdict(self, row: int) -> None:
         """See anew what holds of a row."""
@@ -340,8 +357,9 @@ class JournalState:
     # ------------------------------------------------------------ what holds
 
     def holds(self, event: Event) -> bool:
-        """Whether the person did not undo it."""
-        return (event.key, event.who) not in self._undone
+        """Whether the person did not undo it, nor what it is a copy of."""
+        keys = (event.key, _source(event)) if event.detail else (event.key,)
+        return not any((key, event.who) in self._undone for key in keys)
 
     def verdict(self, row: int) -> RowVerdict:
         """What holds of a row."""
@@ -463,6 +481,11 @@ class JournalState:
         """Whether the same person did enough since a row was skipped."""
         orders = self._of[skip.who]
         return skip.kind is Kind.SKIP and len(orders) - bisect_right(orders, skip.order) >= REST
+
+
+def _source(event: Event) -> str:
+    """The key of the event that an event repeats for a copy; its own if it repeats none."""
+    return (event.detail or {}).get(COPY_OF, event.key)
 
 
 def replay(events: Iterable[Event]) -> JournalState:

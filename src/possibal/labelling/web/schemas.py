@@ -367,6 +367,7 @@ class EntryOut(BaseModel):
     label: str | None
     others: int
     copies: int
+    copied: bool
     holds: bool
     preview: str
     image: str | None

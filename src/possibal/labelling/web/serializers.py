@@ -8,7 +8,7 @@ from possibal.labelling.explanation import action, certainty
 from possibal.labelling.overview import CampaignProgress, HistoryFilter, Overview, preview
 from possibal.labelling.read_model import last_part
 from possibal.labelling.service import LEASE, LabellingService, Question
-from possibal.labelling.storage.journal import Event
+from possibal.labelling.storage.journal import COPY_OF, Event
 from possibal.labelling.storage.store import Item
 from possibal.labelling.web import schemas
 
@@ -206,6 +206,7 @@ class Serializer:
                 label=entry.event.label,
                 others=entry.others,
                 copies=entry.copies,
+                copied=COPY_OF in (entry.event.detail or {}),
                 holds=entry.holds,
                 preview=preview(entry.item),
                 image=_image(entry.item),

@@ -105,7 +105,7 @@ class Grid {
     });
     this.#list.addEventListener("mousedown", (event) => event.shiftKey && event.preventDefault());
     this.node.addEventListener("keydown", (event) => {
-      if (event.key === "Backspace" && !this.#undo.hidden) this.#takeBack();
+      if (event.key === "Backspace" && !event.repeat && !this.#undo.hidden) this.#takeBack();
     });
     const changed = () => {
       if (this.node.isConnected) this.#options();
@@ -340,11 +340,14 @@ class Grid {
     this.#done = this.#done.filter((one) => one.key !== key);
     this.#undo.hidden = !this.#done.length;
     if (label !== this.#label) return this.#say();
-    this.#classes = this.#counts(1, tiles);
-    const since = this.#tiles.filter((tile) => !all.includes(tile));
-    this.#tiles = [...all, ...since];
+    // The class may have been left and opened again since, and other rows may have been confirmed.
+    const shown = new Set(this.#tiles.map(({ item }) => item.row));
+    const back = tiles.filter(({ item }) => !shown.has(item.row));
+    const known = all.filter((tile) => back.includes(tile) || this.#tiles.includes(tile));
+    this.#tiles = [...known, ...this.#tiles.filter((tile) => !known.includes(tile))];
+    this.#classes = this.#counts(1, back);
     this.#list.replaceChildren(...this.#tiles.map(({ node }) => node));
-    this.#next += tiles.length;
+    this.#next += back.length;
     this.#options();
     this.#focusList();
   }

@@ -21,8 +21,9 @@ function when(at) {
   return time.toLocaleString([], { dateStyle: "short", timeStyle: "short" });
 }
 
-function answerWords({ kind, label, others, copies }) {
+function answerWords({ kind, label, others, copies, copied }) {
   const name = KINDS[kind] ?? kind;
+  if (copied) return `${label ?? name}, as a copy`;
   const words = kind === "label" ? label : label === null ? name : `${name}: ${label}`;
   const rows = others === copies ? copiesOf(copies) : plural(others, "other row");
   return others ? `${words}, and ${rows}` : words;

@@ -66,6 +66,9 @@ export class NearOffer {
   async #give([first, ...others], label) {
     this.clear();
     const reply = await this.#page.attempt(() => this.#page.rowOf(first.row));
-    if (reply) await this.#page.give("label", label, reply.question, others.map(({ row }) => row));
+    if (!reply) return;
+    // How many copies the others have is not known here: better no number than a wrong one.
+    const question = others.length ? { ...reply.question, copies: 0 } : reply.question;
+    await this.#page.give("label", label, question, others.map(({ row }) => row));
   }
 }

@@ -66,8 +66,8 @@ export class Session {
     const key = this.note(kind, label, question, true);
     this.#reserve.drop(question.item.row);
     this.#view.answered("", null, question);
-    await this.#follow(request, key, saidOf(kind, label, 0, question.copies));
-    if (connection.state === "connected") this.#view.answered(kind, label, question);
+    const taken = await this.#follow(request, key, saidOf(kind, label, 0, question.copies));
+    if (taken) this.#view.answered(kind, label, question);
     this.#reserve.refill();
     return true;
   }
@@ -133,21 +133,26 @@ export class Session {
     return this.#open && since >= 0 && !(event.detail > 1 && since < DOUBLE_CLICK);
   }
 
+  /** Shows what comes after an answer; whether the server took the answer. */
   async #follow(request, key, said) {
     const { outbox } = this.#page;
     if (connection.state !== "connected" && this.#reserve.size) {
       outbox.nudge();
-      return this.#spare(request, said);
+      await this.#spare(request, said);
+      return false;
     }
-    try {
-      const reply = await outbox.deliver(key);
-      if (reply === null) return await this.ask();
+    const reply = await outbox.deliver(key).catch((error) => ({ error }));
+    if (reply?.error) {
+      if (reply.error instanceof Refused) this.forget(key);
+      await this.#without(request, reply.error, said);
+      return false;
+    }
+    if (reply === null) await this.ask();
+    else {
       this.#page.saved(`Saved: ${said}.`);
       await this.#show(request, reply.question, reply.reason);
-    } catch (error) {
-      if (error instanceof Refused) this.forget(key);
-      await this.#without(request, error, said);
     }
+    return true;
   }
 
   /** Goes on when the server gave no question: a refusal is said and another row asked for. */

@@ -123,7 +123,6 @@ function press(stage, box, { key }) {
 
 /** Opens a row's picture in a window of its own; Escape closes it, and focus goes back. */
 export function openZoom({ image, id }) {
-  const before = document.activeElement;
   const picture = el("img", { src: image, alt: `Picture of row ${id}`, draggable: "false" });
   const fine = () => picture.classList.toggle("tiny", picture.naturalWidth < TINY);
   picture.addEventListener("load", fine);
@@ -147,10 +146,7 @@ export function openZoom({ image, id }) {
     event.preventDefault();
     event.stopPropagation();
   });
-  box.addEventListener("close", () => {
-    box.remove();
-    before?.focus?.();
-  });
+  box.addEventListener("close", () => box.remove()); // the browser gives focus back by itself, sooner
   document.body.append(box);
   box.showModal();
   close.focus();
