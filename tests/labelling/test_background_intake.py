@@ -8,6 +8,7 @@ import httpx
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 from support.served import visited
 
 from possibal.data import ingest
@@ -17,12 +18,15 @@ from possibal.embedding.embedder import Modality
 from possibal.labelling.background_intake import BackgroundIntake
 from possibal.labelling.create import Options, create_campaign, feature_recipe
 from possibal.labelling.growth import compare, pool_spec
+from possibal.labelling.overview import Overview
 from possibal.labelling.ranker_process import RankerProcess
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
+from possibal.labelling.service import LabellingService
 from possibal.labelling.session import open_campaign
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.store import INCOMPLETE, Store
+from possibal.labelling.web.serializers import Serializer
 
 pytest_plugins = ["support.postgres"]
 ROWS, BEGUN = 120, 10
@@ -139,6 +143,43 @@ def test_a_stop_in_between_loses_nothing_and_the_next_start_goes_on(wanted):
             awaited(again)
             again.close()
         assert (store.setup().rows, store.setup().is_complete) == (ROWS, True)
+
+
+def test_where_what_had_to_join_has_left_the_file_the_campaign_is_whole(wanted):
+    with begun(wanted) as store:
+        frame = pd.read_csv(wanted.source)
+        frame[frame.doc_id.isin(list(store.places()))].to_csv(wanted.source, index=False)
+        read_model = ReadModel(store)
+        with RankerProcess(read_model.X, "herding", 0) as ranker:
+            intake = BackgroundIntake(read_model, ranker, read_file_rows(wanted, silent), wanted)
+            awaited(intake)
+            intake.close()
+        assert (store.setup().rows, store.setup().is_complete) == (BEGUN, True)
+
+
+def test_pictures_that_cannot_be_read_are_left_out_of_those_that_join_and_said(wanted, tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for i in range(3 * BEGUN):
+        Image.new("RGB", (8, 8), (8 * i, 255 - 8 * i, 40)).save(folder / f"{i:02d}.png")
+    spec = replace(wanted, source=folder, cache=tmp_path / "pictures.embeddings")
+    with begun(spec) as store:
+        broken = next(one for one in sorted(folder.iterdir()) if one.name not in store.places())
+        broken.write_bytes(b"no picture")
+        read_model = ReadModel(store)
+        with RankerProcess(read_model.X, "herding", 0) as ranker:
+            rows = read_file_rows(spec, silent)
+            intake = BackgroundIntake(read_model, ranker, rows, spec)
+            awaited(intake)
+            intake.close()
+        assert store.setup().rows == 3 * BEGUN - 1
+        (said,) = intake.notes
+        assert broken.name in said
+        scheduler = RankingScheduler(read_model, ranker, background=False)
+        service = LabellingService(read_model, scheduler)
+        service.intake = intake
+        progress = Serializer(service, Overview(read_model, scheduler)).progress()
+        assert (progress.left_out, progress.arriving) == ([said], None)
 
 
 def test_what_fails_is_said_and_people_go_on_with_what_there_is(wanted):

@@ -85,6 +85,8 @@ def label(asked: LabelRequest) -> None:
             say.print(f"Answers are kept in {shown(store.url)}. Stop with Ctrl-C.", soft_wrap=True)
             say.file.flush()
             server.run(at, browser=asked.browser)
+            for sentence in at.intake.notes if at.intake else ():
+                say.print(sentence, soft_wrap=True)
             say.print(_ending(at, db), soft_wrap=True)
 
 

@@ -109,6 +109,8 @@ class BackgroundIntake:
         """Take in all rows that the campaign has not."""
         store, rows = self._read_model.store, self._rows
         waiting = list(growth.compare(store, rows, self._wanted).new)
+        if not waiting:  # what had still to join has left the source
+            growth.grow(store, rows, PoolChanges(), self._wanted)
         while waiting and not self._is_closed.is_set():
             self._share, self._step = 0.0, min(GROWTH * self._read_model.setup.rows, len(waiting))
             step, waiting = waiting[: self._step], waiting[self._step :]

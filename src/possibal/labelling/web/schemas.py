@@ -320,6 +320,7 @@ class ProgressOut(BaseModel):
 
     rows: int
     arriving: ArrivingOut | None
+    left_out: list[str]
     answered: int
     copies: int
     left: int

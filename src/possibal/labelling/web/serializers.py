@@ -161,6 +161,7 @@ class Serializer:
         return schemas.ProgressOut(
             rows=now.rows,
             arriving=schemas.ArrivingOut(**vars(arriving)) if arriving else None,
+            left_out=list(intake.notes) if intake else [],
             answered=now.answered,
             copies=now.copies,
             left=now.left,

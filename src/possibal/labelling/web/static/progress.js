@@ -80,6 +80,7 @@ export function progressPanel(page, progress) {
       : `${plural(rows, "row")} in all.`,
       check.size > 0 && ` Check rows: ${check.answered} of ${check.size}.`),
     progress.arriving && arrivingPart(progress.arriving),
+    ...progress.left_out.map((note) => el("p.problem", { test: "left-out" }, note)),
     progress.trouble && el("p.problem", { test: "trouble" }, progress.trouble),
     adviceBox(progress.advice),
     el("h3", "Labels by class"),
