@@ -45,14 +45,13 @@ def view(labels=2, m=12, source=None, **given):
 
 
 # ---------------------------------------------------------------- slow references
-def alike(x, z, X, reach=0.0):
+def alike(x, z, width):
     """How alike two rows are, pair by pair."""
-    width = max(0.2 * distances.usual_distance(X), reach)
     return np.exp(-0.5 * (np.linalg.norm(x - z) / width) ** 2)
 
 
 @each_kind
-@pytest.mark.parametrize("m", [5, 12])  # the nearest far from each other, or near
+@pytest.mark.parametrize("m", [5, 24])  # the nearest far from each other, or near
 @pytest.mark.parametrize(("n", "coming"), [(8, 0), (8, 3), (14, 0), (14, 3)])
 def test_herding_is_the_coverage_that_a_row_adds_and_its_ambiguity(labels, m, n, coming):
     source, X, picked = PendingPosterior(posterior(labels, n)), rows(m, 5), rows(coming, 6)
@@ -60,17 +59,19 @@ def test_herding_is_the_coverage_that_a_row_adds_and_its_ambiguity(labels, m, n,
         source = source.with_pending(x)
     found, seen = coverage.herding(View(source, X)), [*rows(n), *picked]
     nearest = [min(np.linalg.norm(x - z) for z in X if (x != z).any()) for x in X]
-    reach = 0.6 * np.median(nearest)
-    assert (reach > 0.2 * distances.usual_distance(X)) == (m == 5)
+    reach = 0.9 * np.median(nearest)
+    narrow = 0.2 * distances.usual_distance(X)
+    width = max(narrow, reach)
+    assert (reach > narrow) == (m == 5)
     latents = LatentMoments.of(source, X)
     p, rival = latents.probability, rival_possibility(latents)
     loss = (1 - (p**2).sum(axis=1)) ** (2 * min(n / 10, 1))
     for at, x in enumerate(X):
         stands = 0.0
         for other, z in enumerate(X):
-            count = sum(alike(z, one, X) for one in X)
-            covered = max(alike(z, one, X, reach) for one in seen)
-            stands += loss[other] / np.sqrt(count) * max(alike(x, z, X, reach) - covered, 0)
+            count = sum(alike(z, one, narrow) for one in X)
+            covered = max(alike(z, one, width) for one in seen)
+            stands += loss[other] / np.sqrt(count) * max(alike(x, z, width) - covered, 0)
         second, first = np.sort(p[at])[-2:]
         ambiguity = (1 - first + second) * rival[at]
         expected = np.log(stands * ambiguity ** (n / 10))
@@ -101,15 +102,16 @@ def test_in_many_columns_herding_covers_by_rows_of_shrunk_length():
     found, power = coverage.herding(View(source, X)), length_power(X)
     shrunk, seen = (shrunk_lengths(rows, X, power) for rows in (X, known))
     nearest = [min(np.linalg.norm(x - z) for z in shrunk if (x != z).any()) for x in shrunk]
-    reach, latents = 0.6 * np.median(nearest), LatentMoments.of(source, X)
+    narrow = 0.2 * distances.usual_distance(shrunk)
+    width, latents = max(narrow, 0.9 * np.median(nearest)), LatentMoments.of(source, X)
     p, rival = latents.probability, rival_possibility(latents)
     loss = (1 - (p**2).sum(axis=1)) ** (2 * 0.8)
     for at, x in enumerate(shrunk):
         stands = 0.0
         for other, z in enumerate(shrunk):
-            count = sum(alike(z, one, shrunk) for one in shrunk)
-            covered = max(alike(z, one, shrunk, reach) for one in seen)
-            stands += loss[other] / np.sqrt(count) * max(alike(x, z, shrunk, reach) - covered, 0)
+            count = sum(alike(z, one, narrow) for one in shrunk)
+            covered = max(alike(z, one, width) for one in seen)
+            stands += loss[other] / np.sqrt(count) * max(alike(x, z, width) - covered, 0)
         ambiguity = (1 - np.ptp(np.sort(p[at])[-2:])) * rival[at]
         assert found[at] == pytest.approx(np.log(stands * ambiguity**0.8), rel=1e-9, abs=1e-9)
 

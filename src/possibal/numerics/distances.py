@@ -11,7 +11,7 @@ from possibal.arrays import Matrix, Places, Vector
 
 WIDTH = 0.2
 """Bandwidth of the density estimate, as a share of the usual distance of two rows."""
-REACH = 0.6
+REACH = 0.9
 """Least width of coverage, as a share of the median distance to the nearest other row."""
 RIGHT_ANGLE = float(np.sqrt(2.0))
 """Distance of two directions at right angles, as most are in many dimensions."""

@@ -31,6 +31,7 @@ from possibal.experiments.strategies import resolve_strategy as found
 from possibal.gp import batch
 from possibal.gp.hyperparameters import evidence, problem
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
+from possibal.gp.rbf import NO_LEVEL
 
 SIZES = Sizes(runs=2, queries=4, pool=25, test=30)
 THETA = (float(np.log(8.0)), float(np.log(3.0)))
@@ -282,13 +283,25 @@ def test_only_the_papers_way_with_two_labels_reads_them_in_advance(name, hyperpa
 
 
 def test_without_a_fit_in_advance_the_papers_way_is_that_of_the_evidence(monkeypatch):
-    monkeypatch.setattr(simulation, "COMMON", 0.0)  # the paper's kernel has nothing in common
+    monkeypatch.setattr(simulation, "COMMON", NO_LEVEL)  # the paper's kernel has nothing in common
     for run in RUNS:
         one = trail(task_of("iris", "evidence"), "margin", run)
         paper = SimulationTask(
             Experiment("iris", "held-out", "paper", SIZES, 3), load("iris"), STRATEGIES
         )
         assert_same(one, trail(paper, "margin", run))
+
+
+def test_rows_compared_by_cosine_are_learnt_from_as_a_classifier_does():
+    data = replace(load("iris"), metric="cosine")
+    experiment = Experiment("iris", "held-out", "envelope", SIZES, 3)
+    share = split(experiment, data, 0)
+    (run,) = simulate(SimulationTask(experiment, data, STRATEGIES), [("margin", 0)])
+    known = np.concatenate([share.start, run.rows])
+    for n, accuracy in enumerate(run.accuracy, start=len(share.start)):
+        model = PossibilisticGPClassifier(metric="cosine", classes=[0, 1, 2])
+        model.fit(share.X[known[:n]], data.y[known[:n]])
+        assert accuracy == pytest.approx(model.score(share.X[share.test], data.y[share.test]))
 
 
 def test_labels_are_written_as_a_gaussian_process_reads_them():
