@@ -208,7 +208,9 @@ def test_an_encoder_of_ones_own_embeds_the_pool_and_new_rows():
         encode_pool(NOTES, ColumnChoice(text="note", by=3), MODEL)
 
 
-@pytest.mark.parametrize("given", [{"by": "words"}, {"encoder": letters}])
+@pytest.mark.parametrize(
+    "given", [{"by": "words"}, {"encoder": letters}, {"text": "note"}, {"columns": ["note"]}]
+)
 def test_how_texts_are_compared_is_refused_beside_a_pipeline(given):
     pipe = make_pipeline(StandardScaler(), MODEL)
     name = next(iter(given))

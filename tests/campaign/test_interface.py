@@ -19,6 +19,7 @@ MEMORY = {"answers", "replay", "snapshot", "start", "without"}
 STORED = {"add_check_rows", "bad", "close", "describe_class", "merge_classes", "unsure"}
 SHARED = {
     *("add_class", "advice", "ask", "beliefs", "classes", "classifier", "edit", "labels", "left"),
+    "notes",
     *("predict", "predict_proba", "ranked", "remove_class", "rename_class", "report", "rows"),
     *("should_stop", "skip", "tell", "to_frame", "undo"),
 }
@@ -290,3 +291,11 @@ def test_a_notebook_shows_progress_advice_and_the_next_rows(begin):
 def test_the_column_of_ids_is_not_shown_twice(begin):
     frame, _ = passengers()
     assert "PassengerId" not in begin(frame.reset_index(), ids="PassengerId")._repr_html_()
+
+
+def test_what_was_done_with_columns_is_said(begin):
+    frame, _ = passengers()
+    campaign = begin(frame.assign(always=1), classes=[0, 1])
+    assert any("column always was constant" in note for note in campaign.notes)
+    assert "column always was constant" in campaign._repr_html_()
+    assert begin(np.eye(8), classes=[0, 1]).notes == ()

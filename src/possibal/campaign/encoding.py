@@ -98,6 +98,7 @@ class RowEncoding:
         dropped: columns that a pipeline is not shown: ids and labels.
         encoder: of texts or pictures, of the user's own.
         cache: the file that keeps embeddings; none are kept if left out.
+        notes: what a person should know of how the rows of the pool were read.
     """
 
     recipe: FeatureRecipe | None = None
@@ -105,6 +106,7 @@ class RowEncoding:
     dropped: tuple[str, ...] = ()
     encoder: object = None
     cache: Path | None = None
+    notes: tuple[str, ...] = ()
 
     def features(self, rows: Any) -> Any:  # noqa: ANN401 - frames of any library, and arrays
         """Rows as the classifier takes them."""
@@ -171,7 +173,7 @@ def encode_pool(
     is_frame = is_table(rows)
     if not is_frame:
         _check_no_roles(roles)
-    check_encoded_once(roles, model)
+    check_encoded_once(roles, model, ("text", "columns", "by", "encoder"))
     if isinstance(model, PossibilisticPipeline):
         dropped = tuple(roles.named)
         pipeline, X = model.fitted_to_pool(without_columns(rows, dropped))
@@ -187,7 +189,7 @@ def encode_pool(
     name = None if place is None else found.table.names[place]
     labels = [None if text is None else found.label_type.read(text) for text in found.labels]
     weighed = with_geometry(model, intake.recipe.geometry)
-    encoding = RowEncoding(intake.recipe, encoder=roles.encoder)
+    encoding = RowEncoding(intake.recipe, encoder=roles.encoder, notes=intake.notes)
     return EncodedPool(intake.X, encoding, weighed, labels, name, intake.copies)
 
 
@@ -262,12 +264,20 @@ def _check_no_roles(roles: ColumnChoice) -> None:
 
 
 def check_encoded_once(
-    roles: ColumnChoice, model: PossibilisticGPClassifier | PossibilisticPipeline | None
+    roles: ColumnChoice,
+    model: PossibilisticGPClassifier | PossibilisticPipeline | None,
+    names: Sequence[str] = ("by", "encoder"),
 ) -> None:
-    """Refuse a choice of how rows become numbers where a pipeline of the user's own does it."""
+    """Refuse a choice of how rows become numbers where a pipeline of the user's own does it.
+
+    Args:
+        roles: what was chosen.
+        model: the user's own.
+        names: of the choices that say nothing else.
+    """
     if not isinstance(model, PossibilisticPipeline):
         return
-    for name in ("by", "encoder"):
+    for name in names:
         given = getattr(roles, name)
         if given is not None:
             raise ValueError(

@@ -24,12 +24,13 @@ class NextRow:
     why: str
 
 
-def campaign_html(
+def campaign_html(  # noqa: PLR0913 - what there is to see
     head: str,
     rows: int,
     balance: Mapping[Hashable, int],
     advice: Advice,
     following: Sequence[NextRow],
+    notes: Sequence[str] = (),
 ) -> str:
     """The campaign as a fragment of HTML; whatever comes from the user is escaped.
 
@@ -39,6 +40,7 @@ def campaign_html(
         balance: how many rows have each label.
         advice: whether to go on.
         following: the rows that come next.
+        notes: how the rows were read.
     """
     done = sum(balance.values())
     counts = ", ".join(f"{_shown(label)}: {count}" for label, count in balance.items())
@@ -48,6 +50,7 @@ def campaign_html(
         f'<div style="{BAR}"><div style="{FILLED};width:{share}%"></div></div>',
         f"<b>{escape(advice.state.value.capitalize())}.</b> {escape(advice.reason)}",
         _table(following) if following else "",
+        _notes(notes) if notes else "",
     ]
     return f'<div style="{BOX}">{"".join(lines)}</div>'
 
@@ -62,6 +65,12 @@ def _table(following: Sequence[NextRow]) -> str:
     )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f'<table style="{TABLE}"><tr>{heads}</tr>{body}</table>'
+
+
+def _notes(notes: Sequence[str]) -> str:
+    """Sentences that are shown when somebody wants to read them."""
+    lines = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    return f"<details><summary>How the rows were read</summary><ul>{lines}</ul></details>"
 
 
 def _cell(shown: str, tag: str = "td") -> str:

@@ -121,6 +121,11 @@ class CampaignInterface(ABC):
     def left(self) -> tuple[Hashable, ...]:
         """The ids of the rows that still want a label, in the order of the pool."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the rows were read: what is learnt from, what was left out, and why."""
+        return self._encoding.notes
+
     def __len__(self) -> int:
         """How many rows have a label."""
         return len(self.labels)
@@ -207,7 +212,7 @@ class CampaignInterface(ABC):
         ]
         balance = {label: labels.count(label) for label in self.classes}
         head = f"{type(self).__name__} by {self._strategy_name}"
-        return campaign_html(head, len(self.rows), balance, self.advice, rows)
+        return campaign_html(head, len(self.rows), balance, self.advice, rows, self.notes)
 
     # ------------------------------------------------------------ what each campaign has of its own
 

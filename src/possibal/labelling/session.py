@@ -91,6 +91,7 @@ class StoredCampaign(CampaignInterface):
             feature_recipe(store),
             encoder=self._session.encoder,
             cache=_cache_of(file_of(store.url)),
+            notes=setup.notes,
         )
         self._latest: tuple[int, Snapshot] | None = None
         self._named: tuple[Pool, Pool] | None = None
