@@ -30,6 +30,7 @@ def campaign_html(  # noqa: PLR0913 - what there is to see
     balance: Mapping[Hashable, int],
     advice: Advice,
     following: Sequence[NextRow],
+    *,
     notes: Sequence[str] = (),
 ) -> str:
     """The campaign as a fragment of HTML; whatever comes from the user is escaped.

@@ -212,7 +212,7 @@ class CampaignInterface(ABC):
         ]
         balance = {label: labels.count(label) for label in self.classes}
         head = f"{type(self).__name__} by {self._strategy_name}"
-        return campaign_html(head, len(self.rows), balance, self.advice, rows, self.notes)
+        return campaign_html(head, len(self.rows), balance, self.advice, rows, notes=self.notes)
 
     # ------------------------------------------------------------ what each campaign has of its own
 
