@@ -228,6 +228,13 @@ def test_errors_of_single_precision_are_bounded_on_the_sphere_too(seed, length):
     assert np.all(off <= found.error * found.variance)
 
 
+@each_level
+def test_the_slopes_of_a_level_are_those_of_small_steps(level):
+    lengths = np.array([0.3, 1.0, 4.0])
+    up, down = (level.at(lengths * np.exp(step)) for step in (1e-5, -1e-5))
+    np.testing.assert_allclose(level.slopes(lengths), (up - down) / 2e-5, atol=1e-8)
+
+
 def test_a_kernel_of_directions_is_known():
     assert is_spherical(ConstantKernel(2.0) * (SphericalRBF(0.8) + LEVEL))
     assert not is_spherical(ConstantKernel(2.0) * (RBF(0.8) + LEVEL))
