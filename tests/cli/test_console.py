@@ -22,6 +22,15 @@ def test_a_grid_has_its_title_heads_and_rows_and_sets_figures_to_the_right(capsy
         assert row in shown
 
 
+def test_a_very_long_name_leaves_room_for_what_is_said_of_it(capsys):
+    rows = [["name " * 40, "text"], ["short", "number"]]
+    console().print(grid("Columns", [("column", False), ("read as", False)], rows))
+    printed = capsys.readouterr().out
+    assert "name name" in printed
+    assert "text" in printed
+    assert "number" in printed
+
+
 def test_a_grid_of_no_rows_has_its_heads(capsys):
     console().print(grid("Nothing", [("kind", False)], []))
     assert "kind" in capsys.readouterr().out

@@ -10,6 +10,8 @@ from possibal.errors import MistakeError
 
 COMMAND_LINE = "command line"
 """Who changes a campaign from here if nobody says otherwise."""
+LONGEST_NAME = 40
+"""Characters of a name in a table that are shown."""
 
 
 def console() -> Console:
@@ -27,10 +29,15 @@ def mistakes() -> Generator[None]:
 
 
 def grid(title: str, heads: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]) -> Table:
-    """A table to print; a head comes with whether its column holds numbers."""
+    """A table to print; a head comes with whether its column holds numbers.
+
+    Names in the first column stay on one line, and very long ones leave room for the others.
+    """
     table = Table(title=title, title_justify="left")
     for head, figures in heads:
-        table.add_column(head, justify="right" if figures else "left", no_wrap=not table.columns)
+        first = not table.columns
+        side, width = "right" if figures else "left", LONGEST_NAME if first else None
+        table.add_column(head, justify=side, no_wrap=first, max_width=width)
     for row in rows:
         table.add_row(*row)
     return table
