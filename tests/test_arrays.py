@@ -22,6 +22,8 @@ def test_numbers_become_read_only_floats_and_the_original_stays():
         ([0, np.nan], r"x must be finite; got NaN at row 1\. Drop"),
         ([[0, 1], [np.inf, 0]], "x must be finite; got inf at row 1, column 0"),
         (np.inf, "x must be finite; got inf at the only entry"),
+        (np.ma.masked_less([1.0, -1.0], 0), "x must have no masked entries; got a masked array"),
+        ([1.0, np.ma.masked], "x must have no masked entries; got a masked array"),
     ],
 )
 def test_what_is_not_a_finite_number_is_named(value, message):

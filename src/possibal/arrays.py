@@ -32,6 +32,7 @@ def real(value: ArrayLike, name: str) -> Array:
 
 def floats(value: ArrayLike, name: str) -> Array:
     """The value as a read-only array of 64-bit floats, which may be no numbers."""
+    check_unmasked(value, name)
     try:
         given = np.asarray(value)
     except ValueError:
@@ -46,6 +47,21 @@ def floats(value: ArrayLike, name: str) -> Array:
     array = given.astype(np.float64, copy=False).view()
     array.flags.writeable = False
     return array
+
+
+def check_unmasked(value: object, name: str) -> None:
+    """Refuse masked entries, for NumPy would take what is behind the mask for numbers.
+
+    Args:
+        value: anything; of a list, its entries are looked at.
+        name: of the argument.
+    """
+    for one in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(one, np.ma.MaskedArray) and np.ma.getmaskarray(one).tobytes().strip(b"\0"):
+            raise ValueError(
+                f"{name} must have no masked entries; got a masked array. "
+                f"Drop or impute these rows, or use {name}.filled(...)."
+            )
 
 
 def variances(value: ArrayLike) -> Array:

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
 from sklearn.model_selection import cross_val_score
@@ -203,8 +204,38 @@ def test_before_any_outcome_the_error_is_a_tenth_of_the_prior_variance_of_one():
 
 
 def test_no_rows_without_a_kernel_are_refused():
-    with pytest.raises(ValueError, match="minimum of 1 is required"):
+    with pytest.raises(ValueError, match="X must have at least 1 row; got none"):
         PossibilisticGPRegressor().fit(np.empty((0, 2)), [])
+
+
+@each_way
+@pytest.mark.parametrize("noise", [1e-149, 1e-20, 1e260, 1e308])
+def test_an_error_beyond_what_rounding_allows_is_refused(noise, way):
+    X, y = measured()
+    with pytest.raises(ValueError, match=r"noise_variance must lie .* times the variance of y"):
+        PossibilisticGPRegressor(noise_variance=noise, hyperparameters=way).fit(X, y)
+
+
+@each_way
+@pytest.mark.parametrize("share", [1e-14, 1e250])
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("unit", [1e-20, 1.0, 1e20])
+def test_the_least_and_the_largest_error_are_fitted(share, way, normalize, unit):
+    X, y = measured()
+    seen = y - y.mean() if normalize else y
+    noise = 1.01 ** np.sign(1 - share) * share * np.mean(seen**2) * unit**2
+    model = PossibilisticGPRegressor(
+        noise_variance=noise, hyperparameters=way, normalize_y=normalize
+    ).fit(X, unit * y)
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_an_evidence_so_large_that_nothing_is_near_it_is_still_the_largest():
+    X, y = measured()
+    model = PossibilisticGPRegressor(noise_variance=1e-13)
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        model.fit(X, y, sample_weight=np.full(len(y), 1e12))
+    assert np.isfinite(model.predict(X)).all()
 
 
 # ---------------------------------------------------------------- as scikit-learn has it

@@ -126,18 +126,87 @@ def test_sparse_rows_are_made_dense_where_they_are_few(estimator, y, monkeypatch
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (np.empty((0, 2)), r"0 sample\(s\)"),
-        (np.empty((4, 0)), r"0 feature\(s\)"),
-        (X[:, 0], "Reshape your data"),
-        (X[None], "dim 3"),
+        (np.empty((0, 2)), "at least 1 row; got none"),
+        (np.empty((4, 0)), "0 feature(s) (shape=(4, 0)) while a minimum of 1 is required"),
+        (X[:, 0], "shape (4,). Reshape your data"),
+        (X[None], "shape (1, 4, 2)"),
+        (3.0, "got float"),
+        (None, "got NoneType"),
+        ({1.0, 2.0}, "got set"),
+        ([[1.0, 2.0], [1.0]], "rows of different lengths"),
+        ([np.ones((2, 2)), np.ones((2, 3))], "rows of different lengths"),
         (X + 1j, "Complex data not supported"),
+        ([[1j, 2.0]] * 4, "Complex data not supported"),
+        ([[10**400, 1]] * 4, "a number that no float holds"),
+        (pd.DataFrame(X, columns=["a", "a"]), "name each column once"),
     ],
-    ids=["no-rows", "no-columns", "vector", "cube", "complex"],
 )
 @each_estimator
-def test_rows_of_the_wrong_shape_or_kind_get_the_message_of_scikit_learn(estimator, y, rows, words):
-    with pytest.raises(ValueError, match=words):
+def test_rows_of_the_wrong_shape_or_kind_get_one_sentence(estimator, y, rows, words):
+    with pytest.raises(ValueError, match="X must") as caught:
         estimator.fit(rows, y)
+    assert_one_sentence(caught, "X", words)
+    with pytest.raises(ValueError, match="X must") as caught:
+        estimator.fit(X, y).predict(rows)
+    assert_one_sentence(caught, "X", words)
+
+
+@pytest.mark.parametrize("size", [1.7e308, 1e306, -1e306, 1e-306, 5e-324])
+@each_estimator
+def test_rows_without_distances_between_them_are_refused(estimator, y, size):
+    with pytest.raises(ValueError, match="X must") as caught:
+        estimator.fit(X / X.max() * size, y)
+    assert_one_sentence(caught, "X", f"{abs(size):.6g}", "Change its unit")
+
+
+@pytest.mark.parametrize("size", [1e-305, 1e305])
+@pytest.mark.parametrize("way", ["envelope", "evidence"])
+@each_estimator
+def test_rows_of_the_largest_and_smallest_size_are_fitted_without_a_warning(
+    estimator, y, size, way
+):
+    rows = X / X.max() * size
+    model = type(estimator)(hyperparameters=way).fit(rows, y)
+    plain = type(estimator)(hyperparameters=way).fit(X, y)
+    belief, expected = model.belief(rows), plain.belief(X)
+    np.testing.assert_allclose(belief.mean[0], expected.mean[0], rtol=1e-3, atol=1e-6)
+
+
+@each_estimator
+def test_rows_that_are_only_predicted_may_have_any_size(estimator, y):
+    model = estimator.fit(X, y)
+    assert len(model.predict(np.array([[1e308, 5e-324]]))) == 1
+
+
+def masked(values, *, of=0):
+    """The same values, one of them behind a mask."""
+    hidden = np.ma.array(values)
+    hidden[of] = np.ma.masked
+    return hidden
+
+
+@each_estimator
+def test_entries_behind_a_mask_are_refused(estimator, y):
+    hidden = masked(X)
+    cases = {
+        "X": [(hidden, y), ([X[0], hidden[0]], y[:2])],
+        "y": [(X, masked(y)), (X, [*y[:3], np.ma.masked])],
+    }
+    for argument, given in cases.items():
+        for rows, said in given:
+            with pytest.raises(ValueError, match=f"{argument} must") as caught:
+                estimator.fit(rows, said)
+            assert_one_sentence(caught, argument, "masked")
+    with pytest.raises(ValueError, match="sample_weight must have no masked entries"):
+        estimator.fit(X, y, sample_weight=masked(np.ones(4)))
+    with pytest.raises(ValueError, match="X must have no masked entries"):
+        estimator.fit(X, y).predict(hidden)
+
+
+@each_estimator
+def test_a_mask_that_hides_nothing_is_fine(estimator, y):
+    model = estimator.fit(np.ma.array(X), np.ma.array(y))
+    np.testing.assert_array_equal(model.predict(np.ma.array(X)), model.predict(X))
 
 
 @each_estimator
@@ -314,7 +383,62 @@ def test_no_label_at_all_names_no_class():
     assert_one_sentence(caught, "y", "got 0 class")
 
 
+@pytest.mark.parametrize(
+    ("y", "word"),
+    [
+        (np.column_stack([NUMBERS, NUMBERS]), "shape (4, 2)"),
+        (3.0, "float"),
+        ("abc", "str"),
+        ([[1.0], [2.0, 3.0]] * 2, "different lengths"),
+    ],
+)
+@pytest.mark.parametrize("fit", [classify, regress])
+def test_labels_of_the_wrong_shape_get_one_sentence(fit, y, word):
+    with pytest.raises(ValueError, match="y must") as caught:
+        fit(y=y)
+    assert_one_sentence(caught, "y", word)
+
+
+def test_outcomes_are_real_numbers_that_a_float_holds():
+    with pytest.raises(ValueError, match="y must") as caught:
+        regress(y=[10**400, 1, 2, 3])
+    assert_one_sentence(caught, "y", "no float holds")
+    with pytest.raises(ValueError, match="y must") as caught:
+        regress(y=[1j, 1, 2, 3])
+    assert_one_sentence(caught, "y", "complex")
+
+
 # ---------------------------------------------------------------- weights
+
+
+@pytest.mark.parametrize(
+    ("weight", "word"),
+    [
+        ([1e308] * 4, "1e+308"),
+        ([1, 1, 1, 1e13], "1e+13"),
+        ([1, 1, 1, 5e-324], "4.94066e-324"),
+        ([10**400, 1, 1, 1], "no float holds"),
+        (np.ones(4) + 2j, "(1+2j)"),
+    ],
+)
+@each_estimator
+def test_weights_beyond_what_counting_means_are_refused(estimator, y, weight, word):
+    with pytest.raises(ValueError, match="sample_weight must") as caught:
+        estimator.fit(X, y, sample_weight=weight)
+    assert_one_sentence(caught, "sample_weight", word)
+
+
+@each_estimator
+def test_weights_at_both_ends_are_fitted(estimator, y):
+    model = estimator.fit(X, y, sample_weight=[1e12, 1e-290, 1, 1])
+    assert np.isfinite(model.log_evidence_)
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), 1j, True, "1", 0.0, np.inf])
+def test_the_usual_distance_is_a_positive_number(value):
+    with pytest.raises(ValueError, match="usual_distance must") as caught:
+        classify(usual_distance=value)
+    assert_one_sentence(caught, "usual_distance", "positive number")
 
 
 @pytest.mark.parametrize(

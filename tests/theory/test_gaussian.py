@@ -598,3 +598,18 @@ def test_covariance_or_precision_must_be_given(arguments, got):
     sentence = f"covariance or precision must be given, and not both; got {got}. For complete"
     with pytest.raises(TypeError, match=sentence):
         GaussianPossibility(0.0, covariance, **arguments)
+
+
+@pytest.mark.parametrize("variance", [1.7e308, 1e306, 1e-306, 5e-324])
+def test_a_variance_without_an_inverse_is_refused(variance):
+    with pytest.raises(ValueError, match=r"covariance must have variances .* at coordinate 1\. Ch"):
+        GaussianPossibility([0.0, 0.0], np.diag([1.0, variance]))
+
+
+@pytest.mark.parametrize("variance", [1e-305, 1e305])
+def test_the_least_and_the_largest_variance_warn_of_nothing(variance):
+    f = GaussianPossibility(0.0, variance)
+    assert f.log(variance**0.5) == pytest.approx(-0.5)
+    factor = variance**-0.5
+    assert f.affine([[factor]]).log(1.0) == pytest.approx(-0.5)
+    assert f(1e308) == 0.0

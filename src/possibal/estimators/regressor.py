@@ -280,6 +280,13 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
             return False, 0.1 * amplitude
         cure = "Use a small one such as 1e-6 for almost exact outcomes."
         variance = validation.positive_number(self.noise_variance, "noise_variance", cure)
+        share = variance / self.unit_**2 / amplitude
+        if not _LEAST_NOISE <= share <= _MOST_NOISE:
+            raise ValueError(
+                f"noise_variance must lie between {_LEAST_NOISE:.0e} and {_MOST_NOISE:.0e} times "
+                f"the variance of y; got {variance:.6g}, which is {share:.3g} times. Use one that "
+                "is in units of y squared, or leave it out."
+            )
         return True, variance / self.unit_**2
 
     def _noises(self) -> Vector:
@@ -291,5 +298,7 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
         return np.broadcast_to(noise, (len(posterior.prior),))
 
 
+_LEAST_NOISE, _MOST_NOISE = 1e-14, 1e250
+"""As shares of the variance of y: beyond, rounding is larger than the error, or than all else."""
 _READINGS = {"random": "y is drawn anew", "systematic": "the error is unknown but fixed"}
 _OF = {"latent": "the function", "outcome": "what is measured"}

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from possibal.arguments import choice, whole
-from possibal.arrays import Matrix, Vector, real
+from possibal.arrays import Matrix, Vector, check_unmasked, real
 from possibal.gp.hyperparameters import COMMON, COMMON_DIRECTIONS
 from possibal.gp.kernels import Kernel
 from possibal.gp.means import CallableMean, ConstantMean, MeanCallable, MeanFunction
@@ -34,8 +34,19 @@ _DATES = ("date", "time", "period", "duration")
 _TEXT = r"could not convert string to float: (?:np\.str_\()?('.*?'|\".*?\")"
 MOST_DENSE = 50_000_000
 """Cells of a sparse matrix that is made dense: 400 MB."""
-_LARGEST, _SMALLEST = 1e153, 1e-150
-"""Beyond these, squares are no numbers or vanish."""
+_UNIT = "Change its unit."
+_RANGES = {
+    "X": (1e-305, 1e305, _UNIT),  # beyond, sums of a few are no numbers, or have lost their digits
+    "y": (1e-150, 1e153, _UNIT),  # beyond, squares are no numbers or vanish
+    "sample_weight": (1e-290, 1e12, "A row of weight one counts once."),  # beyond, all is rounding
+}
+"""Between what the size of numbers must lie, and what to do where it does not."""
+_LEAST_VARIANCE, _LEAST_DISTANCE = 1e-150, 1e-308
+"""Below the distances of any pool, which are normal numbers."""
+_MOST = float(np.finfo(float).max)
+_BEYOND = "a number that no float holds"
+_TABLE = 2
+"""Dimensions of what has rows and columns."""
 
 
 # ---------------------------------------------------------------- rows
@@ -51,7 +62,8 @@ def rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, least: int = 1)
         least: rows there must be.
     """
     if _is_plain(estimator, X, reset=reset, least=least):
-        return real(X, "X")
+        return _in_range(real(X, "X"), is_learnt_from=reset)
+    check_unmasked(X, "X")
     if issparse(X):
         X = dense(X)
     kinds = getattr(X, "dtypes", None)
@@ -67,10 +79,31 @@ def rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, least: int = 1)
             ensure_all_finite=False,
             ensure_min_samples=least,
         )
-    except (TypeError, ValueError) as error:
-        _explain(error, X)
-        raise
-    return real(array, "X")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _explained(error, X, least) from None
+    return _in_range(real(array, "X"), is_learnt_from=reset)
+
+
+def _in_range(X: Matrix, *, is_learnt_from: bool) -> Matrix:
+    """The rows, if distances between those that are learnt from can be worked out."""
+    largest = float(max(X.max(), -X.min())) if is_learnt_from and X.size else 1.0
+    if _is_far("X", largest):
+        raise _too_far("X", f"{largest:.6g}")
+    return X
+
+
+def _too_far(argument: str, got: str) -> ValueError:
+    """The sentence on numbers that are too large or too small to work with."""
+    least, most, remedy = _RANGES[argument]
+    return ValueError(
+        f"{argument} must lie between {least:.0e} and {most:.0e} in size; got {got}. {remedy}"
+    )
+
+
+def _is_far(argument: str, size: float) -> bool:
+    """Whether a number that is not zero is too large or too small to work with."""
+    least, most, _ = _RANGES[argument]
+    return size > most or 0 < size < least
 
 
 def merged(X: Matrix, y: Vector, weight: Vector) -> tuple[Matrix, Vector, Vector]:
@@ -116,18 +149,70 @@ def _is_plain(estimator: BaseEstimator, X: object, *, reset: bool, least: int) -
     return X.shape[1] == getattr(estimator, "n_features_in_", None)
 
 
-def _explain(error: Exception, X: object) -> None:
-    """Say in one sentence why rows are no numbers, where that is the matter."""
+def _explained(error: Exception, X: object, least: int) -> Exception:
+    """One sentence of ours on why rows are no numbers; scikit-learn's where it is about columns."""
     text = re.search(_TEXT, str(error))
     if text:
-        raise ValueError(
+        return ValueError(
             f"X must hold numbers; got text ({text[1]}). "
             "Encode such columns first, with OneHotEncoder for one."
-        ) from None
-    if isinstance(error, TypeError) or "np.datetime64" in str(error):
-        entries = np.asarray(X, dtype=object).ravel()
-        if any(isinstance(e, dt.date | np.datetime64) or _is_period(e) for e in entries):
-            raise ValueError(_NO_DATES) from None
+        )
+    if "unique column names" in str(error):
+        return ValueError("X must name each column once; got a name twice. Rename one of them.")
+    entries = _entries(X)
+    is_type = isinstance(error, TypeError) or "np.datetime64" in str(error)
+    if is_type and any(
+        isinstance(e, dt.date | np.datetime64) or _is_period(e) for e in entries.flat
+    ):
+        return ValueError(_NO_DATES)
+    return _unfit(error, entries, least) or error
+
+
+def _entries(X: object) -> NDArray[Any]:
+    """What rows hold; the rows themselves where they differ in length."""
+    try:
+        return np.asarray(X, dtype=object)
+    except ValueError:  # arrays of different shapes
+        entries = np.empty(len(cast("Sequence[object]", X)), dtype=object)
+        entries[:] = [[]]
+        return entries
+
+
+def _unfit(error: Exception, entries: NDArray[Any], least: int) -> ValueError | None:
+    """The sentence on entries that are no table of real numbers; None where they are one."""
+    if isinstance(error, OverflowError):
+        return _too_far("X", _BEYOND)
+    if _is_complex(entries):
+        return ValueError(
+            "X must hold real numbers; got complex ones. Complex data not supported: "
+            "pass the real and the imaginary part as columns of their own."
+        )
+    if entries.ndim != _TABLE:
+        return ValueError(
+            f"X must have rows and columns; got {_shape(entries)}. Reshape your data, with "
+            "X.reshape(-1, 1) where it is one column, or X.reshape(1, -1) where it is one row."
+        )
+    if len(entries) < least:
+        return ValueError(f"X must have at least {least} row; got none. Pass the rows.")
+    if not entries.shape[1]:
+        return ValueError(
+            f"X must have columns; got 0 feature(s) (shape={entries.shape}) while a minimum of 1 "
+            "is required. Pass at least one number per row."
+        )
+    return None
+
+
+def _is_complex(entries: NDArray[Any]) -> bool:
+    """Whether some entries are complex numbers."""
+    return any(isinstance(entry, complex | np.complexfloating) for entry in entries.flat)
+
+
+def _shape(entries: NDArray[Any]) -> str:
+    """What is no table, in words."""
+    if not entries.ndim:
+        return type(entries.item()).__name__
+    is_ragged = isinstance(next(entries.flat, None), list | tuple | np.ndarray)
+    return "rows of different lengths" if is_ragged else f"shape {entries.shape}"
 
 
 def _type_of_entries(X: object) -> object:
@@ -150,7 +235,7 @@ def column(y: ArrayLike | None, name: str = "y") -> NDArray[Any]:
     """Labels as a vector of one type, none of them missing."""
     if y is None:
         raise ValueError(_NO_Y)
-    given: NDArray[Any] = y if _is_vector(y) else column_or_1d(y, warn=True)
+    given: NDArray[Any] = y if _is_vector(y) else _vector(y, name)
     if given.dtype.kind in "biu":
         return given
     each = list(y) if isinstance(y, list | tuple) else given.tolist()
@@ -208,10 +293,12 @@ def numbers(y: ArrayLike | None) -> Vector:
     """Outcomes of a regression: finite floats, one per row."""
     if y is None:
         raise ValueError(_NO_Y)
-    outcomes = column_or_1d(y, warn=True)
+    outcomes = _vector(y, "y")
     if outcomes.dtype.kind in "OUS":
         try:
             outcomes = outcomes.astype(float)
+        except OverflowError:
+            raise _too_far("y", _BEYOND) from None
         except (TypeError, ValueError):
             raise ValueError(
                 f"y must hold numbers; got {_written(outcomes.tolist()[0])}. "
@@ -219,11 +306,8 @@ def numbers(y: ArrayLike | None) -> Vector:
             ) from None
     found = real(outcomes, "y")
     largest = float(np.abs(found).max(initial=0.0))
-    if largest > _LARGEST or 0 < largest < _SMALLEST:
-        raise ValueError(
-            f"y must lie between {_SMALLEST:.0e} and {_LARGEST:.0e} in size; got {largest:.6g}. "
-            "Change its unit."
-        )
+    if _is_far("y", largest):
+        raise _too_far("y", f"{largest:.6g}")
     return found
 
 
@@ -248,6 +332,20 @@ def _named(classes: ArrayLike) -> NDArray[Any]:
             f"classes must name at least 2 labels; got {known.tolist()}. Name all there may be."
         )
     return known
+
+
+def _vector(y: ArrayLike, name: str) -> NDArray[Any]:
+    """Labels or outcomes as a vector; one column counts as such."""
+    check_unmasked(y, name)
+    try:
+        return column_or_1d(y, warn=True)
+    except ValueError:
+        entries = _entries(y)
+        got = "complex numbers" if _is_complex(entries) else _shape(entries)
+        raise ValueError(
+            f"{name} must have one real number or label per row; got {got}. "
+            "Pass a list of them: y should be a 1d array."
+        ) from None
 
 
 def _is_vector(y: object) -> TypeGuard[NDArray[Any]]:
@@ -285,13 +383,7 @@ def weights(sample_weight: ArrayLike | None, X: Matrix) -> Vector:
     """How many times each row counts; not negative, and not all zero."""
     if sample_weight is None:
         return np.ones(len(X))
-    try:
-        weight = np.asarray(sample_weight, dtype=float)
-    except (TypeError, ValueError):
-        entry = np.asarray(sample_weight, dtype=object).ravel().tolist()[0]
-        raise ValueError(
-            f"sample_weight must hold numbers; got {_written(entry)}. Pass one number per row."
-        ) from None
+    weight = _weight_floats(sample_weight)
     weight = real(np.full(len(X), weight) if weight.ndim == 0 else weight, "sample_weight")
     if weight.shape != (len(X),):
         raise ValueError(
@@ -309,24 +401,57 @@ def weights(sample_weight: ArrayLike | None, X: Matrix) -> Vector:
             "sample_weight must be positive somewhere; got zeros. "
             "Give each row that is to count at least one non-zero number."
         )
+    _check_sizes(weight)
     return weight
 
 
-def positive_number(value: object, argument: str, cure: str) -> float:
-    """A finite number above zero."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, float | int | np.number)
-        or not _SMALLEST < float(value) < np.inf
-    ):
-        raise ValueError(f"{argument} must be a positive number; got {value}. {cure}")
+def _weight_floats(sample_weight: ArrayLike) -> NDArray[np.float64]:
+    """Weights as floats, or one sentence on what is none."""
+    check_unmasked(sample_weight, "sample_weight")
+    try:
+        given = np.asarray(sample_weight)
+        # As objects, complex numbers are refused; else their imaginary part would be dropped.
+        return (given.astype(object) if given.dtype.kind == "c" else given).astype(float)
+    except OverflowError:
+        raise _too_far("sample_weight", _BEYOND) from None
+    except (TypeError, ValueError):
+        entry = np.asarray(sample_weight, dtype=object).ravel().tolist()[0]
+        raise ValueError(
+            f"sample_weight must hold numbers; got {_written(entry)}. Pass one number per row."
+        ) from None
+
+
+def _check_sizes(weight: Vector) -> None:
+    """Refuse weights beside which others, or which beside others, are rounding."""
+    for size in (weight.max(initial=0.0), weight[weight > 0].min(initial=1.0)):
+        if _is_far("sample_weight", size):
+            raise _too_far("sample_weight", f"{size:.6g}")
+
+
+def positive_number(
+    value: object, argument: str, cure: str, ends: tuple[float, float] = (_LEAST_VARIANCE, _MOST)
+) -> float:
+    """A finite number above zero.
+
+    Args:
+        value: what was given.
+        argument: its name.
+        cure: what to do.
+        ends: between which it must lie.
+    """
+    is_number = isinstance(value, float | int | np.integer | np.floating)
+    is_number = is_number and not isinstance(value, bool)
+    # Compared before it is converted: a whole number may be beyond all floats.
+    if not is_number or not ends[0] < cast("float", value) < ends[1]:
+        got = _BEYOND if isinstance(value, int) and abs(value) > _MOST else value
+        raise ValueError(f"{argument} must be a positive number; got {got}. {cure}")
     return float(cast("float", value))
 
 
 def distance(usual: object) -> float | None:
     """The usual distance of two rows, if it is given."""
-    cure = "Leave it out for that of the rows seen."
-    return None if usual is None else positive_number(usual, "usual_distance", cure)
+    cure, ends = "Leave it out for that of the rows seen.", (_LEAST_DISTANCE, _MOST)
+    return None if usual is None else positive_number(usual, "usual_distance", cure, ends)
 
 
 def kernels(kernel: object, processes: int, columns: int) -> tuple[Kernel, ...] | None:

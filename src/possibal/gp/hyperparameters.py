@@ -374,7 +374,7 @@ def _peaks(belief: Hyperprior, settings: Matrix, heights: Vector) -> Matrix:
         is_far = [
             float((np.abs(settings[place] - other) / belief.sd).max()) > APART for other in starts
         ]
-        if heights[place] > heights.max() - NEARLY and all(is_far):
+        if heights[place] >= heights.max() - NEARLY and all(is_far):
             starts.append(settings[place])
     return np.array(starts)
 

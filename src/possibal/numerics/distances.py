@@ -65,7 +65,8 @@ def usual_distance(X: Matrix) -> float:
     few = 1.0 / similarity(squareform(distances), WIDTH * median).sum(axis=1)
     weights = counts * squareform(np.outer(few, few), checks=False)
     usual = _weighted_median(distances, weights, order) * unit
-    return min(usual, float(np.finfo(float).max) / 4)
+    limits = np.finfo(float)
+    return float(np.clip(usual, limits.tiny, limits.max / 4))
 
 
 def directions(X: Matrix) -> Matrix:

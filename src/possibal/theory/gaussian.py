@@ -20,6 +20,8 @@ from possibal.theory.interval import Interval
 
 _SQRT_2 = float(np.sqrt(2))
 _SQRT_2PI = float(np.sqrt(2 * np.pi))
+_LARGEST, _SMALLEST = 1e305, 1e-305
+"""Variances beyond these have no inverse, or no double, among numbers."""
 _UNCOUPLED = 1e-12
 """Correlations below this are rounding."""
 
@@ -60,6 +62,7 @@ class GaussianPossibility:
             raise ValueError("mean must have at least one entry; got none.")
         if covariance is not None and precision is None:
             sigma = square(covariance, "covariance", mu.size)
+            _check_variances(np.diagonal(sigma))
             root = inverse_root(sigma, "covariance")
             gamma = root @ root.T
         elif precision is not None and covariance is None:
@@ -151,7 +154,8 @@ class GaussianPossibility:
                 f"got shape {points.shape}."
             )
         inside = ((self.lower <= points) & (points <= self.upper)).all(axis=-1)
-        exponent = (((points - self.mean) @ self._root) ** 2).sum(axis=-1)
+        with np.errstate(over="ignore"):  # minus infinity where it is below all numbers
+            exponent = (((points - self.mean) @ self._root) ** 2).sum(axis=-1)
         return np.where(inside, -0.5 * exponent, -np.inf)
 
     def __call__(self, theta: ArrayLike) -> Array:
@@ -348,6 +352,17 @@ class GaussianPossibility:
                 f"along must have {self.dimension} entries, one per coordinate; got {along.size}."
             )
         return self.affine(along)
+
+
+def _check_variances(variances: Vector) -> None:
+    """Refuse variances whose inverse is no number; those that are not positive are told later."""
+    outside = (variances > _LARGEST) | ((variances > 0) & (variances < _SMALLEST))
+    if outside.any():
+        at = int(outside.argmax())
+        raise ValueError(
+            f"covariance must have variances between {_SMALLEST:.0e} and {_LARGEST:.0e}; "
+            f"got {variances[at]:.6g} at coordinate {at}. Change its unit."
+        )
 
 
 def _bound(value: ArrayLike, name: str, size: int) -> Vector:
