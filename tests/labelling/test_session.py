@@ -195,7 +195,9 @@ def test_a_campaign_of_the_version_before_keeps_its_ids_and_labels_as_text(db):
 def test_new_classes_are_added_to_a_campaign_that_goes_on(db):
     with open_campaign(db, X, classes=[0, 1]):
         pass
-    with open_campaign(db, X, classes=[1, 2]) as campaign:
+    with pytest.warns(UserWarning, match="^classes stay with 0 too; remove_class takes one away"):
+        campaign = open_campaign(db, X, classes=[1, 2])
+    with campaign:
         assert campaign.classes == (0, 1, 2)
 
 
@@ -274,6 +276,53 @@ def test_options_that_cannot_change_are_refused_and_check_rows_are_added(db):
         assert campaign.report()["check"] == 5
         assert len(campaign.add_check_rows(3)) == 3
         assert campaign.add_check_rows(up_to=4) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "begun", "given"),
+    [("strategy", "random", "herding"), ("seed", 3, 0), ("people", 2, 1)],
+)
+def test_what_is_usual_is_refused_too_where_a_campaign_began_otherwise(db, name, begun, given):
+    with open_campaign(db, FRAME, **{name: begun}):
+        pass
+    with pytest.raises(ValueError, match=f"^{name} must be {begun!r}, as when .*; got {given!r}"):
+        open_campaign(db, **{name: given})
+    open_campaign(db).close()
+    open_campaign(db, **{name: begun}).close()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"check": 2}, "^check stays 5: rows"),
+        ({"text": "a"}, "^text stays as when the campaign began; a is not taken"),
+        ({"label": "b"}, "^label stays as when the campaign began; b is not taken"),
+        ({"ids": "a"}, "^id stays as when the campaign began; a is not taken"),
+        ({"columns": {"a": "category"}}, "^columns stay as when the campaign began; so do a"),
+        ({"columns": ["a"]}, "^columns stay as when the campaign began; so do b"),
+        ({"classes": ["left"]}, "^classes stay with 'right' too"),
+    ],
+)
+def test_what_stays_as_it_was_is_said(db, asked, said):
+    begun = {"ids": "doc_id", "check": 5, "columns": ["a", "b"], "classes": ["left", "right"]}
+    with open_campaign(db, FRAME, **begun):
+        pass
+    with pytest.warns(UserWarning, match=said):
+        campaign = open_campaign(db, **asked)
+    with campaign:
+        assert campaign.classes == ("left", "right")
+        assert campaign.check_size == 5
+    with open_campaign(db, FRAME, **begun):  # without a word
+        pass
+
+
+def test_that_copies_stay_together_is_said(db):
+    texts = [f"a letter about {word} and much else besides" for word in ("tea", "sugar", "milk")]
+    pool = [{"text": text} for text in (*texts, *texts)]
+    with open_campaign(db, pool, text="text", by="words"):
+        pass
+    with pytest.warns(UserWarning, match="^copies stay together, as when the campaign began"):
+        open_campaign(db, pool, copies=False).close()
 
 
 def test_another_file_is_refused_and_a_longer_one_joins(db, tmp_path):

@@ -15,9 +15,9 @@ from possibal.cli.console import COMMAND_LINE, console, grid, mistakes
 from possibal.data import digits
 from possibal.data.source import SourceSpec, digest
 from possibal.embedding.cache import cache_beside, withdrawn_if_refused
-from possibal.labelling import class_changes
+from possibal.labelling import class_changes, growth
 from possibal.labelling.background_intake import BackgroundIntake
-from possibal.labelling.create import COPIES, Options, create_campaign
+from possibal.labelling.create import Options, create_campaign
 from possibal.labelling.ranker_process import RankerProcess
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
@@ -34,14 +34,6 @@ if TYPE_CHECKING:  # scikit-learn takes a second to import, and going on needs n
 
 MANY_COLUMNS = 30
 """Columns that are listed one by one."""
-ROLES = {
-    "label": "label",
-    "id": "id",
-    "text": "text",
-    "image": "picture",
-    "leave_out": "left out",
-}
-"""What users say of columns, and the kind that a column then has."""
 ENDING = ".possibal.db"
 """Of the file that keeps a campaign, beside the file that it is about."""
 
@@ -164,8 +156,8 @@ def _resumed(db: str, asked: LabelRequest, wanted: SourceSpec) -> tuple[Store, "
     say, store = console(), Store.open(db)
     try:
         setup = store.setup()
-        sentences = [*_kept(setup, asked.options, wanted), *_kept_models(setup, wanted)]
-        sentences += _kept_copies(store, wanted)
+        sentences = [*_kept(setup, asked.options), *growth.kept_roles(setup, wanted)]
+        sentences += [*_kept_models(setup, wanted), *growth.kept_copies(store, wanted)]
         state = replay(store.events())
         new = class_changes.added_all(state, setup.classes, wanted.classes, COMMAND_LINE)
         waiting = _grow(store, wanted, accept=asked.accept_changes)
@@ -191,21 +183,12 @@ def columns_table(columns: Sequence["Column"]) -> Table:
 
 
 # ---------------------------------------------------------------- going on
-def _kept(setup: Setup, options: Options, wanted: SourceSpec) -> Iterator[str]:
+def _kept(setup: Setup, options: Options) -> Iterator[str]:
     """What was asked for, but stays as it was when the campaign began."""
     usual = Options()
     for name in ("strategy", "seed", "people"):
         if getattr(options, name) not in {getattr(usual, name), getattr(setup, name)}:
             yield f"{name} stays {getattr(setup, name)}, as when the campaign began."
-    if not setup.columns:  # begun before columns were kept, so that nobody knows
-        return
-    kinds = {column: kind for column, kind, _ in setup.columns}
-    for name, kind in ROLES.items():
-        given = getattr(wanted, name)
-        named = (given,) if isinstance(given, str) else given or ()
-        columns = [part.strip() for one in named for part in one.split(",")]
-        if any(kinds.get(column) != kind for column in columns):
-            yield f"{name} stays as when the campaign began; {', '.join(columns)} is not taken."
 
 
 def _kept_models(setup: Setup, wanted: SourceSpec) -> tuple[str, ...]:
@@ -217,12 +200,6 @@ def _kept_models(setup: Setup, wanted: SourceSpec) -> tuple[str, ...]:
     return kept_comparisons(setup.recipe, wanted)
 
 
-def _kept_copies(store: Store, wanted: SourceSpec) -> list[str]:
-    """That copies stay together, where somebody wants them apart now."""
-    is_kept = not wanted.copies and COPIES in store.array_names()
-    return ["copies stay together, as when the campaign began."] if is_kept else []
-
-
 def _grow(store: Store, wanted: SourceSpec, *, accept: bool) -> "SourceRows | None":
     """Take in what the file has that the campaign has not, if the user agrees to changes.
 
@@ -231,7 +208,6 @@ def _grow(store: Store, wanted: SourceSpec, *, accept: bool) -> "SourceRows | No
     if digest(wanted.source) == store.setup().known_digest:
         return None
     from possibal.data.ingest import read_file_rows
-    from possibal.labelling import growth
 
     spec = growth.pool_spec(store.setup(), wanted)
     with shares() as tell:

@@ -6,7 +6,7 @@ Rows are compared by their ids. New ones join at the end, changed ones are read 
 are missing are not asked about any more; labels stay.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,16 @@ if TYPE_CHECKING:  # scikit-learn takes a second to import
     from possibal.data.ingest import SourceRows
     from possibal.embedding.computing import ProjectedRows
 
+ROLES = {
+    "label": "label",
+    "id": "id",
+    "text": "text",
+    "image": "picture",
+    "leave_out": "left out",
+}
+"""What users say of columns, and the kind that a column then has."""
+NOT_LEARNT = {"label", "id", "left out"}
+"""Kinds of columns that are not learnt from."""
 SHOWN = 5
 """Rows of each kind that are listed."""
 SAME_PICTURE = 1e-6
@@ -120,6 +130,36 @@ def _old_spec(setup: Setup, wanted: SourceSpec) -> SourceSpec:
     shown = [name for name in setup.fields if name not in texts]
     kinds = dict.fromkeys(shown, str(ColumnKind.LEFT_OUT))
     return replace(wanted, text=texts, use=(), leave_out=(), kinds=kinds)
+
+
+# ---------------------------------------------------------------- what stays
+def kept_roles(setup: Setup, wanted: SourceSpec) -> Iterator[str]:
+    """What is said of roles of columns that stay as when the campaign began, a line for each."""
+    if not setup.columns:  # begun before columns were kept, so that nobody knows
+        return
+    kinds = {column: kind for column, kind, _ in setup.columns}
+    for name, kind in ROLES.items():
+        given = getattr(wanted, name)
+        columns = _split((given,) if isinstance(given, str) else given or ())
+        if any(kinds.get(column) != kind for column in columns):
+            yield f"{name} stays as when the campaign began; {', '.join(columns)} is not taken."
+    others = [name for name, kind in wanted.kinds.items() if kinds.get(name) != kind]
+    learnt = {name for name, kind in kinds.items() if kind not in NOT_LEARNT}
+    named = {*_split(wanted.use), *_split(wanted.text), wanted.image}
+    others += sorted(learnt - named) if wanted.use else []
+    if others:
+        yield f"columns stay as when the campaign began; so do {', '.join(others)}."
+
+
+def kept_copies(store: Store, wanted: SourceSpec) -> list[str]:
+    """That copies stay together, where somebody wants them apart now."""
+    is_kept = not wanted.copies and COPIES in store.array_names()
+    return ["copies stay together, as when the campaign began."] if is_kept else []
+
+
+def _split(names: Sequence[str]) -> list[str]:
+    """Names of columns, of which one entry may hold several."""
+    return [part.strip() for one in names for part in one.split(",")]
 
 
 # ---------------------------------------------------------------- comparing

@@ -7,7 +7,7 @@ campaign.tell(row, "spam")
 
 import os
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from possibal.arguments import DEFAULT_STRATEGY, as_python, check_listed, is_hashable, whole
+from possibal.arguments import as_python, check_listed, is_hashable, whole
 from possibal.arrays import Places
 from possibal.campaign.answer import Answer, check_label
 from possibal.campaign.encoding import ColumnChoice, RowEncoding, check_encoded_once
@@ -35,6 +35,7 @@ from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
 from possibal.labelling.class_changes import added_all
 from possibal.labelling.create import Options, create_campaign, feature_recipe
+from possibal.labelling.growth import kept_copies, kept_roles
 from possibal.labelling.overview import Overview
 from possibal.labelling.pool_intake import PoolSpec, SessionPool, ingest_pool, resumed_pool
 from possibal.labelling.ranker import InProcessRanker
@@ -168,11 +169,14 @@ class StoredCampaign(CampaignInterface):
             count: how many more.
             up_to: or how many there are to be, if there are fewer.
         """
-        more = max(
-            whole("count", count, 0), whole("up_to", up_to, 0) - len(self._read_model.check_rows)
-        )
+        more = max(whole("count", count, 0), whole("up_to", up_to, 0) - self.check_size)
         places = self._service.add_check_rows(more, self._who) if more > 0 else ()
         return [self._ids[place] for place in places]
+
+    @property
+    def check_size(self) -> int:
+        """How many rows only measure the model."""
+        return len(self._read_model.check_rows)
 
     # ------------------------------------------------------------ what follows
 
@@ -395,10 +399,10 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     text: Any = None,  # noqa: ANN401 - a column, or several
     columns: Any = None,  # noqa: ANN401 - as a file's are chosen
     classes: Sequence[Hashable] = (),
-    strategy: str = DEFAULT_STRATEGY,
+    strategy: str | None = None,
     classifier: object = None,
-    seed: int = 0,
-    people: int = 1,
+    seed: int | None = None,
+    people: int | None = None,
     check: int = 0,
     who: str = PYTHON,
     accept_changes: bool = False,
@@ -423,14 +427,15 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
             from the folder you are in), "id", "label" or "left out".
         classes: all labels there may be, of one type; where none are named and the label column
             has no two, they are learnt from the answers. Of a campaign that was begun before,
-            those that are new are added.
-        strategy: what is asked first.
+            those that are new are added, and others stay with a warning.
+        strategy: what is asked first; if left out "herding". This, the seed and people cannot
+            change: others than those of a campaign that was begun before are refused.
         classifier: a :class:`~possibal.PossibilisticGPClassifier`, or a scikit-learn pipeline that
             ends in one. It ranks and predicts in this session; the database keeps the numbers
             that the pipeline makes of the rows, not the pipeline: pass it again, and the pool, to
             predict new rows.
-        seed: the same seed asks the same questions.
-        people: how many are to answer each row.
+        seed: the same seed asks the same questions; 0 if left out.
+        people: how many are to answer each row; 1 if left out.
         check: rows, drawn at random, that only measure the model; more may be drawn later.
         who: the name under which answers are kept.
         accept_changes: whether rows of the pool that changed, or are missing, since the campaign
@@ -455,14 +460,15 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     check_encoded_once(roles, model)
     cache = _cache_of(file_of(address(db)))
     named = tuple(classes) or _classes_of(model)
-    given = PoolSpec(names, roles, named, accept_changes, cache)
-    options = Options(strategy, seed, people, check)
+    chosen = _chosen(strategy=strategy, seed=seed, people=people, check=check)
+    given, options = PoolSpec(names, roles, named, accept_changes, cache), Options(**chosen)
     if Store.exists(db):
         with ExitStack() as stack:
             store = stack.enter_context(Store.open(db))
-            _check_options(store.setup(), options)
+            _check_options(store.setup(), chosen)
             campaign = _resumed(store, pool, given, model, who)
             campaign.add_check_rows(up_to=check)
+            _tell_kept(campaign, store, given, check)
             stack.pop_all()
         return campaign
     if pool is None:
@@ -482,15 +488,39 @@ def _cache_of(place: Path | None) -> Path | None:
     return None if place is None else cache_beside(place)
 
 
-def _check_options(setup: Setup, options: Options) -> None:
-    """Refuse what cannot change once a campaign was begun; copies stay as they were then."""
+def _check_options(setup: Setup, chosen: Mapping[str, object]) -> None:
+    """Refuse what cannot change once a campaign was begun."""
     for name in ("strategy", "seed", "people"):
-        given, kept = getattr(options, name), getattr(setup, name)
-        if given not in {getattr(Options(), name), kept}:
+        kept = getattr(setup, name)
+        given = chosen.get(name, kept)
+        if given != kept:
             raise ValueError(
                 f"{name} must be {kept!r}, as when the campaign began; got {given!r}. "
                 "Leave it out, or begin another campaign."
             )
+
+
+def _chosen(**options: object) -> dict[str, Any]:
+    """Those of some options that were not left out."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _tell_kept(campaign: StoredCampaign, store: Store, given: PoolSpec, check: int) -> None:
+    """Warn of all that was asked for, but stays as it is."""
+    for sentence in _kept(campaign, store, given, check):
+        warnings.warn(sentence, stacklevel=3)
+
+
+def _kept(campaign: StoredCampaign, store: Store, given: PoolSpec, check: int) -> Iterator[str]:
+    """What was asked for, but stays as it is, a sentence for each."""
+    spec, drawn = given.spec(), campaign.check_size
+    yield from kept_roles(store.setup(), spec)
+    yield from kept_copies(store, spec)
+    others = [name for name in campaign.classes if name not in given.classes]
+    if given.classes and others:
+        yield f"classes stay with {', '.join(map(repr, others))} too; remove_class takes one away."
+    if 0 < check < drawn:
+        yield f"check stays {drawn}: rows that were drawn go on measuring the model."
 
 
 def _resumed(
