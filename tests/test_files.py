@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 import possibal
-from possibal.files import alone, check_place, folder, is_there, locked, part_of, write
+from possibal.files import (
+    alone,
+    check_not_read,
+    check_place,
+    folder,
+    is_same,
+    is_there,
+    locked,
+    part_of,
+    write,
+)
 
 ELSEWHERE = os.environ.get("CI") != "true"
 FULL = pytest.mark.skipif(ELSEWHERE and not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -214,3 +224,24 @@ def test_a_name_too_long_for_the_system_is_not_there(tmp_path):
     assert is_there(tmp_path)
     assert not is_there(tmp_path / "none")
     assert not is_there(tmp_path / ("a" * 300))
+
+
+# ---------------------------------------------------------------- what is read
+def test_a_file_is_the_same_by_any_of_its_names(tmp_path):
+    path, link, name = (tmp_path / one for one in ("a", "link", "name"))
+    path.touch()
+    link.symlink_to(path)
+    name.hardlink_to(path)
+    assert all(is_same(path, one) for one in (path, link, name, tmp_path / ".." / path))
+    (tmp_path / "b").touch()
+    assert not is_same(path, tmp_path / "b")
+    assert not is_same(path, tmp_path / "none")
+    assert not is_same(tmp_path / "none", tmp_path / "none")
+
+
+def test_what_is_read_is_not_written(tmp_path):
+    path = tmp_path / "a"
+    path.touch()
+    check_not_read(path, "to", {"the input": None, "the other": tmp_path / "b"})
+    with pytest.raises(ValueError, match=r"^to must not be the input; got '.*', which would be "):
+        check_not_read(path, "to", {"the input": path})

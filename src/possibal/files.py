@@ -1,7 +1,7 @@
-"""Atomic writes by rename, advisory file locks, and folders checked before long work."""
+"""Atomic writes by rename, advisory file locks, and places checked before long work."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -55,6 +55,30 @@ def check_place(path: Path, argument: str) -> None:
         )
     if path.is_dir():
         raise ValueError(f"{argument} must be a file; got the folder {str(path)!r}. Name a file.")
+
+
+def is_same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file: by name, by a link, or by a second name of it."""
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there
+        return False
+
+
+def check_not_read(path: Path, argument: str, inputs: Mapping[str, Path | None]) -> None:
+    """Refuse to write over what is read, which would be lost.
+
+    Args:
+        path: where to write.
+        argument: its name.
+        inputs: what is read, by what it is called; None for what was not given.
+    """
+    for what, one in inputs.items():
+        if one is not None and is_same(path, one):
+            raise ValueError(
+                f"{argument} must not be {what}; got {str(path)!r}, which would be lost. "
+                "Choose another."
+            )
 
 
 @contextmanager

@@ -96,6 +96,70 @@ def test_labels_are_exported_while_people_label_but_not_imported(capsys, db):
         assert "db must not be in use; got 'a.db'" in refusal(capsys, "import", "labels.csv", db)
 
 
+# ---------------------------------------------------------------- what is not written over
+def links(path: str) -> list[str]:
+    """Other ways to the same file."""
+    Path("soft.csv").symlink_to(path)
+    Path("hard.csv").hardlink_to(path)
+    return [path, f"./{path}", "soft.csv", "hard.csv"]
+
+
+@pytest.mark.parametrize("more", [(), ("--force",)])
+def test_the_rows_that_are_labelled_are_never_written_over(capsys, db, more):
+    before = Path("things.csv").read_bytes()
+    for to in links("things.csv"):
+        said = refusal(capsys, "export", db, "--to", to, *more)
+        assert f"to must not be the file that is labelled; got {str(Path(to))!r}, which wo" in said
+    assert Path("things.csv").read_bytes() == before
+
+
+def test_rows_that_changed_since_are_known_by_their_name(capsys):
+    db = campaign(source(Path()), "things.csv.possibal.db")
+    with Path("things.csv").open("a") as file:
+        file.write("\n")
+    for to in links("things.csv"):
+        said = refusal(capsys, "export", db, "--to", to, "--force")
+        assert "to must not be the file that is labelled" in said
+
+
+def test_a_campaign_is_not_written_over(capsys, db):
+    Path("db.csv").hardlink_to(db)
+    assert "to must not be the campaign" in refusal(
+        capsys, "export", db, "--to", "db.csv", "--force"
+    )
+
+
+@pytest.mark.parametrize("more", [(), ("--force",)])
+def test_the_rows_that_are_predicted_are_never_written_over(capsys, db, more):
+    run(capsys, "model", db)
+    before = Path("things.csv").read_bytes()
+    for to in links("things.csv"):
+        said = refusal(capsys, "predict", "model", "things.csv", "--to", to, *more)
+        assert "to must not be the file that is predicted; got" in said
+    assert Path("things.csv").read_bytes() == before
+    Path("own.csv").touch()
+    line = ("predict", "model", "things.csv", "--features", "own.csv", "--to", "own.csv")
+    assert "to must not be the file of features" in refusal(capsys, *line)
+
+
+@pytest.mark.parametrize("ending", list(writers.WRITERS))
+def test_another_file_is_written_over_only_by_force(capsys, db, ending):
+    run(capsys, "model", db)
+    for line in (("export", db), ("predict", "model", "things.csv")):
+        to = f"{line[0]}{ending}"
+        Path(to).write_text("mine\n")
+        said = refusal(capsys, *line, "--to", to)
+        assert f"to must be a new file, or one that this command wrote; got {to!r}" in said
+        assert "--force" in said
+        assert Path(to).read_text() == "mine\n"
+        run(capsys, *line, "--to", to, "--force")
+        run(capsys, *line, "--to", to)  # its own
+        assert "--force" in run(capsys, line[0], "--help")
+    other = refusal(capsys, "export", db, "--to", f"predict{ending}")
+    assert "which exists and is another" in other
+
+
+# ---------------------------------------------------------------- mistakes
 def test_mistakes_about_labels_are_told(capsys, db):
     assert "to must end in .csv, .parquet, .jsonl" in refusal(capsys, "export", db, "--to", "a.txt")
     assert "db must hold a campaign" in refusal(capsys, "export", "none.db")

@@ -46,6 +46,24 @@ def present() -> set[str]:
     return {path.name for path in Path().iterdir()}
 
 
+@pytest.mark.parametrize(
+    ("pool", "out", "what"),
+    [
+        ("pool.parquet", "labels.csv", "the file of labels"),
+        ("pool.parquet", "pool.parquet", "a file of the pool"),
+        ("*.parquet", "pool.parquet", "a file of the pool"),
+        ("many", "many/pool.parquet", "a file of the pool"),
+    ],
+)
+def test_what_is_read_is_never_written_over(capsys, pool, out, what):
+    Path("many").mkdir()
+    POOL.write_parquet("many/pool.parquet")
+    before = Path(out).read_bytes()
+    assert main.main(["rank", pool, *GIVEN[2:], "--out", out]) == 2
+    assert f"out must not be {what}; got {out!r}" in capsys.readouterr().err
+    assert Path(out).read_bytes() == before
+
+
 # ---------------------------------------------------------------- what comes out
 def test_rows_are_printed_and_the_summary_is_told_beside_them(capsys):
     assert main.main(GIVEN) == 0

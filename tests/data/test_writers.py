@@ -119,3 +119,33 @@ def test_other_endings_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"^ending must be one of"):
         writers.write_sheet([], ".txt")
     assert writers.ending_of(tmp_path / "A.CSV", "to") == ".csv"
+
+
+# ---------------------------------------------------------------- what is written over
+@pytest.mark.parametrize("ending", list(writers.WRITERS))
+def test_a_file_is_written_over_if_its_first_columns_are_ours(tmp_path, ending):
+    path, columns = (
+        tmp_path / f"a{ending}",
+        [SheetColumn(name, ["x"]) for name in ("id", "a,b", "c")],
+    )
+    writers.check_overwritten(path, "to", ["id"], force=False)  # there is none
+    path.write_bytes(writers.write_sheet(columns, ending))
+    writers.check_overwritten(path, "to", ["id", "a,b"], force=False)
+    writers.check_overwritten(path, "to", ["b"], force=True)
+    for heads in (["b"], ["id", "c"], ["id", "a,b", "c", "d"]):
+        with pytest.raises(ValueError, match=r"^to must be a new file, or one that this command"):
+            writers.check_overwritten(path, "to", heads, force=False)
+
+
+@pytest.mark.parametrize("ending", list(writers.WRITERS))
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"\n", b"{", b"[1]", b"1", b"\0" * 100])
+def test_what_is_no_table_is_not_written_over(tmp_path, ending, content):
+    path = tmp_path / f"a{ending}"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"^to must be a new file, or one that this command"):
+        writers.check_overwritten(path, "to", ["id"], force=False)
+
+
+def test_an_empty_file_holds_nothing_to_lose(tmp_path):
+    (tmp_path / "a.csv").touch()
+    writers.check_overwritten(tmp_path / "a.csv", "to", ["id"], force=False)

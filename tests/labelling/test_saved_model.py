@@ -279,6 +279,17 @@ def test_a_skops_file_of_something_else_is_refused(tmp_path, content):
         SavedModel.load(tmp_path / "a.skops")
 
 
+def test_a_skops_file_of_something_else_is_not_written_over(kept, tmp_path):
+    path = tmp_path / "a.skops"
+    content = skops.io.dumps([1])
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"^to must be a new file, or one that holds a model; got"):
+        kept.save(path)
+    assert path.read_bytes() == content
+    kept.save(tmp_path / "b.skops")
+    kept.save(tmp_path / "b.skops")  # its own
+
+
 def test_a_skops_file_with_other_types_is_not_let_in(tmp_path):
     (tmp_path / "a.skops").write_bytes(
         skops.io.dumps({"document": Kind.BAD, "arrays": InProcessRanker})

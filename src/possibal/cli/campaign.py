@@ -4,19 +4,20 @@ What they do is imported when they run, so that help comes at once.
 """
 
 import json
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from possibal.cli.console import console, grid, mistakes
-from possibal.files import check_place, write
+from possibal.files import check_not_read, check_place, write
 from possibal.progress import shares
 
 if TYPE_CHECKING:
     from possibal.labelling.saved_model import Predictions
     from possibal.labelling.storage.doctor import Finding
+    from possibal.labelling.storage.store import Store
 
 Database = Annotated[
     str,
@@ -25,10 +26,18 @@ Database = Annotated[
         help="The campaign: a file such as reviews.db, or postgresql://USER@HOST/NAME.",
     ),
 ]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force", help="Write over a file that this command did not write; never over its input."
+    ),
+]
 Encoding = Annotated[
     str | None,
     typer.Option(help="Of the file's text, for example cp1252; UTF-8 if left out."),
 ]
+PREDICTED = ("id", "label", "probability", "necessity")
+"""What is said of each row that is predicted."""
 
 
 # ---------------------------------------------------------------- labels
@@ -41,11 +50,13 @@ def export(
     fields: Annotated[
         bool, typer.Option(help="With the columns that people saw, or without.")
     ] = True,
+    force: Force = False,
 ) -> None:
     """Write all labels to a file: who said what of which row, when, and what holds.
 
     Each line is one person's opinion; the column `final` is the label of the row: what was settled,
-    else what most people said. Works while people label.
+    else what most people said. Works while people label. An earlier export is written over, but
+    no other file, and never the rows that are labelled.
     """
     from possibal.data import writers
     from possibal.labelling import label_files
@@ -55,9 +66,28 @@ def export(
         ending = writers.ending_of(to, "to")
         check_place(to, "to")
         with Store.open(db, writes=False) as store:
+            _check_no_source(to, store)
+            writers.check_overwritten(to, "to", label_files.HEADS, force=force)
             content, answers, rows = label_files.export_file(store, ending, fields=fields)
     write(to, content)
     _say(f"Wrote {answers} answers about {rows} rows to {to}")
+
+
+def _check_no_source(to: Path, store: "Store") -> None:
+    """Refuse to write over a campaign, or over the rows that it is about.
+
+    A campaign knows its source by its content, or by its name if it is beside it.
+    """
+    from possibal.data.source import ENDING, digest
+    from possibal.labelling.storage.database import file_of
+
+    kept, setup = file_of(store.url), store.setup()
+    named = None
+    if kept is not None and kept.name.endswith(ENDING):
+        named = kept.with_name(kept.name.removesuffix(ENDING))
+    if to.is_file() and digest(to) in {setup.digest, setup.latest_digest}:
+        named = to
+    check_not_read(to, "to", {"the campaign": kept, "the file that is labelled": named})
 
 
 def import_labels(
@@ -217,11 +247,13 @@ def predict(  # noqa: PLR0913 - one argument per option
     fields: Annotated[
         bool, typer.Option(help="With the other columns of the file, or without.")
     ] = True,
+    force: Force = False,
 ) -> None:
     """Predict labels of new rows: the likeliest, its probability, and its necessity.
 
     Necessity says how much speaks against all other labels: at 0 another one is as credible, near 1
-    none is. Rows with a low necessity are worth a look by a person.
+    none is. Rows with a low necessity are worth a look by a person. Earlier predictions are written
+    over, but no other file, and never the new rows.
     """
     from possibal.data import writers
     from possibal.data.ingest import SourceSpec, ingest_new_rows
@@ -229,9 +261,8 @@ def predict(  # noqa: PLR0913 - one argument per option
     from possibal.labelling.saved_model import SavedModel
 
     with mistakes(), shares() as tell:
-        ending = ".csv" if to is None else writers.ending_of(to, "to")
-        if to is not None:
-            check_place(to, "to")
+        read = {"the file that is predicted": file, "the file of features": features}
+        ending = ".csv" if to is None else _checked_ending(to, read, force=force)
         known = SavedModel.load(model)
         wanted = SourceSpec(
             file,
@@ -259,16 +290,24 @@ def predict(  # noqa: PLR0913 - one argument per option
     _say(f"Wrote predictions for {len(rows.ids)} rows to {to}")
 
 
+def _checked_ending(to: Path, read: Mapping[str, Path | None], *, force: bool) -> str:
+    """The ending of a file for predictions, if it may be written."""
+    from possibal.data import writers
+
+    ending = writers.ending_of(to, "to")
+    check_place(to, "to")
+    check_not_read(to, "to", read)
+    writers.check_overwritten(to, "to", PREDICTED, force=force)
+    return ending
+
+
 def _columns(ids: tuple[Hashable, ...], found: "Predictions") -> list[Any]:
     """Predictions as columns of a file."""
     from possibal.data.writers import SheetColumn
 
-    return [
-        SheetColumn("id", ids),
-        SheetColumn("label", found.label),
-        SheetColumn("probability", found.probability.tolist(), is_number=True),
-        SheetColumn("necessity", found.necessity.tolist(), is_number=True),
-    ]
+    cells = (ids, found.label, found.probability.tolist(), found.necessity.tolist())
+    is_number = (False, False, True, True)
+    return list(map(SheetColumn, PREDICTED, cells, is_number))
 
 
 # ---------------------------------------------------------------- health

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from possibal.cli.console import COMMAND_LINE, console, grid, mistakes
 from possibal.data import digits
-from possibal.data.source import SourceSpec, digest
+from possibal.data.source import ENDING, SourceSpec, digest
 from possibal.embedding.cache import cache_beside, withdrawn_if_refused
 from possibal.labelling import class_changes, growth
 from possibal.labelling.background_intake import BackgroundIntake
@@ -34,8 +34,6 @@ if TYPE_CHECKING:  # scikit-learn takes a second to import, and going on needs n
 
 MANY_COLUMNS = 30
 """Columns that are listed one by one."""
-ENDING = ".possibal.db"
-"""Of the file that keeps a campaign, beside the file that it is about."""
 
 
 @dataclass(frozen=True)

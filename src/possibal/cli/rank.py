@@ -1,6 +1,7 @@
 """The command that ranks a pool; what it does is in pool/rank_files.py, which is slow to import."""
 
 from contextlib import nullcontext
+from glob import glob
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 
 from possibal.arguments import DEFAULT_STRATEGY
 from possibal.cli.console import mistakes
-from possibal.files import check_place, write
+from possibal.files import check_not_read, check_place, is_same, write
 from possibal.progress import shares
 
 
@@ -69,6 +70,7 @@ def rank(  # noqa: PLR0913 - one argument per option
         ending = ".csv" if out is None else writers.ending_of(out, "out")
         if out is not None:
             check_place(out, "out")
+            _check_not_read(out, pool, labels)
         names = tuple(name.strip() for name in columns.split(",") if name.strip())
         request = rank_files.RankRequest(pool, labels, label, id, names, strategy, top)
         with connect(dask, "dask") if dask else nullcontext() as client, shares() as tell:
@@ -84,3 +86,12 @@ def rank(  # noqa: PLR0913 - one argument per option
     else:
         write(out, content)
     typer.echo(found.summary, err=True)
+
+
+def _check_not_read(out: Path, pool: str, labels: Path) -> None:
+    """Refuse to write over the labels, or over a file of the pool."""
+    check_not_read(out, "out", {"the file of labels": labels})
+    of_folder = [out] if is_same(out.parent, Path(pool)) else []
+    matches = glob(pool, recursive=True)  # noqa: PTH207 - the pattern may be absolute
+    for one in (*map(Path, matches), *of_folder):
+        check_not_read(out, "out", {"a file of the pool": one})

@@ -62,6 +62,8 @@ class SourceSpec:
 
 
 ZIP = ".zip"
+ENDING = ".possibal.db"
+"""Of the file that keeps a campaign, beside the source that it is about."""
 
 
 def is_pictures(source: Path) -> bool:

@@ -3,6 +3,7 @@
 write_sheet(columns, ".csv") -> bytes, which readers.read_sheet reads back as the same text.
 """
 
+import csv
 import json
 import re
 from collections.abc import Callable, Hashable, Sequence
@@ -15,6 +16,7 @@ from possibal.arguments import choice
 from possibal.data.encoders import Cells, Table, cell_text
 from possibal.data.name_types import written
 from possibal.errors import INSTALL, MissingPackageError
+from possibal.files import is_there
 
 FORMULA = re.compile(r"['=+\-@\t\r\n＝＋－＠]")  # noqa: RUF001 - wide signs begin formulas too
 """What a spreadsheet may take for the beginning of a formula, and the mark that prevents it."""
@@ -22,6 +24,8 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNOREC
 SPECIAL = re.compile(r"[\",;\t\r\n]|^\s|\s$")
 """What a cell needs quotation marks for."""
 
+LONGEST_LINE = 10_000_000
+"""Characters of the first line of a file that are read to see what it is."""
 PREFIX = "row "
 """Put before the name of a user's column that another column has."""
 
@@ -78,6 +82,38 @@ def ending_of(path: Path, argument: str) -> str:
             f"{argument} must end in {', '.join(WRITERS)}; got {str(path)!r}. Choose one of these."
         )
     return found
+
+
+def check_overwritten(path: Path, argument: str, heads: Sequence[str], *, force: bool) -> None:
+    """Refuse to write over a file, unless it was written by us or the user insists.
+
+    Args:
+        path: where to write.
+        argument: its name.
+        heads: what the first columns of such a file are called.
+        force: whether the user insists.
+    """
+    if force or not is_there(path) or not path.stat().st_size:
+        return
+    if _first_names(path, ending_of(path, argument))[: len(heads)] != list(heads):
+        raise ValueError(
+            f"{argument} must be a new file, or one that this command wrote; got {str(path)!r}, "
+            "which exists and is another. Choose another, or write over it with --force."
+        )
+
+
+def _first_names(path: Path, ending: str) -> list[str]:
+    """What the columns of a file are called; none where it is no table of that ending."""
+    try:
+        if ending == ".parquet":
+            import polars as pl
+
+            return list(pl.read_parquet_schema(path))
+        with path.open(encoding="utf-8") as file:
+            line = file.readline(LONGEST_LINE)
+        return list(json.loads(line) if ending == ".jsonl" else next(csv.reader([line])))
+    except Exception:  # noqa: BLE001 - whatever is wrong with it, it is none of ours
+        return []
 
 
 def escape_formula(text: str) -> str:

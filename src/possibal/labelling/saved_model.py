@@ -177,6 +177,7 @@ class SavedModel:
     def save(self, to: Path) -> None:
         """Keep the model in a folder, or in one file that ends in .skops, all at once."""
         if to.suffix.lower() == SKOPS:
+            _check_free_file(to)
             document, arrays = self._kept()
             content = _skops().dumps({"document": document, "arrays": arrays})
             folder(to.parent, "to")
@@ -315,6 +316,18 @@ def _check_free(to: Path) -> None:
             "to must be a new folder, or one that holds a model and nothing else; "
             f"got {str(to)!r}. Choose another."
         )
+
+
+def _check_free_file(to: Path) -> None:
+    """Refuse to write over a file that is no model."""
+    if to.exists():
+        try:
+            SavedModel.load(to)
+        except ValueError:
+            raise ValueError(
+                f"to must be a new file, or one that holds a model; got {str(to)!r}, which exists "
+                "and is another. Choose another."
+            ) from None
 
 
 def _check_there(path: Path) -> None:
