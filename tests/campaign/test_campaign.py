@@ -335,3 +335,56 @@ def test_a_row_that_is_answered_twice_is_refused_unless_copies_agree():
         campaign.replay([Answer(3, ["ham"])])
     campaign.replay([Answer(2, "ham"), Answer(0, "ham")])
     assert campaign.labels == {0: "ham", 2: "ham"}
+
+
+# ---------------------------------------------------------------- what is no row, or no answer
+def test_true_and_false_are_no_rows_where_rows_are_numbers():
+    campaign = Campaign.start(rows(), classes=["a", "b"])
+    for verb in (
+        lambda: campaign.tell(np.True_, "a"),
+        lambda: campaign.tell(np.False_, "a"),
+        lambda: campaign.edit(np.True_, "a"),
+        lambda: campaign.skip(np.True_),
+        lambda: campaign.without([True]),
+        lambda: campaign.beliefs([True]),
+    ):
+        with pytest.raises(ValueError, match=r"^row must be an id of the pool; got (True|False)\."):
+            verb()
+    assert not campaign.labels
+    named = Campaign.start(rows()[:2], ids=[True, False], classes=["a", "b"])
+    assert named.tell(np.True_, "a").labels == {True: "a"}
+
+
+@pytest.mark.parametrize("given", [[(1, "a")], {1: "a"}, None, "ab"])
+@pytest.mark.parametrize("start", [Campaign.start, Snapshot.start])
+def test_answers_that_are_none_are_refused(start, given):
+    campaign = start(rows(), classes=["a", "b"])
+    with pytest.raises(TypeError, match=r"^answers must be (of class Answer|a list); got "):
+        campaign.replay(given)
+    assert not campaign.labels
+
+
+def test_what_is_masked_is_missing_or_refused_but_never_taken():
+    X = np.ma.array(rows())
+    X[0, 0] = np.ma.masked
+    loud = np.ma.array(X.data.copy(), mask=X.mask)
+    loud.data[0, 0] = 1e6  # behind the mask
+    pools = [Campaign.start(one).snapshot.pool.X for one in (X, loud)]
+    np.testing.assert_array_equal(*pools)
+    with pytest.raises(ValueError, match=r"^X must have no masked entries"):
+        Snapshot.start(X)
+
+
+@pytest.mark.parametrize("size", [1e-310, 1e307])
+def test_rows_without_distances_between_them_are_refused_as_such(size):
+    with pytest.raises(ValueError, match=r"^X must lie between .* in size; got .*Change its unit"):
+        Campaign.start(rows() * size)
+
+
+@pytest.mark.parametrize("size", [1e-250, 1e-160, 1e160, 1e250])
+def test_rows_of_any_other_size_are_asked_about_as_those_of_one(size):
+    asked = [
+        Campaign.start(X, classes=["a", "b"]).tell(0, "a").tell(1, "b").ask(3)
+        for X in (rows(), rows() * size)
+    ]
+    assert asked[0] == asked[1]

@@ -311,7 +311,7 @@ def test_what_stays_as_it_was_is_said(db, asked, said):
         campaign = open_campaign(db, **asked)
     with campaign:
         assert campaign.classes == ("left", "right")
-        assert campaign.check_size == 5
+        assert campaign.report()["check"] == 5
     with open_campaign(db, FRAME, **begun):  # without a word
         pass
 
@@ -694,3 +694,10 @@ def test_new_rows_that_say_the_same_join_with_the_label(db):
     changed = more.assign(text=more.text.replace("A lovely day out", "quite another thing"))
     with open_campaign(db, changed, accept_changes=True, **SAID) as campaign:
         assert campaign.left == tuple("bdefh")
+
+
+def test_true_is_no_row_where_rows_are_numbers(db):
+    with open_campaign(db, X, classes=["a", "b"]) as campaign:
+        with pytest.raises(ValueError, match=r"^row must be an id of the pool; got True\."):
+            campaign.tell(np.True_, "a")
+        assert campaign.tell(1, "a").labels == {1: "a"}

@@ -53,3 +53,21 @@ def test_a_prior_mean_is_heeded_in_every_row(strategy, mean):
     every = acquisition.STRATEGIES[strategy](fitted.belief(X))
     expected = np.argsort(-every, kind="stable")[:5]
     np.testing.assert_array_equal(rank(fitted, X, strategy, top=5).places, expected)
+
+
+@pytest.mark.parametrize("name", ["top", "jobs"])
+@pytest.mark.parametrize("value", [1.5, 2.0, True, "a"])
+def test_numbers_of_rows_and_threads_are_whole(name, value):
+    with pytest.raises(TypeError, match=rf"^{name} must be a whole number; got {value!r}\."):
+        rank(model(), rows(9), **{name: value})
+
+
+@pytest.mark.parametrize("aside", [[1.5], ["a"], [[1, 2]], [True, False]])
+def test_places_that_are_none_are_not_left_aside(aside):
+    with pytest.raises(TypeError, match=r"^aside must hold places of rows, which are whole number"):
+        rank(model(), rows(9), aside=aside)
+
+
+def test_places_are_left_aside_however_they_are_given():
+    for aside in ({0, 1}, [0, 1, 1], np.array([0, 1]), range(2)):
+        assert set(rank(model(), rows(9), top=7, aside=aside).ids) == set(range(2, 9))

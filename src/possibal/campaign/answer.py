@@ -1,6 +1,6 @@
 """An answer, a label for a row, and its checks: what campaigns, journals and experiments share."""
 
-from collections.abc import Container, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 
@@ -22,15 +22,36 @@ class Answer:
 
 
 def check_row(
-    row: Hashable, known: Container[Hashable], labels: Mapping[Hashable, Hashable]
+    row: Hashable, known: Collection[Hashable], labels: Mapping[Hashable, Hashable]
 ) -> None:
     """Refuse a row that is none, or that has its label."""
     if not is_hashable(row) or row not in known:
         raise ValueError(f"row must be an id of the pool; got {row!r}. Tell what was asked.")
+    check_no_truth(row, known)
     if row in labels:
         raise AlreadyAnsweredError(
             f"row must not be answered yet; got {row!r}, whose label is "
             f"{labels[row]!r}. Undo it, or change it with edit."
+        )
+
+
+def check_no_truth(row: Hashable, known: Iterable[Hashable]) -> None:
+    """Refuse True or False where rows are numbers: Python takes them for 1 and 0.
+
+    Args:
+        row: an id that was found.
+        known: all ids.
+    """
+    if isinstance(row, bool) and not any(isinstance(one, bool) for one in known):
+        raise ValueError(f"row must be an id of the pool; got {row!r}. Tell what was asked.")
+
+
+def check_answer(answer: object) -> None:
+    """Refuse what is no answer."""
+    if not isinstance(answer, Answer):
+        raise TypeError(
+            f"answers must be of class Answer; got {type(answer).__name__}. "
+            "Write possibal.Answer(row, label)."
         )
 
 

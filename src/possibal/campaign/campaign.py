@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import Strategy
-from possibal.arguments import DEFAULT_STRATEGY, as_python, is_hashable, whole
+from possibal.arguments import DEFAULT_STRATEGY, as_python, check_listed, is_hashable, whole
 from possibal.arrays import Places
-from possibal.campaign.answer import Answer
+from possibal.campaign.answer import Answer, check_answer
 from possibal.campaign.encoding import ColumnChoice, RowEncoding, encode_pool, is_table
 from possibal.campaign.frame_output import frame_cells
 from possibal.campaign.interface import CampaignInterface
@@ -248,7 +248,9 @@ class Campaign(CampaignInterface):
     def _asked(self, answers: Iterable[Answer]) -> list[Answer]:
         """Answers about the rows that are asked; of copies that have the same label, the first."""
         found, told = list[Answer](), dict[Hashable, Hashable]()
+        check_listed("answers", answers)
         for one in answers:
+            check_answer(one)
             row = self._leader(one.row)
             has_copies = is_hashable(row) and row in self._copies_of
             if has_copies and row in told and told[row] == one.label:

@@ -20,10 +20,18 @@ from possibal.acquisition.pointwise import doubt
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.scoring import is_local
 from possibal.acquisition.strategy import Strategy, View
-from possibal.arguments import DEFAULT_STRATEGY, as_python, choice, is_hashable, suggest, whole
+from possibal.arguments import (
+    DEFAULT_STRATEGY,
+    as_python,
+    check_listed,
+    choice,
+    is_hashable,
+    suggest,
+    whole,
+)
 from possibal.arrays import Places, Vector
 from possibal.belief import Belief
-from possibal.campaign.answer import Answer, check_label, check_row
+from possibal.campaign.answer import Answer, check_answer, check_label, check_row
 from possibal.campaign.batch import greedy_batch, representativeness
 from possibal.campaign.pool import InMemoryScan, Pool, checked_pool
 from possibal.campaign.stopping import Advice, AdviceState, advise, lookback
@@ -191,7 +199,9 @@ class Snapshot:
     def replay(self, answers: Iterable[Answer]) -> "Snapshot":
         """The campaign with more answers, one after the other."""
         answered, labels = list(self.answers), dict(self.labels)
+        check_listed("answers", answers)
         for answer in answers:
+            check_answer(answer)
             row, label = as_python(answer.row), as_python(answer.label)
             check_row(row, self.pool.places, labels)
             check_label(label, self._named, answered[0].label if answered else None)

@@ -18,7 +18,7 @@ import numpy as np
 
 from possibal.arguments import as_python, check_listed, is_hashable, whole
 from possibal.arrays import Places
-from possibal.campaign.answer import Answer, check_label
+from possibal.campaign.answer import Answer, check_label, check_no_truth
 from possibal.campaign.encoding import ColumnChoice, RowEncoding, check_encoded_once
 from possibal.campaign.frame_output import frame_cells
 from possibal.campaign.interface import CampaignInterface
@@ -169,14 +169,11 @@ class StoredCampaign(CampaignInterface):
             count: how many more.
             up_to: or how many there are to be, if there are fewer.
         """
-        more = max(whole("count", count, 0), whole("up_to", up_to, 0) - self.check_size)
+        more = max(
+            whole("count", count, 0), whole("up_to", up_to, 0) - len(self._read_model.check_rows)
+        )
         places = self._service.add_check_rows(more, self._who) if more > 0 else ()
         return [self._ids[place] for place in places]
-
-    @property
-    def check_size(self) -> int:
-        """How many rows only measure the model."""
-        return len(self._read_model.check_rows)
 
     # ------------------------------------------------------------ what follows
 
@@ -335,6 +332,8 @@ class StoredCampaign(CampaignInterface):
         """Where a row stands, by its id or by that as text."""
         name = as_python(row)
         place = self._places.get(name) if is_hashable(name) else None
+        if place is not None:
+            check_no_truth(name, self._places)
         place = self._texts.get(written(name)) if place is None else place
         if place is None:
             raise RefusedError(f"row must be an id of the pool; got {row!r}. Tell what was asked.")
@@ -513,13 +512,13 @@ def _tell_kept(campaign: StoredCampaign, store: Store, given: PoolSpec, check: i
 
 def _kept(campaign: StoredCampaign, store: Store, given: PoolSpec, check: int) -> Iterator[str]:
     """What was asked for, but stays as it is, a sentence for each."""
-    spec, drawn = given.spec(), campaign.check_size
+    spec, drawn = given.spec(), len(ReadModel(store).check_rows) if check else 0
     yield from kept_roles(store.setup(), spec)
     yield from kept_copies(store, spec)
     others = [name for name in campaign.classes if name not in given.classes]
     if given.classes and others:
         yield f"classes stay with {', '.join(map(repr, others))} too; remove_class takes one away."
-    if 0 < check < drawn:
+    if check < drawn:
         yield f"check stays {drawn}: rows that were drawn go on measuring the model."
 
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import Strategy
-from possibal.arguments import DEFAULT_STRATEGY, as_python, at_least, choice, whole
+from possibal.arguments import DEFAULT_STRATEGY, as_python, choice, whole
 from possibal.arrays import Matrix, Places, Vector
 from possibal.estimators.classifier import (
     PossibilisticGPClassifier,
@@ -121,10 +121,10 @@ def rank(  # noqa: PLR0913 - all but three are named
         return _renamed(rank(piped.final, made.X, strategy, **options), made.names)
     chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
     names = index_names(X) if id is None else None
-    wanted, posterior = at_least("top", top, 1), fitted_posterior(model)
+    wanted, posterior = whole("top", top, 1), fitted_posterior(model)
     single = choice("precision", precision, {"mixed": True, "double": False})
-    excluded, threads = np.unique(np.fromiter(aside, dtype=np.intp)), os.cpu_count() or 1
-    threads = at_least("jobs", jobs, 1) if jobs is not None else threads
+    excluded, threads = _places(aside), os.cpu_count() or 1
+    threads = whole("jobs", jobs, 1) if jobs is not None else threads
     scan = PoolScan(X, row_format(model, id), excluded, threads, progress, client)
     sampler = HashedSampler(whole("seed", seed, 0), count_labels(model))
     if chosen is STRATEGIES["random"]:
@@ -153,6 +153,17 @@ def row_format(model: PossibilisticGPClassifier, id: str | None) -> RowFormat:  
     names = getattr(model, "feature_names_in_", None)
     width = model.posterior_.data.X.shape[1]
     return RowFormat(width, None if names is None else tuple(names.tolist()), id)
+
+
+def _places(aside: Collection[int]) -> Places:
+    """Distinct places of rows in order, or one sentence on what is none."""
+    given = np.array(list(aside))
+    if given.size and (given.ndim != 1 or given.dtype.kind not in "iu"):
+        raise TypeError(
+            f"aside must hold places of rows, which are whole numbers; got {given.dtype} in "
+            f"shape {given.shape}. Pass their numbers, counted from zero."
+        )
+    return np.unique(given.astype(np.intp))
 
 
 def _renamed(listed: Shortlist, names: Sequence[Hashable] | None) -> Shortlist:
