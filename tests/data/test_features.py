@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from io import BytesIO
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from possibal.data import features
-from possibal.data.encoders import Table
+from possibal.data.encoders import Encoder, Table
 from possibal.data.features import (
     FeatureRecipe,
     ImageFiles,
@@ -594,3 +595,54 @@ def test_an_empty_text_among_directions_stays_zero():
     assert made.recipe.metric == "cosine"
     np.testing.assert_array_equal(made.X[-1], 0.0)
     assert np.all(np.linalg.norm(made.X[:-1], axis=1) > 0.99)
+
+
+# ---------------------------------------------------------------- soundness
+RECIPES = {
+    "table": FeatureRecipe(
+        "table",
+        ("a",),
+        encoders=(Encoder("a", "numbers"),),
+        numbers={"centre": np.zeros(1), "scale": np.ones(1)},
+    ),
+    "words": FeatureRecipe(
+        "text", ("a",), terms=("b", "c"), numbers={"idf": np.ones(2), "components": np.ones((1, 2))}
+    ),
+    "projected": FeatureRecipe(
+        "own", ("a",), numbers={"centre": np.ones(3), "components": np.ones((1, 3))}
+    ),
+    "picture": FeatureRecipe(
+        "image", ("a",), numbers={"centre": np.ones(3), "components": np.ones((1, 3))}
+    ),
+}
+RECIPES["mixed"] = FeatureRecipe(
+    "mixed",
+    ("a", "b"),
+    numbers={"scale": np.ones(2)},
+    parts=(RECIPES["table"], RECIPES["words"]),
+)
+
+
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
+def test_a_recipe_without_one_of_its_arrays_is_not_sound(recipe):
+    recipe.check_sound()
+    for lost in recipe.numbers:
+        if recipe.kind == "own" and lost == "components":
+            continue  # the numbers are then taken as they are
+        rest = {name: array for name, array in recipe.numbers.items() if name != lost}
+        for numbers in (rest, rest | {lost: np.full_like(recipe.numbers[lost], np.nan)}):
+            with pytest.raises(ValueError, match=r"^its array '.*' is missing or does not fit"):
+                replace(recipe, numbers=numbers).check_sound()
+
+
+def test_a_recipe_of_another_kind_or_without_columns_is_not_sound():
+    FeatureRecipe("own", ("a",)).check_sound()
+    with pytest.raises(ValueError, match=r"^kind must be one of"):
+        FeatureRecipe("odd", ("a",)).check_sound()
+    with pytest.raises(ValueError, match=r"^metric must be one of"):
+        FeatureRecipe("own", ("a",), metric="odd").check_sound()
+    with pytest.raises(ValueError, match=r"^its table has no columns"):
+        replace(RECIPES["table"], encoders=()).check_sound()
+    part = replace(RECIPES["table"], numbers={})
+    with pytest.raises(ValueError, match=r"^its array 'centre' is missing"):
+        replace(RECIPES["mixed"], parts=(part, part)).check_sound()

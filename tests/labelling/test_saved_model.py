@@ -229,6 +229,20 @@ def spoil(folder: Path, **changes) -> None:
         ({"labels": ["small"]}, r"\(its rows do not fit its labels\)\. Save it again"),
         ({"classes": ["a", "b"]}, r"\(its labels are not all among its classes\)\. Save"),
         ({"settings": {}}, r"\('link'\)\. Save it again"),
+        ({"version": float("inf")}, r"\(cannot convert float infinity to integer\)\. Save"),
+        ({"settings": {"link": "x"}}, r"\('hyperparameters'\)\. Save it again"),
+        ({"settings": {"link": "x", "hyperparameters": "x"}}, r"\(link must be one of"),
+        ({"settings": {"link": "probit", "hyperparameters": "x"}}, r"\(hyperparameters must be"),
+        (
+            {
+                "settings": {
+                    "link": "probit",
+                    "hyperparameters": "fixed",
+                    "usual_distance": float("inf"),
+                }
+            },
+            r"\(usual_distance must be a positive number",
+        ),
     ],
 )
 def test_a_document_that_is_wrong_is_refused(kept, tmp_path, changes, sentence):
@@ -253,6 +267,18 @@ def test_a_model_that_would_run_code_is_refused(kept, tmp_path):
     arrays = {"X": np.array([print, print], dtype=object)}
     np.savez(tmp_path / "model" / "arrays.npz", **arrays)
     with pytest.raises(ValueError, match=r"^model must be .*Object arrays cannot be loaded"):
+        SavedModel.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", ["recipe.centre", "recipe.scale"])
+@pytest.mark.parametrize("change", [None, lambda a: a[:-1], lambda a: a * np.nan])
+def test_arrays_that_are_lost_or_spoilt_are_refused(kept, tmp_path, name, change):
+    kept.save(tmp_path / "model")
+    path = tmp_path / "model" / "arrays.npz"
+    arrays = dict(np.load(path))
+    given = arrays.pop(name)
+    np.savez(path, **arrays | ({} if change is None else {name: change(given)}))
+    with pytest.raises(ValueError, match=r"^model must be .*its array '.*' is missing or does not"):
         SavedModel.load(tmp_path / "model")
 
 

@@ -123,6 +123,33 @@ class FeatureRecipe:
         """How rows are compared; each part is a block of columns."""
         return RowGeometry(tuple(len(part.features) for part in self.parts), self.metric)
 
+    def check_sound(self) -> None:
+        """Refuse a recipe that lacks an array, or whose arrays do not fit one another."""
+        choice("kind", self.kind, APPLY)
+        choice("metric", self.metric, {EUCLIDEAN: True, COSINE: True})
+        for name, sizes in self._sizes().items():
+            array = self.numbers.get(name, np.empty(0))
+            if array.shape != sizes or not np.isfinite(array).all():
+                raise ValueError(f"its array {name!r} is missing or does not fit")
+        if self.kind == "table" and not self.encoders:
+            raise ValueError("its table has no columns")
+        for part in self.parts:
+            part.check_sound()
+
+    def _sizes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes that the fitted arrays must have."""
+        columns = len(self.features)
+        if self.kind == "table":
+            return {"centre": (columns,), "scale": (columns,)}
+        if self.kind == "mixed":
+            return {"scale": (len(self.parts),)}
+        if self.kind == "text" and self.embedder is None:
+            return {"idf": (len(self.terms),), "components": (columns, len(self.terms))}
+        if self.kind == "own" and "components" not in self.numbers:
+            return {}
+        width = self.numbers.get("centre", np.empty(0)).size
+        return {"centre": (width,), "components": (columns, width)}
+
     @property
     def projection(self) -> Projection:
         """On the principal axes of the pool's embeddings or descriptors."""

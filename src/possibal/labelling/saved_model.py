@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import possibal
 from possibal.acquisition.pointwise import necessity
+from possibal.arguments import choice
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import leading_labels
 from possibal.campaign.encoding import RowEncoding
@@ -31,7 +32,10 @@ from possibal.data.features import FeatureRecipe
 from possibal.data.name_types import NameType
 from possibal.errors import MissingPackageError, summary
 from possibal.estimators.classifier import PossibilisticGPClassifier, with_geometry
+from possibal.estimators.validation import distance
 from possibal.files import folder, part_of, write
+from possibal.gp.hyperparameters import INFERENCES
+from possibal.gp.likelihoods import LINKS
 from possibal.labelling import label_files
 from possibal.labelling.create import PART, feature_recipe
 from possibal.labelling.growth import counts_from_one
@@ -48,7 +52,16 @@ BLOCK = 2000
 """Rows that are predicted at a time."""
 SKOPS = ".skops"
 """What a model in a single file ends in."""
-SPOILT = (AttributeError, KeyError, TypeError, ValueError, EOFError, OSError, BadZipFile)
+SPOILT = (
+    AttributeError,
+    KeyError,
+    OverflowError,
+    TypeError,
+    ValueError,
+    EOFError,
+    OSError,
+    BadZipFile,
+)
 """What is raised where a file is not what it should be."""
 
 Kept: TypeAlias = tuple[dict[str, Any], dict[str, Array]]
@@ -226,6 +239,7 @@ class SavedModel:
         """The model of a document and its arrays, if they fit one another."""
         parts = {name.removeprefix(PART): array for name, array in arrays.items() if name != "X"}
         known, given = FeatureRecipe.restored(document["recipe"], parts), document["settings"]
+        known.check_sound()
         X = np.asarray(arrays["X"], dtype=float)
         said, classes = tuple(document["labels"]), tuple(document["classes"])
         if X.shape != (len(said), len(known.features)) or not np.isfinite(X).all():
@@ -233,8 +247,10 @@ class SavedModel:
         if not set(said) <= set(classes):
             raise ValueError("its labels are not all among its classes")
         settings = {name: given[name] for name in ("link", "hyperparameters")}
+        choice("link", settings["link"], LINKS)
+        choice("hyperparameters", settings["hyperparameters"], INFERENCES)
         if "usual_distance" in given:  # the first version took that of the labelled rows
-            settings["usual_distance"] = float(given["usual_distance"])
+            settings["usual_distance"] = distance(float(given["usual_distance"]))
         label_type = NameType(document.get("label_type", NameType.TEXT))
         first = int(document.get("first", document["version"] < COUNTS_FROM_ZERO))
         return cls(known, X, said, classes, settings, document["notes"], label_type, first)
