@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from possibal.data import decoding
 from possibal.data.decoding import (
     check_folder,
     decode,
@@ -167,3 +168,20 @@ def test_progress_of_a_part_is_told_as_that_of_the_whole():
     for share in (0.0, 0.5, 1.0):
         report(share)
     assert told == [0.5, 0.625, 0.75]
+
+
+def test_a_packed_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"a\n" * 50_000))
+    assert len(read_file(path, None, no_progress).raw) == 100_000
+    monkeypatch.setattr(decoding, "SMALL", 1000)
+    match = (
+        r"^file must unpack to at most 1000 MB and 200 times its size; got more in '.*a\.csv\.gz'"
+    )
+    with pytest.raises(ValueError, match=match):
+        read_file(path, None, no_progress)
+    monkeypatch.setattr(decoding, "SMALL", 100_000)
+    assert read_file(path, None, no_progress).raw
+    monkeypatch.setattr(decoding, "MOST_UNPACKED", 99_999)
+    with pytest.raises(ValueError, match=r"^file must unpack to at most"):
+        read_file(path, None, no_progress)

@@ -508,6 +508,27 @@ def test_an_arff_beyond_scipy_is_refused(tmp_path, text, why):
     assert said.endswith("Save it as CSV.")
 
 
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_a_parquet_file_of_very_many_rows_is_refused_before_it_is_read(
+    tmp_path, monkeypatch, library
+):
+    rows = 20_000_000
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"a": pl.repeat(1, rows, dtype=pl.Int8, eager=True)}).write_parquet(path)
+    assert path.stat().st_size < 2_000_000
+    if library == "pandas":
+        monkeypatch.setitem(sys.modules, "polars", None)
+    said = refusal(str(path))
+    assert "file must have at most 10,000,000 rows and 100,000,000 cells; got 20,000,000" in said
+    assert "possibal rank" in said
+    monkeypatch.setattr(readers, "MOST_ROWS", 5)
+    monkeypatch.setattr(readers, "MOST_CELLS", 9)
+    small = put(tmp_path, "b.parquet", parquet(pl.DataFrame({"a": [1] * 5})))
+    assert len(readers.read_table(Path(small)).table.columns[0]) == 5
+    wide = put(tmp_path, "c.parquet", parquet(pl.DataFrame({"a": [1] * 5, "b": [1] * 5})))
+    assert "got 5 rows of 2 columns" in refusal(wide)
+
+
 def test_a_broken_parquet_file_is_refused(tmp_path):
     content = bytes_of(".parquet")
     content = content[:40] + content[-8:]

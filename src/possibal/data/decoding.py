@@ -28,6 +28,10 @@ PARSED = 0.6
 """Share of the work that is done when all lines are split into cells."""
 STEP = 0.01
 """Progress is reported when at least this share came to it."""
+MOST_UNPACKED = 1_000_000_000
+"""Bytes that a packed file may unpack to."""
+MOST_RATIO, SMALL = 200, 100_000_000
+"""More bytes than so many times the file, beyond some, are a trap: text shrinks tenfold."""
 SAVE = "Save it as UTF-8, or name its encoding with --encoding, for example"
 
 
@@ -124,9 +128,11 @@ def check_folder(path: Path) -> None:
 def _decompressed(path: Path) -> bytes:
     """The content of a file, of a gzip file decompressed."""
     try:
-        raw = path.read_bytes()
-        if path.name.lower().endswith(".gz"):
-            raw = gzip.decompress(raw)
+        if not path.name.lower().endswith(".gz"):
+            return path.read_bytes()
+        most = min(MOST_UNPACKED, max(SMALL, MOST_RATIO * path.stat().st_size))
+        with gzip.open(path) as packed:
+            raw = packed.read(most + 1)
     except FileNotFoundError:
         raise ValueError(
             f"file must exist; got {str(path)!r}. Check its name and folder."
@@ -140,6 +146,11 @@ def _decompressed(path: Path) -> bytes:
         raise ValueError(
             f"file must be sound; got {str(path)!r} ({summary(error)}). Save it anew."
         ) from None
+    if len(raw) > most:
+        raise ValueError(
+            f"file must unpack to at most {MOST_UNPACKED // 10**6} MB and {MOST_RATIO} times its "
+            f"size; got more in {str(path)!r}. Unpack it by hand if you trust it."
+        )
     return raw
 
 

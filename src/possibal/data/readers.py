@@ -47,6 +47,8 @@ OFTEN = 10
 """Rows between two reports of progress."""
 MOST_COLUMNS = 2000
 """More are no table for people."""
+MOST_ROWS, MOST_CELLS = 10_000_000, 100_000_000
+"""Of a Parquet file, whose rows may be packed a thousandfold."""
 LONGEST_CELL = 1_000_000
 """Characters; more are a file in a cell."""
 SEPARATORS = ",;\t"
@@ -556,6 +558,9 @@ def _parquet(content: RawFile) -> ParsedFile:
     broken = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
     try:
         names = _names(content, list(pl.read_parquet_schema(BytesIO(content.raw))))
+        rows = pl.scan_parquet(BytesIO(content.raw)).select(pl.len()).collect().item()
+        if not _is_small(rows, len(names)):
+            raise _too_many(content, rows, len(names))
         frame = pl.read_parquet(content.raw)
     except broken as error:
         raise content.refused("be sound Parquet", _beyond(error), "Save it anew.") from None
@@ -566,6 +571,20 @@ def _parquet(content: RawFile) -> ParsedFile:
     for name, index in _counted_index(pl.read_parquet_metadata(BytesIO(content.raw))).items():
         names, cells = (*names, name), [*cells, list(index)]
     return _checked(content, Table(names, tuple(cells)))
+
+
+def _is_small(rows: int, columns: int) -> bool:
+    """Whether a table has not too many rows or cells: few bytes of Parquet may hold very many."""
+    return rows <= MOST_ROWS and rows * columns <= MOST_CELLS
+
+
+def _too_many(content: RawFile, rows: int, columns: int) -> ValueError:
+    """The sentence on a table that is too large."""
+    return content.refused(
+        f"have at most {MOST_ROWS:,} rows and {MOST_CELLS:,} cells",
+        f"{rows:,} rows of {columns} columns",
+        "Take a part of it, or rank it with possibal rank.",
+    )
 
 
 def _counted_index(metadata: Mapping[str, str]) -> dict[str, range]:
@@ -585,8 +604,11 @@ def _parquet_by_pandas(content: RawFile) -> ParsedFile:
 
     try:
         import pandas as pd
+        from pyarrow.parquet import read_metadata
 
-        frame = pd.read_parquet(BytesIO(content.raw))
+        held = read_metadata(BytesIO(content.raw))
+        is_small = _is_small(held.num_rows, held.num_columns)
+        frame = pd.read_parquet(BytesIO(content.raw)) if is_small else None
     except ImportError:
         raise MissingPackageError(
             "Reading Parquet needs polars, or pandas with pyarrow, and neither is installed: "
@@ -594,6 +616,8 @@ def _parquet_by_pandas(content: RawFile) -> ParsedFile:
         ) from None
     except (OSError, ValueError, NotImplementedError) as error:
         raise content.refused("be sound Parquet", _beyond(error), "Save it anew.") from None
+    if frame is None:
+        raise _too_many(content, held.num_rows, held.num_columns)
     if frame_index(frame) is not None:
         frame = frame.reset_index(names=[name or INDEX for name in frame.index.names])
     names = _names(content, [str(name) for name in frame.columns])
