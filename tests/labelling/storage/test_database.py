@@ -195,6 +195,49 @@ def test_a_file_is_held_by_one_process_until_it_is_killed(tmp_path):
 
 
 @POSIX
+@pytest.mark.parametrize("way", ["symbolic link", "path", "no lock files"])
+def test_no_other_name_and_no_removal_of_files_opens_what_is_held(tmp_path, way):
+    (tmp_path / "other").mkdir()
+    second = tmp_path / "other" / "../a.db"
+    if way == "symbolic link":
+        second = tmp_path / "b.db"
+        second.symlink_to(tmp_path / "a.db")
+    created(str(tmp_path / "a.db")).close()
+    with process(HOLDS, tmp_path / "a.db") as other:
+        assert other.stdout.readline() == "mine\n"
+        if way == "no lock files":
+            for lock in [path for path in tmp_path.iterdir() if "lock" in path.name]:
+                lock.unlink()
+        with pytest.raises(ValueError, match=r"^db must not be in use; got "):
+            Store.open(str(second))
+        with Store.open(str(second), writes=False) as opened:
+            assert opened.setup().rows == 3
+    Store.open(str(second)).close()
+
+
+@POSIX
+def test_a_file_of_two_names_is_refused_under_each(tmp_path):
+    created(str(tmp_path / "a.db")).close()
+    (tmp_path / "b.db").hardlink_to(tmp_path / "a.db")
+    for name in ("a.db", "b.db"):
+        with pytest.raises(
+            ValueError,
+            match=rf"^db must be a file of one name; got '.*{name}', which has 2 \(hard links\)\. "
+            r"Remove the others, or make a copy with possibal backup\.$",
+        ):
+            Store.open(str(tmp_path / name))
+    (tmp_path / "b.db").unlink()
+    Store.open(str(tmp_path / "a.db")).close()
+
+
+@POSIX
+def test_nothing_is_left_beside_a_file_that_was_closed(tmp_path):
+    with created(str(tmp_path / "a.db")) as made:
+        made.append([word("a")])
+    assert [path.name for path in tmp_path.iterdir()] == ["a.db"]
+
+
+@POSIX
 def test_a_file_is_let_go_if_the_work_fails_and_the_error_stays_its_own(tmp_path):
     url = address(str(tmp_path / "a.db"))
     for _ in range(2):
@@ -204,7 +247,7 @@ def test_a_file_is_let_go_if_the_work_fails_and_the_error_stays_its_own(tmp_path
 
 @POSIX
 def test_a_place_where_nothing_can_be_written_is_refused(tmp_path):
-    (tmp_path / "a.db.lock").mkdir()
+    (tmp_path / "a.db").mkdir()
     with (
         pytest.raises(
             ValueError,

@@ -3,6 +3,8 @@
 with held(url): engine(url, writes=True)        migrate(connection)        TABLES
 """
 
+import errno
+import os
 import sqlite3
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing, contextmanager
@@ -32,7 +34,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from possibal.errors import MissingPackageError
-from possibal.files import locked, part_of
+from possibal.files import part_of
+from possibal.labelling.storage.file_lock import locked_file
 
 SCHEMA = 2
 """The version of the tables below."""
@@ -176,7 +179,7 @@ def pragmas(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> tuple[str
 
 @contextmanager
 def held(url: URL) -> Generator[None]:
-    """A SQLite file to ourselves; a server looks after itself."""
+    """A SQLite file to ourselves, by whatever name; a server looks after itself."""
     path = file_of(url)
     if path is None:
         yield
@@ -187,13 +190,30 @@ def held(url: URL) -> Generator[None]:
     )
     with ExitStack() as stack:
         try:
-            stack.enter_context(locked(path.with_name(f"{path.name}.lock"), refusal))
+            _check_names(path)
+            stack.enter_context(locked_file(path, refusal))
         except OSError as error:
             raise ValueError(
                 f"db must be a file that can be written; got {str(path)!r} ({error.strerror}). "
                 "Choose another with --db."
             ) from None
         yield
+
+
+def _check_names(path: Path) -> None:
+    """Refuse a file of several names, and one in a folder that takes no journal.
+
+    SQLite names the journal of a file after the file: by another name it would not be found.
+    """
+    folder = path.resolve().parent
+    if folder.is_dir() and not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    names = path.stat().st_nlink if path.is_file() else 1
+    if names > 1:
+        raise ValueError(
+            f"db must be a file of one name; got {str(path)!r}, which has {names} (hard links). "
+            "Remove the others, or make a copy with possibal backup."
+        )
 
 
 # ---------------------------------------------------------------- versions
