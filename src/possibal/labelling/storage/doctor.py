@@ -116,7 +116,8 @@ def _tried(check: Check, store: Store) -> list[Finding]:
             return check(_Examined(store, connection))
     except Exception as error:  # noqa: BLE001 - the other checks are wanted all the same
         words = (check.__doc__ or "").removesuffix(".")
-        why = summary(getattr(error, "orig", error))
+        first = error.__cause__ or error
+        why = summary(getattr(first, "orig", first))
         return [Finding(ok=False, sentence=f"{words}: this could not be looked at ({why}).")]
 
 
