@@ -5,7 +5,7 @@ import resource
 import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -43,6 +43,12 @@ def workers(pid: int) -> list[int]:
     return [one for one, line in lines.items() if b"spawn_main" in line]
 
 
+def end(pid: int) -> None:
+    """End a process that may be stopped, if it is still there."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
 def test_static_files_and_reads_go_on_while_nobody_can_write(tmp_path, postgresql):
     table(tmp_path / "a.csv")
     line = ("a.csv", "--db", postgresql, "--classes", "yes,no")
@@ -76,12 +82,13 @@ def test_static_files_and_reads_go_on_while_nobody_can_write(tmp_path, postgresq
 
 def test_ctrl_c_ends_a_server_whose_worker_hangs(tmp_path):
     table(tmp_path / "a.csv")
-    with Server("a.csv", "--classes", "yes,no", folder=tmp_path) as server:
+    with Server("a.csv", "--classes", "yes,no", folder=tmp_path) as server, ExitStack() as stack:
         ann = server.person("ann")
         row = ann.ask()["item"]["row"]
         until(lambda: workers(server.process.pid), PATIENCE)
         (worker,) = workers(server.process.pid)
         os.kill(worker, signal.SIGSTOP)
+        stack.callback(end, worker)
         assert ann.say(row, "yes")["question"] is not None  # nobody waits for it
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(PATIENCE) == 0
@@ -93,10 +100,11 @@ def test_answers_are_kept_however_many_connections_are_half_open(tmp_path):
     with few_files(256):
         server = Server("a.csv", "--classes", "yes,no", folder=tmp_path)
     with server, ExitStack() as stack:
-        ann, port = server.person("ann"), int(server.base.rpartition(":")[2])
+        port = int(server.base.rpartition(":")[2])
         for _ in range(300):
             line = stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE))
             line.sendall(HALF)
+        ann = server.person("ann")
         for _ in range(5):
             ann.say(ann.ask()["item"]["row"], "yes")
         assert server.person("bob").ask() is not None

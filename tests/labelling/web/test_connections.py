@@ -13,7 +13,7 @@ from support.served import PATIENCE, service_of, table
 
 from possibal.data.ingest import SourceSpec
 from possibal.labelling.web import connections
-from possibal.labelling.web.connections import LEAST, MOST, most_connections
+from possibal.labelling.web.connections import LEAST, MOST, BoundedConnection, most_connections
 from possibal.labelling.web.server import Address, Server
 
 HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half: "
@@ -59,6 +59,14 @@ def is_over(line: socket.socket) -> bool:
         return line.recv(1) == b""
     except ConnectionError:
         return True
+
+
+def reply(line: socket.socket) -> bytes:
+    """The first words of a reply that is an object, read to its end."""
+    said = b""
+    while not said.endswith(b"}"):
+        said += line.recv(1000)
+    return said[:12]
 
 
 def request(port: int, url: str) -> bytes:
@@ -154,6 +162,23 @@ def test_those_who_ask_are_answered_however_many_ask_nothing(service, monkeypatc
     assert visited(service, visit) == [303] * 20
     told = [line for line in capfd.readouterr().err.splitlines() if "too many conn" in line]
     assert 1 <= len(told) < 60  # one a second
+
+
+def test_whoever_had_an_answer_stays_while_others_ask_nothing(service, monkeypatch):
+    monkeypatch.setattr(connections, "most_connections", lambda: 4)
+    monkeypatch.setattr(BoundedConnection, "timeout_keep_alive_handler", lambda _self: None)
+
+    def visit(port, url):
+        whole = request(port, url) + b':"ann"}'
+        with ExitStack() as stack:
+            known = opened(stack, port, whole)
+            first = reply(known)
+            silent = [opened(stack, port) for _ in range(30)]
+            assert all(map(is_over, silent[:26]))
+            known.sendall(whole)
+            return first, reply(known)
+
+    assert visited(service, visit) == (b"HTTP/1.1 200", b"HTTP/1.1 200")
 
 
 def test_where_all_are_answered_another_is_told_to_come_again(service, monkeypatch):

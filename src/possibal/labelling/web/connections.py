@@ -70,9 +70,14 @@ class BoundedConnection(H11Protocol):
         super().on_response_complete()
 
     @property
+    def was_answered(self) -> bool:
+        """Whether it brought a request that is being answered, or was."""
+        return self.cycle is not None  # pyright: ignore[reportUnnecessaryComparison] - none at first
+
+    @property
     def is_idle(self) -> bool:
         """Whether nothing is being answered."""
-        return self.cycle is None or self.cycle.response_complete  # pyright: ignore[reportUnnecessaryComparison] - none at first
+        return not self.was_answered or self.cycle.response_complete
 
     def give_way(self) -> None:
         """End at once."""
@@ -81,12 +86,15 @@ class BoundedConnection(H11Protocol):
         self.connections.discard(self)
 
     def _make_room(self) -> None:
-        """End the connection that has been idle for longest; if there is none, this one."""
+        """End the connection that is idle, has had no answer yet, and has waited for longest.
+
+        Those of people who had one go after those who never asked. If all are at work, this ends.
+        """
         self.logger.warning("There are too many connections: those that ask nothing are closed.")
         others = cast("set[BoundedConnection]", self.connections)
         idle = [one for one in others if one is not self and one.is_idle]
         if idle:
-            min(idle, key=lambda one: one.since).give_way()
+            min(idle, key=lambda one: (one.was_answered, one.since)).give_way()
             return
         self.transport.write(FULL)
         self._arrived()
