@@ -7,6 +7,7 @@
     ├── MistakeError                          a value on the command line was refused
     ├── RefusedError(ValueError)              a person's action makes no sense
     ├── StrategyError(ValueError)             a user's own strategy failed
+    ├── UnavailableError(OSError)             a database is away, or did not answer in time
     └── UnsavedError(OSError)                 a database did not take what it was given
 
     FlatScoresWarning(UserWarning)            scores tell few rows apart
@@ -50,6 +51,10 @@ class RefusedError(PossibalError, ValueError):
 
 class StrategyError(PossibalError, ValueError):
     """A user's own strategy failed, or gave what cannot be ranked."""
+
+
+class UnavailableError(PossibalError, OSError):
+    """A database is away, did not answer in time, or cannot be read."""
 
 
 class UnsavedError(PossibalError, OSError):

@@ -1,7 +1,10 @@
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -432,3 +435,58 @@ def test_pictures_that_are_broken_are_left_out_of_predictions(capsys):
     assert [line.split(",")[:2] for line in out.splitlines()[1:]] == [["a.png", "red"]]
     assert err.startswith("a row was left out: image must be a picture that can be read; got 'b.pn")
     assert err.count("\n") == 1
+
+
+# ---------------------------------------------------------------- damage
+def damaged(db: str, statement: str) -> None:
+    """Do to a campaign what no possibal does."""
+    with closing(sqlite3.connect(db)) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "command", "words"),
+    [
+        ("DELETE FROM parts", "status", "of which the array X cannot be read"),
+        ("UPDATE parts SET content = x'00'", "status", "of which the array X cannot be read"),
+        ("DROP TABLE parts", "status", "db must be there and sound; got 'no such table: parts'"),
+        ("UPDATE facts SET value = 'x' WHERE name = 'schema'", "status", "got 'x' from 'a.db'"),
+        ("UPDATE facts SET value = '{' WHERE name = 'setup'", "status", "of which the setup"),
+        (
+            "UPDATE facts SET value = '7' WHERE name = 'setup'",
+            "status",
+            "of which the setup cannot be read",
+        ),
+        ("DELETE FROM facts WHERE name = 'setup'", "status", "of which the setup cannot be read"),
+        (
+            "UPDATE facts SET value = json_insert(value, '$.later', 1) WHERE name = 'setup'",
+            "status",
+            r"cannot be read \(it has later, which a later possibal may know\)",
+        ),
+        (
+            "UPDATE events SET row = 999 WHERE number = 2",
+            "export",
+            "answers about row 999, of which",
+        ),
+        ("UPDATE events SET kind = 'dance'", "export", "of which the journal cannot be read"),
+        ("UPDATE items SET cells = '['", "export", "of which the rows cannot be read"),
+    ],
+)
+def test_a_damaged_campaign_is_told_in_one_sentence(capsys, db, statement, command, words):
+    damaged(db, statement)
+    assert re.search(words, refusal(capsys, command, db))
+    main.main(["doctor", db])  # whatever it says, it says it
+    assert "Traceback" not in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("command", ["status", "export"])
+def test_broken_pages_are_told_in_one_sentence(capsys, db, command):
+    whole = Path(db).read_bytes()
+    for page in range(1, len(whole) // 4096):
+        broken = whole[: 4096 * page] + b"\xff" * 4096 + whole[4096 * (page + 1) :]
+        Path(db).write_bytes(broken)
+        if main.main([command, db]) != 0:  # a page may hold what the command does not read
+            said = capsys.readouterr().err
+            assert said.startswith("possibal: db must be")
+            assert said.count("\n") == 1

@@ -210,3 +210,57 @@ def test_work_is_done_until_nobody_is_at_the_other_end_even_without_niceness(mon
     assert told[0][1].answers == 8
     assert isinstance(told[1][1], AttributeError)
     assert len(told[2][1]) == 1
+
+
+# ---------------------------------------------------------------- hanging
+def stop(made: RankerProcess) -> int:
+    """Pause the worker, as a debugger or a system short of memory does; its number."""
+    os.kill(made.pid, signal.SIGSTOP)
+    return made.pid
+
+
+@POSIX
+@pytest.mark.parametrize("size", [1, 40_000])  # the second is more than a pipe takes by itself
+def test_a_worker_that_hangs_is_noticed_and_replaced(monkeypatch, size):
+    task = RankingTask(TASK.answers, TASK.classes, frozenset(range(60, 60 + size)))
+    with RankerProcess(X, "necessity", 0) as made:
+        order = made.rank(TASK).order
+        pid = stop(made)
+        with monkeypatch.context() as hasty:
+            hasty.setattr(ranker_process, "LEAST", 0.1)
+            hasty.setattr(ranker_process, "TIMES", 0.0)
+            with pytest.raises(RuntimeError, match=r"^worker must be done within 0 s; got none"):
+                made.rank(task)
+        assert is_gone(pid)
+        np.testing.assert_array_equal(made.rank(TASK).order, order)
+        assert made.pid != pid
+
+
+@POSIX
+def test_a_worker_that_hangs_ends_when_it_is_closed():
+    made = RankerProcess(X, "necessity", 0)
+    made.rank(TASK)
+    pid, said = stop(made), []
+
+    def work():
+        with pytest.raises(RuntimeError, match=r"^worker must be open; got one that was closed"):
+            made.rank(TASK)
+        said.append("ended")
+
+    working = Thread(target=work)
+    working.start()
+    until(made._lock.locked)  # noqa: SLF001 - it is at work
+    made.close()
+    working.join(60)
+    assert said == ["ended"]
+    assert is_gone(pid)
+
+
+def test_the_time_for_work_grows_with_what_it_took_and_each_time_it_was_too_short():
+    made = RankerProcess(X, "necessity", 0)
+    assert made._deadline("rank") == ranker_process.LEAST  # noqa: SLF001 - a long time to wait
+    made._longest["rank"] = 100.0  # noqa: SLF001 - as above
+    assert made._deadline("rank") == 100.0 * ranker_process.TIMES  # noqa: SLF001 - as above
+    made._late["rank"] = 2  # noqa: SLF001 - as above
+    assert made._deadline("rank") == 100.0 * ranker_process.TIMES**3  # noqa: SLF001 - as above
+    assert made._deadline("measure") == ranker_process.LEAST  # noqa: SLF001 - as above

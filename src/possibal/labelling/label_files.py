@@ -106,6 +106,12 @@ def exported_opinions(store: Store, *, fields: bool = True) -> list[ExportedOpin
     state = replay(store.events())
     rows = sorted(state.verdicts)
     items = store.items(rows)
+    lost = [row for row in rows if row not in items]
+    if lost:
+        raise ValueError(
+            f"db must be sound; got answers about row {lost[0]}, of which there is none. "
+            "See what possibal doctor says, or restore a backup."
+        )
     lines = list[ExportedOpinion]()
     for row in rows:
         verdict = state.verdict(row)

@@ -5,10 +5,12 @@ with RankerProcess(X, strategy, seed) as ranker: ranker.rank(task)
 
 import os
 import signal
+import time
+from collections import Counter, defaultdict
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from threading import Lock
+from threading import Event, Lock, Timer
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from threadpoolctl import threadpool_limits
@@ -26,16 +28,28 @@ NICENESS = 5
 """Added to the worker's scheduling priority, so that it yields to the server."""
 TRIES = 2
 """How often something is begun before the process is said to die of it."""
+LEAST, TIMES = 60.0, 4.0
+"""Seconds that any work may take, and how many times as long as the longest before."""
 SPAWN = get_context("spawn")
 """A fresh process: a copy of one with threads may hang."""
 
 
+class _LateError(Exception):
+    """Work was not done in time."""
+
+
 class RankerProcess:
-    """Remote procedure calls over a pipe to one worker, which is started again if it died."""
+    """Remote procedure calls over a pipe to one worker, which is started again if it died.
+
+    Work has a deadline that grows with what the same kind of work took before, and each time that
+    it was not done: a worker that hangs is replaced, and one that is slow has its time at last.
+    """
 
     def __init__(self, X: Matrix, strategy: str, seed: int, geometry: RowGeometry = PLAIN) -> None:
         """Keep what the process gets once, when it is started by the first thing to do."""
         self._given, self._lock, self._is_closed = (X, strategy, seed, geometry), Lock(), False
+        self._longest = defaultdict[str, float](float)  # seconds that each kind of work took
+        self._late = Counter[str]()  # how often, since it was last done in time
         self._pipe: Connection | None = None
         self._process: SpawnProcess | None = None
 
@@ -77,12 +91,39 @@ class RankerProcess:
     def _run(self, verb: str, *arguments: Any) -> Any:  # noqa: ANN401 - what the ranker returns
         """What the ranker over there returns, or its error."""
         with self._lock:
-            is_fine, result = self._call((verb, arguments))
+            late, seconds = Event(), self._deadline(verb)
+            watchdog = Timer(seconds, self._replace, (late,))
+            watchdog.daemon = True
+            began = time.monotonic()
+            watchdog.start()
+            try:
+                is_fine, result = self._call((verb, arguments), late)
+            except _LateError:
+                self._late[verb] += 1
+                raise RuntimeError(
+                    f"worker must be done within {seconds:.0f} s; got none that was. It was "
+                    "replaced, and has longer next time."
+                ) from None
+            finally:
+                watchdog.cancel()
+            self._late[verb] = 0
+            self._longest[verb] = max(self._longest[verb], time.monotonic() - began)
         if is_fine:
             return result
         raise result
 
-    def _call(self, wanted: tuple[str, tuple[Any, ...]]) -> tuple[bool, Any]:
+    def _deadline(self, verb: str) -> float:
+        """The seconds that a kind of work has now."""
+        return max(LEAST, TIMES * self._longest[verb]) * TIMES ** self._late[verb]
+
+    def _replace(self, late: Event) -> None:
+        """End a worker whose time is over: whoever waits for it hears that the pipe was closed."""
+        late.set()
+        process = self._process
+        if process is not None:
+            process.kill()
+
+    def _call(self, wanted: tuple[str, tuple[Any, ...]], late: Event) -> tuple[bool, Any]:
         """What comes back through the pipe; where the worker died, it is tried with a new one."""
         for _ in range(TRIES):
             with suppress(EOFError, OSError):
@@ -92,6 +133,8 @@ class RankerProcess:
             if self._is_closed:
                 raise RuntimeError("worker must be open; got one that was closed. Start another.")
             self._end()
+            if late.is_set():
+                raise _LateError
         raise RuntimeError(
             f"worker must live; got a process that ended {TRIES} times at the same work. "
             "See whether memory is short, and try again."
@@ -114,7 +157,7 @@ class RankerProcess:
         pipe, process = self._pipe, self._process
         self._pipe = self._process = None
         if process is not None:
-            process.terminate()
+            process.kill()  # one that is stopped hears of nothing else
             process.join()
         if pipe is not None:
             pipe.close()

@@ -1,5 +1,7 @@
 import json
 import os
+import signal
+import socket
 import sqlite3
 import sys
 from contextlib import closing
@@ -7,12 +9,13 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+import psycopg
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 from support.contracts import created, go, process, word
 
-from possibal.errors import MissingPackageError
+from possibal.errors import MissingPackageError, UnsavedError
 from possibal.labelling.storage import backup as backups
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import (
@@ -45,6 +48,27 @@ from possibal.labelling.storage.database import address, held
 with held(address(sys.argv[1])):
     print("mine", flush=True)
     time.sleep(99)
+"""
+PAUSES = """
+import os, signal, sys
+from possibal.errors import UnsavedError
+from possibal.labelling.storage import database
+from possibal.labelling.storage.journal import Event, Kind
+from possibal.labelling.storage.store import Store
+database.ABANDONED = 0.5
+with Store.open(sys.argv[1]) as store:
+    usual = store.writing.run
+    def paused(job):
+        def stopped(connection):
+            done = job(connection)
+            os.kill(os.getpid(), signal.SIGSTOP)
+            return done
+        return usual(stopped)
+    store.writing.run = paused
+    try:
+        store.append([Event("paused", Kind.LABEL, "bob", 1, row=0, label="x")])
+    except UnsavedError:
+        print("UnsavedError", flush=True)
 """
 OPENS = """
 import sys
@@ -167,8 +191,8 @@ def test_two_that_write_take_turns_and_nobody_who_reads_waits(db, monkeypatch):
     url = address(db)
     writing, reading = engine(url, writes=True), engine(url, writes=False)
     monkeypatch.setattr(database, "PATIENCE", 0.1)
-    quick = {"options": "-c lock_timeout=100"} if file_of(url) is None else {}
-    impatient = engine(url.update_query_dict(quick), writes=True)
+    monkeypatch.setattr(database, "LOCKED", 0.1)
+    impatient = engine(url, writes=True)
     with writing.begin() as connection:
         connection.execute(text("CREATE TABLE words (word TEXT)"))
     with writing.begin():
@@ -180,6 +204,56 @@ def test_two_that_write_take_turns_and_nobody_who_reads_waits(db, monkeypatch):
         connection.execute(text("INSERT INTO words VALUES ('a')"))
     for each in (writing, reading, impatient):
         each.dispose()
+
+
+# ---------------------------------------------------------------- others that stand still
+def test_whoever_waits_too_long_for_another_is_told_and_nothing_is_written(postgresql, monkeypatch):
+    monkeypatch.setattr(database, "LOCKED", 0.2)
+    with created(postgresql) as made:
+        with psycopg.connect(postgresql) as other:
+            other.execute(f"SELECT pg_advisory_xact_lock({database.LOCK})")
+            with pytest.raises(UnsavedError, match=r"lock timeout.*Nothing of it was kept: try ag"):
+                made.append([word("lost")])
+            assert made.events() == []  # whoever reads does not wait
+        made.append([word("kept")])
+        assert [event.key for event in made.events()] == ["kept"]
+
+
+@POSIX
+def test_a_process_that_is_paused_while_it_writes_stops_nobody_for_long(postgresql, monkeypatch):
+    monkeypatch.setattr(database, "LOCKED", 60.0)
+    created(postgresql).close()
+    with process(PAUSES, postgresql) as other:
+        os.waitid(os.P_PID, other.pid, os.WSTOPPED)
+        with Store.open(postgresql) as made:
+            made.append([word("mine")])
+        other.send_signal(signal.SIGCONT)
+        assert other.stdout.readline() == "UnsavedError\n"
+    with Store.open(postgresql) as made:
+        assert [event.key for event in made.events()] == ["mine"]
+
+
+def test_limits_end_with_their_transaction(postgresql):
+    idle = "idle_in_transaction_session_timeout"
+    query, found = text(f"SELECT current_setting('lock_timeout'), current_setting('{idle}')"), []
+    for writes in (True, False):
+        made = engine(address(postgresql), writes=writes)
+        with made.connect() as connection:
+            found.append(connection.execute(query).one())
+            raw = connection.connection.driver_connection
+            connection.rollback()
+            assert raw.execute("SHOW lock_timeout").fetchone() == ("0",)
+            raw.rollback()
+        made.dispose()
+    assert found == [("4s", "10s"), ("4s", "2min")]
+
+
+def test_a_server_that_does_not_answer_is_given_up(monkeypatch):
+    monkeypatch.setitem(database.REACHED, "connect_timeout", 2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(ValueError, match=r"^db must be a database that possibal can open"):
+            Store.exists(f"postgresql://ann@127.0.0.1:{port}/name")
 
 
 # ---------------------------------------------------------------- one process a file
@@ -195,6 +269,49 @@ def test_a_file_is_held_by_one_process_until_it_is_killed(tmp_path):
 
 
 @POSIX
+@pytest.mark.parametrize("way", ["symbolic link", "path", "no lock files"])
+def test_no_other_name_and_no_removal_of_files_opens_what_is_held(tmp_path, way):
+    (tmp_path / "other").mkdir()
+    second = tmp_path / "other" / "../a.db"
+    if way == "symbolic link":
+        second = tmp_path / "b.db"
+        second.symlink_to(tmp_path / "a.db")
+    created(str(tmp_path / "a.db")).close()
+    with process(HOLDS, tmp_path / "a.db") as other:
+        assert other.stdout.readline() == "mine\n"
+        if way == "no lock files":
+            for lock in [path for path in tmp_path.iterdir() if "lock" in path.name]:
+                lock.unlink()
+        with pytest.raises(ValueError, match=r"^db must not be in use; got "):
+            Store.open(str(second))
+        with Store.open(str(second), writes=False) as opened:
+            assert opened.setup().rows == 3
+    Store.open(str(second)).close()
+
+
+@POSIX
+def test_a_file_of_two_names_is_refused_under_each(tmp_path):
+    created(str(tmp_path / "a.db")).close()
+    (tmp_path / "b.db").hardlink_to(tmp_path / "a.db")
+    for name in ("a.db", "b.db"):
+        with pytest.raises(
+            ValueError,
+            match=rf"^db must be a file of one name; got '.*{name}', which has 2 \(hard links\)\. "
+            r"Remove the others, or make a copy with possibal backup\.$",
+        ):
+            Store.open(str(tmp_path / name))
+    (tmp_path / "b.db").unlink()
+    Store.open(str(tmp_path / "a.db")).close()
+
+
+@POSIX
+def test_nothing_is_left_beside_a_file_that_was_closed(tmp_path):
+    with created(str(tmp_path / "a.db")) as made:
+        made.append([word("a")])
+    assert [path.name for path in tmp_path.iterdir()] == ["a.db"]
+
+
+@POSIX
 def test_a_file_is_let_go_if_the_work_fails_and_the_error_stays_its_own(tmp_path):
     url = address(str(tmp_path / "a.db"))
     for _ in range(2):
@@ -204,7 +321,7 @@ def test_a_file_is_let_go_if_the_work_fails_and_the_error_stays_its_own(tmp_path
 
 @POSIX
 def test_a_place_where_nothing_can_be_written_is_refused(tmp_path):
-    (tmp_path / "a.db.lock").mkdir()
+    (tmp_path / "a.db").mkdir()
     with (
         pytest.raises(
             ValueError,
@@ -379,12 +496,17 @@ def test_several_versions_are_crossed_one_after_the_other(db, monkeypatch):
     assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [(str(NOW + 3),)]
 
 
-def test_whoever_only_reads_migrates_nothing(db, monkeypatch):
+def test_whoever_only_reads_migrates_nothing(db, monkeypatch, tmp_path):
     created(db).close()
     newer(monkeypatch, with_note)
     monkeypatch.setattr(database, "READABLE", NOW + 1)
-    with pytest.raises(ValueError, match=r"^store must be open for writing"):
-        Store.open(db, writes=False)
+    for reads in (lambda: Store.open(db, writes=False), lambda: backups.backup(db, tmp_path / "b")):
+        with pytest.raises(
+            ValueError,
+            match=rf"^db must be of version {NOW + 1} or later to be read; got version {NOW}\. "
+            r"Open it once with possibal label, which keeps a copy\.$",
+        ):
+            reads()
     assert asked(db, "SELECT value FROM facts WHERE name = 'schema'") == [(str(NOW),)]
     path = file_of(address(db))
     assert path is None or not path.with_name(f"a.db.version{NOW}").exists()

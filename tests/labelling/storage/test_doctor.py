@@ -129,7 +129,13 @@ def test_a_campaign_in_use_is_well(db):
 def test_a_campaign_that_was_only_copied_is_well(db, tmp_path):
     shutil.copy(db, tmp_path / "b.db")
     assert "no other possibal has the file open" in sentences(str(tmp_path / "b.db"))
-    assert not (tmp_path / "b.db.lock").exists()
+    assert sorted(path.name for path in tmp_path.glob("b.db*")) == ["b.db"]
+
+
+def test_a_file_of_two_names_is_to_be_looked_at(db, tmp_path):
+    (tmp_path / "b.db").hardlink_to(db)
+    (fault,) = faults(db)
+    assert fault.startswith("the file has 2 names (hard links)")
 
 
 def test_labels_that_a_file_brought_are_classes(db):

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import Engine, event, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
+from possibal.errors import UnsavedError
 from possibal.labelling.storage import database, write_queue
 from possibal.labelling.storage.write_queue import WriteQueue
 
@@ -196,6 +197,31 @@ def test_nobody_is_told_done_where_the_connection_was_lost(server, after):
 
 
 # ---------------------------------------------------------------- many at once
+def test_where_too_many_wait_others_are_refused_at_once(engine, monkeypatch):
+    monkeypatch.setattr(write_queue, "MAX_WAITING", 3)
+    work, running, go_on = WriteQueue(engine), Event(), Event()
+
+    def gate(_connection):
+        running.set()
+        assert go_on.wait(60)
+
+    with ThreadPoolExecutor(3) as threads:
+        first = threads.submit(work.run, gate)
+        assert running.wait(60)
+        others = [threads.submit(work.run, adding(word)) for word in "ab"]
+        while work._waiting < 3:  # noqa: SLF001 - nothing else says that they wait
+            time.sleep(0.001)
+        with pytest.raises(
+            UnsavedError, match=r"^db must take what is written; got 3 others that wait for it\. "
+        ):
+            work.run(adding("c"))
+        go_on.set()
+        assert [first.result(), *(other.result() for other in others)] == [None, "a", "b"]
+    assert work.run(adding("d")) == "d"
+    work.close()
+    assert words(engine) == ["a", "b", "d"]
+
+
 def test_many_threads_write_all_of_theirs_and_get_their_own_result(engine):
     work = WriteQueue(engine)
     expected = [f"{i:04d}" for i in range(400)]

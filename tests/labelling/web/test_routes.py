@@ -33,6 +33,8 @@ MOST_BYTES = 100_000
 """Of the whole page as it travels."""
 SVG = "http://www.w3.org/2000/svg"
 
+pytest_plugins = ["support.postgres"]
+
 
 def key(number: int) -> str:
     return f"{number:032x}"
@@ -321,6 +323,43 @@ def test_a_database_that_does_not_take_an_answer_is_told(app, tmp_path):
         other.execute("ALTER TABLE kept RENAME TO events")
     assert post(app, "answer", body).json()["repeated"] is False
     assert post(app, "answer", body).json()["repeated"] is True
+
+
+@pytest.fixture(name="away")
+def _away(postgresql, postgres_server, tmp_path):
+    """A page on a server, and what makes the database be away, or be there again."""
+    wanted = SourceSpec(table(tmp_path / "a.csv"), classes=("yes", "no"))
+    name = postgresql.rpartition("/test_")[2].partition("?")[0]
+
+    def be_away(*, is_away: bool) -> None:
+        postgres_server.execute(f"ALTER DATABASE test_{name} ALLOW_CONNECTIONS {not is_away}")
+        postgres_server.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "  # noqa: S608 - ours
+            f"WHERE datname = 'test_{name}'"
+        )
+
+    with service_of(wanted, postgresql) as made:
+        yield secured(made), be_away
+
+
+def test_a_database_that_is_away_is_told_on_every_route_and_nothing_is_lost(away):
+    app, be_away = away
+    body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
+    who, paths = {"who": "ann"}, get(app, "/openapi.json").json()["paths"]
+    be_away(is_away=True)
+    replies = [post(app, "answer", body), post(app, "ask", who), post(app, "renew", who)]
+    replies.append(post(app, "spare", {**who, "count": 2}))
+    replies.append(post(app, "undo", {**who, "key": key(3), "made": 3, "target": key(1)}))
+    for reply in (*replies, get(app, "/api/labels.csv"), get(app, "/media/0")):
+        assert (reply.status, reply.error) == (503, None)
+        assert reply.headers["retry-after"] == "2"
+        assert "\n" not in reply.json()["detail"]
+    shown = [get(app, path.format(row=0, key=key(1))) for path in paths if "get" in paths[path]]
+    assert {reply.status for reply in shown} <= {200, 404, 409, 422, 503}
+    assert all(reply.error is None for reply in shown)
+    be_away(is_away=False)
+    assert post(app, "answer", body).json()["repeated"] is False
+    assert post(app, "ask", who).status == 200
 
 
 # ---------------------------------------------------------------- verbs

@@ -3,11 +3,14 @@
 with held(url): engine(url, writes=True)        migrate(connection)        TABLES
 """
 
+import errno
+import os
 import sqlite3
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from reprlib import repr as brief
 from typing import Any
 
 from sqlalchemy import (
@@ -32,7 +35,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from possibal.errors import MissingPackageError
-from possibal.files import locked, part_of
+from possibal.files import part_of
+from possibal.labelling.storage.file_lock import locked_file
 
 SCHEMA = 2
 """The version of the tables below."""
@@ -40,6 +44,22 @@ READABLE = 1
 """The earliest version whose tables can be read as they are."""
 PATIENCE = 30.0
 """Seconds to wait for a database that is busy."""
+CONNECTING, LOCKED = 5.0, 4.0
+"""Seconds in which a server must be reached, and in which whoever else writes must be done."""
+WRITING, READING = 30.0, 120.0
+"""Seconds that one statement may take on a server; whole arrays are read by one."""
+ABANDONED = 10.0
+"""Seconds after which a server ends a transaction that stands still, as of a paused process."""
+UNHURRIED = 600.0
+"""The same, and seconds for a statement, where very many rows are written at once."""
+REACHED = {
+    "connect_timeout": int(CONNECTING),
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""What tells that a server cannot be reached any more, unless the address says otherwise."""
 WAL_IS_SOUND = (3, 51, 3)
 """The first SQLite whose write-ahead log survives two connections that write at once."""
 LOCK = 7_263_541
@@ -140,8 +160,12 @@ def engine(url: URL, *, writes: bool) -> Engine:
     """
     if file_of(url) is None:
         pool = {"pool_size": 1, "max_overflow": 0} if writes else {"pool_size": 5}
-        made = create_engine(url, pool_pre_ping=True, **pool)
-        begin = f"SELECT pg_advisory_xact_lock({LOCK})" if writes else ""
+        reached = {name: most for name, most in REACHED.items() if name not in url.query}
+        made = create_engine(
+            url, pool_pre_ping=True, pool_timeout=CONNECTING, connect_args=reached, **pool
+        )
+        begin = _limits(WRITING if writes else READING, ABANDONED if writes else READING)
+        begin += f"; SELECT pg_advisory_xact_lock({LOCK})" if writes else ""
     else:
         made = create_engine(url, connect_args={"timeout": PATIENCE, "check_same_thread": False})
         event.listen(made, "connect", _connected)
@@ -151,9 +175,28 @@ def engine(url: URL, *, writes: bool) -> Engine:
         """Take the lock at once where we are going to write."""
         connection.exec_driver_sql(begin)
 
-    if begin:
-        event.listen(made, "begin", start)
+    event.listen(made, "begin", start)
     return made
+
+
+def _limits(statement: float, idle: float) -> str:
+    """How long a transaction on a server may wait, work and stand still.
+
+    They are set in each transaction and end with it: a pool of connections between us and the
+    server may hand the session to somebody else.
+    """
+    seconds = {
+        "lock_timeout": LOCKED,
+        "statement_timeout": statement,
+        "idle_in_transaction_session_timeout": idle,
+    }
+    return "; ".join(f"SET LOCAL {name} = {int(1000 * most)}" for name, most in seconds.items())
+
+
+def unhurried(connection: Connection) -> None:
+    """Let the transaction take its time, as it must where very many rows are written."""
+    if file_of(connection.engine.url) is None:
+        connection.exec_driver_sql(_limits(UNHURRIED, UNHURRIED))
 
 
 def _connected(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own
@@ -176,7 +219,7 @@ def pragmas(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> tuple[str
 
 @contextmanager
 def held(url: URL) -> Generator[None]:
-    """A SQLite file to ourselves; a server looks after itself."""
+    """A SQLite file to ourselves, by whatever name; a server looks after itself."""
     path = file_of(url)
     if path is None:
         yield
@@ -187,13 +230,30 @@ def held(url: URL) -> Generator[None]:
     )
     with ExitStack() as stack:
         try:
-            stack.enter_context(locked(path.with_name(f"{path.name}.lock"), refusal))
+            _check_names(path)
+            stack.enter_context(locked_file(path, refusal))
         except OSError as error:
             raise ValueError(
                 f"db must be a file that can be written; got {str(path)!r} ({error.strerror}). "
                 "Choose another with --db."
             ) from None
         yield
+
+
+def _check_names(path: Path) -> None:
+    """Refuse a file of several names, and one in a folder that takes no journal.
+
+    SQLite names the journal of a file after the file: by another name it would not be found.
+    """
+    folder = path.resolve().parent
+    if folder.is_dir() and not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    names = path.stat().st_nlink if path.is_file() else 1
+    if names > 1:
+        raise ValueError(
+            f"db must be a file of one name; got {str(path)!r}, which has {names} (hard links). "
+            "Remove the others, or make a copy with possibal backup."
+        )
 
 
 # ---------------------------------------------------------------- versions
@@ -211,7 +271,12 @@ def version(connection: Connection) -> int | None:
     if not inspect(connection).has_table("facts"):
         return None
     found = connection.execute(text("SELECT value FROM facts WHERE name = 'schema'")).scalar()
-    return None if found is None else int(found)
+    if found is None or str(found).isdecimal():
+        return None if found is None else int(found)
+    raise ValueError(
+        f"db must say of which version its tables are; got {brief(found)} from "
+        f"{shown(connection.engine.url)!r}. Restore a backup."
+    )
 
 
 def keep(connection: Connection, found: int) -> None:
@@ -241,6 +306,7 @@ def migrate(connection: Connection) -> None:
     found = version(connection) or SCHEMA  # another process may have been first
     if found >= SCHEMA:
         return
+    unhurried(connection)
     keep(connection, found)
     for number in range(found, SCHEMA):
         MIGRATIONS[number](connection)

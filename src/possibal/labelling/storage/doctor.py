@@ -14,9 +14,9 @@ from pathlib import Path
 from sqlalchemy import URL, Connection, inspect, text
 
 from possibal.errors import summary
-from possibal.files import locked
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import SCHEMA, TABLES, address, file_of
+from possibal.labelling.storage.file_lock import is_locked
 from possibal.labelling.storage.journal import (
     LABELLED,
     ON_CLASSES,
@@ -116,7 +116,8 @@ def _tried(check: Check, store: Store) -> list[Finding]:
             return check(_Examined(store, connection))
     except Exception as error:  # noqa: BLE001 - the other checks are wanted all the same
         words = (check.__doc__ or "").removesuffix(".")
-        why = summary(getattr(error, "orig", error))
+        first = error.__cause__ or error
+        why = summary(getattr(first, "orig", first))
         return [Finding(ok=False, sentence=f"{words}: this could not be looked at ({why}).")]
 
 
@@ -175,17 +176,20 @@ def _writable(examined: _Examined) -> list[Finding]:
     return [Finding(ok=True, sentence="the file and its folder can be written.")]
 
 
+def _names(examined: _Examined) -> list[Finding]:
+    """What the file is called."""
+    names = examined.file.stat().st_nlink
+    if names > 1:
+        said = f"the file has {names} names (hard links), of which each would have its own journal"
+        return [Finding(ok=False, sentence=f"{said}: remove the others.")]
+    return []
+
+
 def _in_use(examined: _Examined) -> list[Finding]:
     """Whether another process holds the file."""
-    path = examined.file
-    lock = path.with_name(f"{path.name}.lock")
     said = "no other possibal has the file open."
-    if lock.exists():
-        try:
-            with locked(lock, "held"):
-                pass
-        except ValueError:
-            said = "another possibal has the file open, as it should while people label."
+    if is_locked(examined.file):
+        said = "another possibal has the file open, as it should while people label."
     return [Finding(ok=True, sentence=said)]
 
 
@@ -336,7 +340,7 @@ def _media(examined: _Examined) -> list[Finding]:
     return [Finding(ok=True, sentence=f"all {len(names)} pictures are in {folder!r}.")]
 
 
-FILE: tuple[Check, ...] = (_journal_mode, _integrity, _writable, _in_use)
+FILE: tuple[Check, ...] = (_journal_mode, _integrity, _writable, _names, _in_use)
 SERVER: tuple[Check, ...] = (_server, _may_write, _others)
 CAMPAIGN: tuple[Check, ...] = (_rows, _journal, _leases, _media)
 """What is looked at, of files, of servers, and of both."""

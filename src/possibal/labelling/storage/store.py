@@ -8,8 +8,8 @@ The journal is the source of truth. Everything else follows from it or can be ma
 
 import json
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Collection, Generator, Iterable, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from io import BytesIO
 from itertools import islice
@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from sqlalchemy import URL, Connection, Text, delete, insert, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from possibal.arguments import DEFAULT_STRATEGY
 from possibal.data.name_types import NameType
-from possibal.errors import UnsavedError
+from possibal.errors import UnavailableError, UnsavedError, summary
 from possibal.files import is_there
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import TABLES, address, held, leases, refusals
@@ -231,6 +232,11 @@ class Store:
             )
         if self._writer is None and database.READABLE <= found < database.SCHEMA:
             self.version = found
+        elif self._writer is None and found < database.SCHEMA:
+            raise ValueError(
+                f"db must be of version {database.READABLE} or later to be read; got version "
+                f"{found}. Open it once with possibal label, which keeps a copy."
+            )
         elif found < database.SCHEMA:
             with refusals(self.url):
                 self.writing.run(database.migrate)
@@ -239,10 +245,33 @@ class Store:
         """What a job returns once it is durable."""
         try:
             return self.writing.run(job)
-        except DBAPIError as error:
+        except (DBAPIError, PoolTimeoutError) as error:
             raise UnsavedError(
                 f"db must take what is written; got {database.reason(error)!r} from "
                 f"{database.shown(self.url)!r}. Nothing of it was kept: try again."
+            ) from error
+
+    @contextmanager
+    def _reading(self) -> Generator[Connection]:
+        """A connection that reads; what the database cannot do is told in one sentence."""
+        try:
+            with self._read.connect() as connection:
+                yield connection
+        except (DBAPIError, PoolTimeoutError) as error:
+            raise UnavailableError(
+                f"db must be there and sound; got {database.reason(error)!r} from "
+                f"{database.shown(self.url)!r}. Try again, or see what possibal doctor says."
+            ) from error
+
+    @contextmanager
+    def _sound(self, what: str) -> Generator[None]:
+        """Where something is read that we wrote: if it is otherwise now, that is told."""
+        try:
+            yield
+        except (ValueError, TypeError, KeyError, EOFError) as error:
+            raise ValueError(
+                f"db must be sound; got {database.shown(self.url)!r}, of which {what} cannot be "
+                f"read ({summary(error)}). See what possibal doctor says, or restore a backup."
             ) from error
 
     @property
@@ -283,10 +312,20 @@ class Store:
 
     def setup(self) -> Setup:
         """What the campaign was begun with."""
-        with self._read.connect() as connection:
+        with self._reading() as connection:
             query = select(database.facts.c.value).where(database.facts.c.name == "setup")
-            given: dict[str, Any] = json.loads(connection.execute(query).scalar_one())
-        return Setup(**{name: _tuple(value) for name, value in given.items()})
+            found = connection.execute(query).scalar()
+        with self._sound("the setup"):
+            given: dict[str, Any] = dict(json.loads(found or ""))
+            self._check_known(given.keys() - {one.name for one in fields(Setup)})
+            return Setup(**{name: _tuple(value) for name, value in given.items()})
+
+    def _check_known(self, unknown: Collection[str]) -> None:
+        """Refuse what only a later program can have written."""
+        if unknown:
+            raise ValueError(
+                f"it has {', '.join(sorted(unknown))}, which a later possibal may know"
+            )
 
     def amend(self, **changes: Any) -> Setup:  # noqa: ANN401 - attributes of a setup
         """Change some of what the campaign was begun with; the setup from now on."""
@@ -300,13 +339,14 @@ class Store:
         """What is kept under a name."""
         table = database.parts
         query = select(table.c.content).where(table.c.name == name).order_by(table.c.number)
-        with self._read.connect() as connection:
+        with self._reading() as connection:
             content = b"".join(connection.execute(query).scalars())
-        return np.load(BytesIO(content), allow_pickle=False)
+        with self._sound(f"the array {name}"):
+            return np.load(BytesIO(content), allow_pickle=False)
 
     def array_names(self) -> list[str]:
         """What the arrays are called that are kept."""
-        with self._read.connect() as connection:
+        with self._reading() as connection:
             names = connection.execute(select(database.parts.c.name).distinct()).scalars().all()
         return sorted(names)
 
@@ -318,7 +358,7 @@ class Store:
         """Rows as their source has them; all if none are named."""
         table, found = database.items, dict[int, Item]()
         parts = [None] if rows is None else _parts(list(dict.fromkeys(rows)))
-        with self._read.connect() as connection:
+        with self._sound("the rows"), self._reading() as connection:
             for part in parts:
                 query = select(table).order_by(table.c.row)
                 query = query if part is None else query.where(table.c.row.in_(part))
@@ -329,7 +369,7 @@ class Store:
     def places(self) -> dict[str, int]:
         """The place of each row, by its id."""
         query = select(database.items.c.id, database.items.c.row)
-        with self._read.connect() as connection:
+        with self._reading() as connection:
             return {item.id: item.row for item in connection.execute(query)}
 
     # ------------------------------------------------------------ the journal
@@ -351,7 +391,7 @@ class Store:
         )
         query = select(*columns)
         query = query.where(table.c.number > after).order_by(table.c.number)
-        with self._read.connect() as connection:
+        with self._sound("the journal"), self._reading() as connection:
             return [_event(row) for row in connection.execute(query)]
 
     # ------------------------------------------------------------ leases
@@ -384,13 +424,14 @@ class Store:
         """The lease of each row that is held."""
         c = leases.c
         query = select(c.row, c.who, c.until, c.spare).where(c.until > now)
-        with self._read.connect() as connection:
+        with self._reading() as connection:
             return {row: Lease(*by) for row, *by in connection.execute(query)}
 
 
 # ---------------------------------------------------------------- inside a transaction
 def _begin(connection: Connection, setup: Setup, contents: Contents) -> None:
     """Make the tables and fill them."""
+    database.unhurried(connection)
     TABLES.create_all(connection, checkfirst=False)  # tables of somebody else are not for us
     given = {"schema": str(database.SCHEMA), "setup": json.dumps(asdict(setup))}
     rows = [{"name": name, "value": value} for name, value in given.items()]
@@ -405,6 +446,7 @@ def _extend(
     connection: Connection, setup: Setup, contents: Contents, changed: Sequence[Item]
 ) -> None:
     """Put rows beside and in place of others."""
+    database.unhurried(connection)
     facts, items, parts = database.facts, database.items, database.parts
     given = json.dumps(asdict(setup))
     connection.execute(update(facts).where(facts.c.name == "setup").values(value=given))

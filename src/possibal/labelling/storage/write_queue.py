@@ -12,8 +12,14 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from sqlalchemy import Connection, Engine
 
+from possibal.errors import UnsavedError
+
 MAX_GROUP = 256
 """Jobs that share a commit."""
+
+MAX_WAITING = 64
+"""Jobs that may wait at once. The server has more threads than that, so that some are always left
+for what writes nothing."""
 
 Result = TypeVar("Result")
 Job: TypeAlias = Callable[[Connection], Result]
@@ -39,21 +45,31 @@ class WriteQueue:
     def __init__(self, engine: Engine) -> None:
         """Start the thread."""
         self._engine = engine
-        self._is_open, self._lock = True, Lock()
+        self._is_open, self._lock, self._waiting = True, Lock(), 0
         self._queue = SimpleQueue[QueuedJob[Any] | None]()
         self._thread = Thread(target=self._work, name="possibal-writer", daemon=True)
         self._thread.start()
 
     def run(self, job: Job[Result]) -> Result:
-        """What the job returns, once it is durable."""
+        """What the job returns, once it is durable; where too many wait, it is refused at once."""
         done = Future[Result]()
         with self._lock:  # nobody may join the queue behind the end of it
             if not self._is_open:
                 raise RuntimeError(
                     "the writer must be open; got one that was closed. Open the store."
                 )
+            if self._waiting >= MAX_WAITING:
+                raise UnsavedError(
+                    f"db must take what is written; got {self._waiting} others that wait for it. "
+                    "Nothing of it was kept: try again."
+                )
+            self._waiting += 1
             self._queue.put(QueuedJob(job, done))
-        return done.result()
+        try:
+            return done.result()
+        finally:
+            with self._lock:
+                self._waiting -= 1
 
     def close(self) -> None:
         """Write what waits, and stop."""

@@ -1,5 +1,6 @@
 """HTTP routes of the page: parse, call the service, serialize."""
 
+import logging
 import reprlib
 from collections.abc import Mapping
 from importlib.resources import files
@@ -15,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 import possibal
 from possibal.data import images
-from possibal.errors import RefusedError, UnsavedError
+from possibal.errors import RefusedError, UnavailableError, UnsavedError
 from possibal.labelling import label_files
 from possibal.labelling.overview import HistoryFilter, Overview
 from possibal.labelling.service import LabellingService
@@ -36,6 +37,9 @@ from possibal.labelling.web.thumbnails import ThumbnailCache
 STATIC = Path(str(files("possibal.labelling.web") / "static"))
 PRIVATE = "private, max-age=3600"
 """For pictures: they do not change."""
+RETRY = 2
+"""Seconds after which to try again what the database did not do."""
+LOG = logging.getLogger(__name__)
 GONE = "The picture of this row is not there any more."
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": schemas.ProblemOut, "description": words}
@@ -87,7 +91,8 @@ def create_app(service: LabellingService, cookie: str) -> FastAPI:
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(RefusedError, _refused)
-    app.add_exception_handler(UnsavedError, _unsaved)
+    app.add_exception_handler(UnsavedError, _away)
+    app.add_exception_handler(UnavailableError, _away)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     serializer = Serializer(service, Overview(service.read_model, service.scheduler))
     _pages(app, service)
@@ -354,9 +359,10 @@ def _rule(first: Mapping[str, Any]) -> str:
     return RULES.get(first["type"], usual)
 
 
-def _unsaved(_request: Request, error: Exception) -> Response:
-    """What could not be written: the page keeps it and sends it again."""
-    return JSONResponse({"detail": str(error)}, 503)
+def _away(_request: Request, error: Exception) -> Response:
+    """What the database did not do: the page keeps what it sent, and sends it again."""
+    LOG.warning("%s", error)
+    return JSONResponse({"detail": str(error)}, 503, {"retry-after": str(RETRY)})
 
 
 def _refused(_request: Request, error: Exception) -> Response:

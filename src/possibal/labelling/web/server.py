@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from threading import Timer
 
 import uvicorn
+from anyio.to_thread import current_default_thread_limiter
 
 from possibal.labelling.service import LabellingService
+from possibal.labelling.storage.write_queue import MAX_WAITING
+from possibal.labelling.web import routes
+from possibal.labelling.web.connections import BoundedConnection
+from possibal.labelling.web.log_limit import limited_logs
 from possibal.labelling.web.routes import create_app
 from possibal.labelling.web.security import SecurityMiddleware
 
@@ -18,6 +23,16 @@ DEFAULT_PORT = 8765
 """The port that is tried first."""
 PORTS = 20
 """How many are tried after it."""
+
+
+THREADS = MAX_WAITING + 36
+"""Requests that are worked on at once. Writes may wait for the database, others do not."""
+BACKLOG = 128
+"""Connections that the system keeps for us."""
+LEAVING = 12
+"""Seconds after Ctrl-C in which requests may end; a write that waits fails before that."""
+LOGS = ("uvicorn.error", "asyncio", routes.__name__)
+"""Loggers of what anybody who connects can cause."""
 
 
 @dataclass(frozen=True)
@@ -54,18 +69,34 @@ class Server:
             create_app(service, self._cookie), self._token, self._hosts, self._cookie
         )
         config = uvicorn.Config(
-            app, log_level="warning", access_log=False, server_header=False, ws="none"
+            app,
+            http=BoundedConnection,
+            ws="none",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            backlog=BACKLOG,
+            timeout_graceful_shutdown=LEAVING,
         )
         if browser:
             opening = Timer(0.3, lambda: webbrowser.open(self.url))
             opening.daemon = True
             opening.start()
-        with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[self._line])
+        with suppress(KeyboardInterrupt), limited_logs(*LOGS):
+            _ThreadedServer(config).run(sockets=[self._line])
 
     def close(self) -> None:
         """Give the port back."""
         self._line.close()
+
+
+class _ThreadedServer(uvicorn.Server):
+    """uvicorn with threads to spare: writes that wait never take all of them."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Have so many threads for requests."""
+        current_default_thread_limiter().total_tokens = THREADS
+        await super().startup(sockets)
 
 
 def _bound(address: Address) -> socket.socket:
