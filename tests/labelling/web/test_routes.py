@@ -327,7 +327,7 @@ def test_a_database_that_does_not_take_an_answer_is_told(app, tmp_path):
 def test_an_answer_brings_the_next_question_if_it_is_wanted(app):
     body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
     silent = post(app, "answer", {**body, "next": False}).json()
-    assert silent == {"question": None, "reason": None, "repeated": False}
+    assert silent == {"question": None, "reason": None, "repeated": False, "counts": True}
     again = post(app, "answer", body).json()
     assert again["repeated"] is True
     assert again["question"]["item"]["row"] != 0

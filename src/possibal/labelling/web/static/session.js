@@ -149,7 +149,7 @@ export class Session {
     }
     if (reply === null) await this.ask();
     else {
-      this.#page.saved(`Saved: ${said}.`);
+      if (reply.counts) this.#page.saved(`Saved: ${said}.`);
       await this.#show(request, reply.question, reply.reason);
     }
     return true;
