@@ -2,18 +2,41 @@
 
 clock = EventClock()        clock.stamped(event, sent, device, now)
 
-A device tells when an action was made and when it was sent, both by its own clock: the difference
-is how long the action waited, and that is right even where the clock is not. So an action was made
-when it arrived, less the time it waited. Actions of one device keep their order.
+A device tells when an action was made and when it was sent, both by its own clock. When it arrives,
+the server's clock is known, too: so how far the device's clock is off, but for the time on the way
+(Cristian's algorithm). Actions of one device are all moved by the same offset, so that they keep
+their order, even if they arrive in another one.
 """
 
 from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from possibal.labelling.storage.journal import Event
 
+LATE = 60_000
+"""Milliseconds on the way beyond which a clock must have been set back instead."""
 MOST_DEVICES = 10_000
-"""Devices whose last action is remembered; those unheard of for longest are forgotten first."""
+"""Devices that are remembered; those unheard of for longest are forgotten first."""
+
+
+@dataclass(frozen=True)
+class DeviceClock:
+    """What is known of a device.
+
+    Attributes:
+        offset: what is added to its clock; the least ever seen, which was on the way shortest.
+        claimed: when its latest action was made by its own clock.
+        stamped: when that was by the server's.
+    """
+
+    offset: int
+    claimed: int = -1
+    stamped: int = -1
+
+    def seen(self, offset: int) -> "DeviceClock":
+        """The same after another estimate of the offset."""
+        is_set_back = offset > self.offset + LATE
+        return replace(self, offset=offset if is_set_back else min(offset, self.offset))
 
 
 class EventClock:
@@ -21,7 +44,7 @@ class EventClock:
 
     def __init__(self) -> None:
         """No device was heard of yet."""
-        self._last = OrderedDict[str, tuple[int, int]]()
+        self._devices = OrderedDict[str, DeviceClock]()
 
     def stamped(self, event: Event, sent: int | None, device: str | None, now: int) -> Event:
         """The event as made at a time of the server's clock.
@@ -29,16 +52,19 @@ class EventClock:
         Args:
             event: as its device made it.
             sent: when it was sent, in milliseconds by the same clock; None if at once.
-            device: where it was made; None stands for the only device of the person.
+            device: where it was made; of one that is not named the offset is taken anew each time.
             now: in milliseconds, by the server's clock.
         """
-        waited = 0 if sent is None else max(0, sent - event.made)
-        made, name = max(0, now - waited), device or f"of {event.who}"
-        claimed, stamped = self._last.get(name, (-1, -1))
-        if event.made > claimed:
-            made = max(made, stamped + 1)
-            self._last[name] = event.made, made
-            self._last.move_to_end(name)
-        while len(self._last) > MOST_DEVICES:
-            self._last.popitem(last=False)
+        offset = now - max(event.made, sent or 0)
+        name = device or f"of {event.who}"
+        known = self._devices.get(name, DeviceClock(offset))
+        known = known.seen(offset) if device else replace(known, offset=offset)
+        made = max(0, event.made + known.offset)
+        if event.made > known.claimed:
+            made = max(made, known.stamped + 1)
+            known = replace(known, claimed=event.made, stamped=made)
+        self._devices[name] = known
+        self._devices.move_to_end(name)
+        while len(self._devices) > MOST_DEVICES:
+            self._devices.popitem(last=False)
         return replace(event, made=made)
