@@ -23,7 +23,7 @@ from support.services import (
 
 from possibal.campaign.snapshot import Snapshot
 from possibal.data.copies import CopyGroups
-from possibal.errors import RefusedError
+from possibal.errors import RefusedError, UnsavedError
 from possibal.labelling import class_changes, service
 from possibal.labelling.explanation import FAR, NEAR, QuestionSource
 from possibal.labelling.service import LEASE
@@ -1051,3 +1051,32 @@ def test_in_a_large_pool_and_a_table_of_numbers_nothing_is_offered(tmp_path, mon
         assert near(other, 0) == []
         with pytest.raises(RefusedError, match="row must be from 0 to 5"):
             near(other, 6)
+
+
+def test_a_row_that_is_about_to_be_leased_is_not_put_in_reserve(at, monkeypatch):
+    hold, reserved = at.store.hold, []
+
+    def slow(rows, lease, *given):
+        if not lease.spare:
+            monkeypatch.setattr(at.store, "hold", hold)
+            reserved.extend(row_of(one) for one in at.reserve("ann", 3))
+        return hold(rows, lease, *given)
+
+    monkeypatch.setattr(at.store, "hold", slow)
+    row = row_of(at.ask("ann"))
+    assert row not in reserved
+    assert row_of(at.ask("ann")) == row
+
+
+def test_a_row_whose_lease_fails_may_be_asked_again(at, monkeypatch):
+    hold, tried = at.store.hold, []
+
+    def broken(rows, *_given):
+        tried.extend(rows)
+        monkeypatch.setattr(at.store, "hold", hold)
+        raise UnsavedError("full")
+
+    monkeypatch.setattr(at.store, "hold", broken)
+    with pytest.raises(UnsavedError):
+        at.ask("ann")
+    assert row_of(at.ask("ann")) == tried[0]

@@ -1,11 +1,14 @@
 """Several servers of one campaign in a PostgreSQL database, and devices whose clocks are wrong."""
 
+import json
 import threading
 import time
 from collections import Counter
 from uuid import uuid4
 
 import pytest
+from playwright.sync_api import expect
+from support.browser import faultless, needs_browser, shot, visit
 from support.served import Person, Server, table
 
 pytest_plugins = ["support.postgres"]
@@ -143,3 +146,27 @@ def test_a_key_belongs_to_one_action(one):
     refused = ann.post("answer", **given)
     assert refused.status_code == 409
     assert refused.json()["detail"].startswith("key must be new for each action; got ")
+
+
+@needs_browser
+def test_the_page_says_if_a_later_answer_stands(browser, one):
+    page, ann = visit(browser, one), one.person("Ann")
+    rows = list[int]()
+
+    def waited(route):
+        """The answer of the page, as if it had waited for a minute while another was given."""
+        given = json.loads(route.request.post_data)
+        rows.append(given["row"])
+        ann.say(given["row"], "no", next=False)
+        route.continue_(post_data=json.dumps({**given, "sent": given["made"] + 60_000}))
+
+    page.route("**/api/answer", waited)
+    page.keyboard.press("1")
+    status = page.get_by_test_id("status")
+    expect(status).to_contain_text("Kept, but a later answer about this row stands: Row ")
+    shot(page, "superseded")
+    page.unroute("**/api/answer")
+    assert said(ann, rows[0]) == "no"
+    page.get_by_role("link", name="History").or_(page.get_by_role("button", name="History")).click()
+    expect(page.get_by_test_id("replaced")).to_be_visible()
+    faultless(page)

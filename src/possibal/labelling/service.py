@@ -6,7 +6,8 @@ An answer is durable before anybody hears that it was taken. The next question i
 last ranking, while a new one is being made.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from reprlib import repr as brief
@@ -460,24 +461,32 @@ class LabellingService:
         """The first row that could be leased to a person, now theirs."""
         most = TRIED if self.store.is_shared else 1
         for _ in range(TRIED):
-            with self._lock:
-                free = (row for row in pick(who) if row not in self._claimed)
-                rows, (now, lease) = list(islice(free, most)), _lease(who)
-                self._claimed.update(rows[:1])
-            try:
-                held = self.store.hold(rows, lease, now) if rows else []
-            finally:
+            with self._claiming(lambda: list(islice(pick(who), most))) as rows:
+                if not rows:
+                    return None
+                now, lease = _lease(who)
+                held = self.store.hold(rows, lease, now)
+                if held and not self._still_wanted(held[0]):
+                    self._release(who, held)
+                    continue
                 with self._lock:
-                    self._claimed.difference_update(rows[:1])
-            if held and not self._still_wanted(held[0]):
-                self._release(who, held)
-                continue
-            with self._lock:
-                self._leases.hold(held, lease)
-                if held or not rows:
-                    return held[0] if held else None
-                self._load_leases()
+                    self._leases.hold(held, lease)
+                    if held:
+                        return held[0]
+                    self._load_leases()
         return None
+
+    @contextmanager
+    def _claiming(self, pick: Callable[[], list[int]]) -> Generator[list[int]]:
+        """Rows that are picked, the first of which nobody else picks before its lease is known."""
+        with self._lock:
+            rows = pick()
+            self._claimed.update(rows[:1])
+        try:
+            yield rows
+        finally:
+            with self._lock:
+                self._claimed.difference_update(rows[:1])
 
     def _still_wanted(self, row: int) -> bool:
         """Whether a row wants answers after all that happened at other servers before its lease."""
@@ -526,8 +535,8 @@ class LabellingService:
         return (row for row in spare if self._may_ask(row, who))
 
     def _ordered(self) -> Iterator[int]:
-        """All rows that are asked, the best first, each once."""
-        given = set(self.read_model.copies.copies)
+        """All rows that are asked and that nobody is about to lease, the best first, each once."""
+        given = {*self.read_model.copies.copies, *self._claimed}
         for rows in self._preferred():
             yield from (row for row in rows if row not in given)
             given.update(rows)
