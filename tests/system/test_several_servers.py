@@ -161,9 +161,11 @@ def test_the_page_says_if_a_later_answer_stands(browser, one):
         route.continue_(post_data=json.dumps({**given, "sent": given["made"] + 60_000}))
 
     page.route("**/api/answer", waited)
+    page.get_by_test_id("row-id").inner_text()
+    page.wait_for_timeout(30)
     page.keyboard.press("1")
     status = page.get_by_test_id("status")
-    expect(status).to_contain_text("Kept, but a later answer about this row stands: Row ")
+    expect(status).to_contain_text("Kept, but a later answer about this row stands: yes.")
     shot(page, "superseded")
     page.unroute("**/api/answer")
     assert said(ann, rows[0]) == "no"
