@@ -23,7 +23,7 @@ from support.services import (
 
 from possibal.campaign.snapshot import Snapshot
 from possibal.data.copies import CopyGroups
-from possibal.errors import RefusedError
+from possibal.errors import RefusedError, UnsavedError
 from possibal.labelling import class_changes, service
 from possibal.labelling.explanation import FAR, NEAR, QuestionSource
 from possibal.labelling.service import LEASE
@@ -201,7 +201,9 @@ def test_an_answer_is_stored_with_what_the_model_predicted(at):
 def test_an_answer_sent_twice_is_kept_once(at):
     said = event("ann", 3, "no")
     first = at.answer(said)
-    again = at.answer(replace(said, label="yes", made=99))
+    with pytest.raises(RefusedError, match=r"^key must be new for each action; got "):
+        at.answer(replace(said, label="yes"))
+    again = at.answer(replace(said, made=99))
     assert again.event == first.event
     assert (first.repeated, again.repeated) == (False, True)
     assert at.append([said, said]) == [first.event] * 2
@@ -599,9 +601,35 @@ def test_two_processes_never_give_out_one_row(postgresql):
         assert here.read_model.state.labels.keys() == set(asked[6:9])
 
 
+def test_rows_that_others_took_are_known_at_once(postgresql):
+    with two_services(postgresql) as (here, there):
+        best = list(here.scheduler.rank().order)[:3]
+        for number, row in enumerate(best):
+            there.choose(f"q{number}", row)
+        assert here.held_by_others("ann") == set()
+        assert row_of(here.ask("ann")) not in best
+        assert here.held_by_others("ann") == set(best)
+
+
+def test_a_row_that_was_answered_elsewhere_before_its_lease_is_not_asked(postgresql, monkeypatch):
+    with two_services(postgresql) as (here, there):
+        best = here.scheduler.rank().order.tolist()[0]
+        hold = here.store.hold
+
+        def late(rows, *given):
+            if rows[0] == best:
+                there.answer(event("bob", best, "yes"))
+            return hold(rows, *given)
+
+        monkeypatch.setattr(here.store, "hold", late)
+        assert row_of(here.ask("ann")) != best
+        assert best not in here.store.leases(service.clock())
+
+
 def test_rows_that_others_took_are_given_up_until_that_is_known(postgresql, monkeypatch):
     monkeypatch.setattr(service, "TRIED", 1)
     with two_services(postgresql) as (here, there):
+        monkeypatch.setattr(here, "catch_up", lambda: None)  # others were faster
         here.scheduler.await_ranking()
         best = list(here.scheduler.order)[:3]
         for number, row in enumerate(best):
@@ -1023,3 +1051,32 @@ def test_in_a_large_pool_and_a_table_of_numbers_nothing_is_offered(tmp_path, mon
         assert near(other, 0) == []
         with pytest.raises(RefusedError, match="row must be from 0 to 5"):
             near(other, 6)
+
+
+def test_a_row_that_is_about_to_be_leased_is_not_put_in_reserve(at, monkeypatch):
+    hold, reserved = at.store.hold, []
+
+    def slow(rows, lease, *given):
+        if not lease.spare:
+            monkeypatch.setattr(at.store, "hold", hold)
+            reserved.extend(row_of(one) for one in at.reserve("ann", 3))
+        return hold(rows, lease, *given)
+
+    monkeypatch.setattr(at.store, "hold", slow)
+    row = row_of(at.ask("ann"))
+    assert row not in reserved
+    assert row_of(at.ask("ann")) == row
+
+
+def test_a_row_whose_lease_fails_may_be_asked_again(at, monkeypatch):
+    hold, tried = at.store.hold, []
+
+    def broken(rows, *_given):
+        tried.extend(rows)
+        monkeypatch.setattr(at.store, "hold", hold)
+        raise UnsavedError("full")
+
+    monkeypatch.setattr(at.store, "hold", broken)
+    with pytest.raises(UnsavedError):
+        at.ask("ann")
+    assert row_of(at.ask("ann")) == tried[0]

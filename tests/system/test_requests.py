@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -12,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from possibal.data.ingest import SourceSpec, ingest_frame
 from possibal.labelling.create import Options, create_campaign
+from possibal.labelling.event_clock import EventClock
 from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
@@ -36,13 +38,22 @@ class Place:
         self.read_model = ReadModel(self.store)
         scheduler = RankingScheduler(self.read_model, ranker, background=False)
         service = LabellingService(self.read_model, scheduler)
+        self.clock = EventClock()
+        self.service = service
         carrier = httpx.ASGITransport(create_app(service, "cookie"))
         self.client = httpx.AsyncClient(transport=carrier, base_url="http://localhost")
         self.loop = asyncio.Runner()
 
-    def send(self, request: tuple[str, dict]) -> int:
+    def send(self, request: tuple[str, dict], sent: int) -> int:
+        """Send a request at a time that its device and the server agree on."""
         verb, given = request
+        given = {**given, "sent": sent, "device": given["who"].encode().hex().rjust(32, "0")}
+        self.service.stamped = partial(self._stamped, now=sent)
         return self.loop.run(self.client.post(f"/api/{verb}", json=given)).status_code
+
+    def _stamped(self, event, sent, device, now):
+        """What the service does, by the time of the test."""
+        return self.clock.stamped(event, sent, device, now)
 
     def holds(self):
         """All that people can tell of the state."""
@@ -69,15 +80,22 @@ class Requests(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.clean, self.rough = Place(), Place()
+        self.seconds = 0
         self.made = list[tuple[str, dict]]()
         self.waiting = list[tuple[str, dict]]()
 
     def _make(self, verb: str, given: dict) -> None:
         number = len(self.made)
-        request = verb, {"key": f"{number:032x}", "made": 1000 + number, **given}
+        request = verb, {"key": f"{number:032x}", "made": self.now, **given}
         self.made.append(request)
         self.waiting.append(request)
-        assert self.clean.send(request) == 200
+        assert self.clean.send(request, self.now) == 200
+
+    @property
+    def now(self) -> int:
+        """The time, which goes on with every request."""
+        self.seconds += 1
+        return 1000 + self.seconds
 
     @rule(
         who=st.sampled_from(PEOPLE),
@@ -104,7 +122,7 @@ class Requests(RuleBasedStateMachine):
         if self.waiting:
             request = data.draw(st.sampled_from(self.waiting))
             for _ in range(times):
-                assert self.rough.send(request) == 200
+                assert self.rough.send(request, self.now) == 200
             if heard:
                 self.waiting.remove(request)
 
@@ -114,7 +132,7 @@ class Requests(RuleBasedStateMachine):
 
     def teardown(self):
         for request in reversed(self.waiting):
-            assert self.rough.send(request) == 200
+            assert self.rough.send(request, self.now) == 200
         rough, clean = self.rough.holds(), self.clean.holds()
         self.rough.close()
         self.clean.close()

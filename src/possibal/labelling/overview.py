@@ -136,6 +136,7 @@ class HistoryEntry:
     Attributes:
         event: what somebody did.
         holds: whether it is not undone.
+        counts: whether no later one took its place either.
         item: the first row.
         others: how many others there are.
         copies: how many of these are copies.
@@ -143,6 +144,7 @@ class HistoryEntry:
 
     event: Event
     holds: bool
+    counts: bool
     item: Item
     others: int = 0
     copies: int = 0
@@ -312,9 +314,10 @@ class Overview:
 
     def _entry(self, event: Event, item: Item) -> HistoryEntry:
         """An event as the history shows it."""
-        others = event.rows[1:]
+        state, others = self._read_model.state, event.rows[1:]
         copies = sum(row in self._read_model.copies.copies for row in others)
-        return HistoryEntry(event, self._read_model.state.holds(event), item, len(others), copies)
+        holds, counts = (judge(event) for judge in (state.holds, state.counts))
+        return HistoryEntry(event, holds, counts, item, len(others), copies)
 
     # ------------------------------------------------------------ people
 

@@ -6,7 +6,8 @@ An answer is durable before anybody hears that it was taken. The next question i
 last ranking, while a new one is being made.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from reprlib import repr as brief
@@ -17,6 +18,7 @@ import numpy as np
 
 from possibal.errors import RefusedError
 from possibal.labelling import class_changes, create, explanation
+from possibal.labelling.event_clock import EventClock
 from possibal.labelling.explanation import NearestLabel, QuestionSource
 from possibal.labelling.ranking import Ranking
 from possibal.labelling.read_model import ReadModel
@@ -87,10 +89,17 @@ class Question:
 
 @dataclass(frozen=True)
 class StoredEvent:
-    """An event as the journal has it, and whether it was there before."""
+    """An event as the journal has it.
+
+    Attributes:
+        event: with its number.
+        repeated: whether it was there before.
+        counts: whether it is what holds now, and no later one took its place.
+    """
 
     event: Event
     repeated: bool
+    counts: bool = True
 
 
 class LabellingService:
@@ -103,6 +112,8 @@ class LabellingService:
         self.intake: BackgroundIntake | None = None
         """What takes further rows in, while there are any."""
         self._shared: object = None  # the groups of copies that are known to share their labels
+        self._event_clock = EventClock()
+        self._claimed = set[int]()  # rows that somebody is about to lease
         self._load_leases()
 
     @property
@@ -120,9 +131,16 @@ class LabellingService:
         self.scheduler.anticipate(rows[0])
         return self.question(rows[0], who)
 
+    def catch_up(self) -> None:
+        """See what other servers of the campaign did, where there may be any."""
+        if self.store.is_shared:
+            self.read_model.catch_up()
+            with self._lock:
+                self._load_leases()
+
     def rows(self, who: str, count: int) -> list[int]:
         """The next rows for a person, the best first, now theirs for a while."""
-        self.read_model.catch_up()
+        self.catch_up()
         self._share_labels()
         self.scheduler.await_ranking()
         rows = self._current(who)
@@ -136,7 +154,7 @@ class LabellingService:
 
     def choose(self, who: str, row: int) -> Question:
         """A row that a person picked, if nobody else is at it."""
-        self.read_model.catch_up()
+        self.catch_up()
         self.check_row(row)
         with self._lock:
             left = [other for other in self._leases.current(who, clock()) if other != row]
@@ -152,7 +170,7 @@ class LabellingService:
 
         The best rows are left to whoever can reach it, if there are others.
         """
-        self.read_model.catch_up()
+        self.catch_up()
         self.scheduler.await_ranking()
         with self._lock:
             now = clock()
@@ -224,9 +242,11 @@ class LabellingService:
         """
         if event.kind in ON_CAMPAIGN:
             return self._change(event)
-        known = self.read_model.state.events.get(event.key)
+        state = self.read_model.state
+        known = state.events.get(event.key)
         if known is not None:
-            return StoredEvent(known, repeated=True)
+            _check_same(known, event)
+            return StoredEvent(known, repeated=True, counts=state.counts(known))
         self._check(event)
         if event.row is not None:
             predicted, necessity = self._prediction(event.row)
@@ -239,7 +259,12 @@ class LabellingService:
         with self._lock:
             if groups is not self.read_model.copies:  # one may have joined in the meantime
                 self._shared = None
-        return StoredEvent(stored, repeated=False)
+            return StoredEvent(stored, repeated=False, counts=state.counts(stored))
+
+    def stamped(self, event: Event, sent: int | None, device: str | None) -> Event:
+        """An event that came over the network, as made at a time of our clock."""
+        with self._lock:
+            return self._event_clock.stamped(event, sent, device, clock())
 
     def undo(self, event: Event) -> Event | None:
         """The event that was undone: the target, else the person's last; None if there is none.
@@ -255,6 +280,8 @@ class LabellingService:
             if last is None:
                 return None
             event = replace(event, target=last.key)
+        if known is not None and event.target is not None:
+            _check_same(known, event)
         is_new, known = known is None, known or self.append([event])[0]
         undone = state.events.get(known.target or "")
         if is_new and undone is not None and undone.row is not None:
@@ -403,6 +430,7 @@ class LabellingService:
         with self._lock:  # nobody may change it between the check and the change
             known = self.read_model.state.events.get(event.key)
             if known is not None:
+                _check_same(known, event)
                 return StoredEvent(known, repeated=True)
             last = self.read_model.state.latest_change
             (stored,) = self.append([replace(event, made=max(event.made, last + 1))])
@@ -433,17 +461,38 @@ class LabellingService:
         """The first row that could be leased to a person, now theirs."""
         most = TRIED if self.store.is_shared else 1
         for _ in range(TRIED):
-            with self._lock:
-                rows, (now, lease) = list(islice(pick(who), most)), _lease(who)
-                self._leases.hold(rows[:1], lease)
-            held = self.store.hold(rows, lease, now) if rows else []
-            if held or not rows:
+            with self._claiming(lambda: list(islice(pick(who), most))) as rows:
+                if not rows:
+                    return None
+                now, lease = _lease(who)
+                held = self.store.hold(rows, lease, now)
+                if held and not self._still_wanted(held[0]):
+                    self._release(who, held)
+                    continue
                 with self._lock:
                     self._leases.hold(held, lease)
-                return held[0] if held else None
-            with self._lock:
-                self._load_leases()
+                    if held:
+                        return held[0]
+                    self._load_leases()
         return None
+
+    @contextmanager
+    def _claiming(self, pick: Callable[[], list[int]]) -> Generator[list[int]]:
+        """Rows that are picked, the first of which nobody else picks before its lease is known."""
+        with self._lock:
+            rows = pick()
+            self._claimed.update(rows[:1])
+        try:
+            yield rows
+        finally:
+            with self._lock:
+                self._claimed.difference_update(rows[:1])
+
+    def _still_wanted(self, row: int) -> bool:
+        """Whether a row wants answers after all that happened at other servers before its lease."""
+        if self.store.is_shared:
+            self.read_model.catch_up()
+        return self.read_model.wants(row)
 
     def _try_lease(self, who: str, row: int) -> bool:
         """Whether a row could be leased to a person."""
@@ -486,8 +535,8 @@ class LabellingService:
         return (row for row in spare if self._may_ask(row, who))
 
     def _ordered(self) -> Iterator[int]:
-        """All rows that are asked, the best first, each once."""
-        given = set(self.read_model.copies.copies)
+        """All rows that are asked and that nobody is about to lease, the best first, each once."""
+        given = {*self.read_model.copies.copies, *self._claimed}
         for rows in self._preferred():
             yield from (row for row in rows if row not in given)
             given.update(rows)
@@ -528,6 +577,16 @@ class LabellingService:
             return QuestionSource.AGAIN
         return (
             QuestionSource.DIVERSE if ranking is None or ranking.is_cold else QuestionSource.MODEL
+        )
+
+
+def _check_same(known: Event, event: Event) -> None:
+    """Refuse another event under a key that is taken."""
+    names = ("kind", "who", "row", "label", "target")
+    if any(getattr(known, name) != getattr(event, name) for name in names):
+        raise RefusedError(
+            f"key must be new for each action; got {event.key!r}, which another action has. "
+            "Make a new one."
         )
 
 

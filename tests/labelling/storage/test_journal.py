@@ -823,3 +823,35 @@ def test_who_is_no_person_is_refused(who):
     journal.check_who("Ann van der Berg")
     with pytest.raises(ValueError, match=r"^who must be a name of 1 to 60 characters.*; got .*\. "):
         journal.check_who(who)
+
+
+# ---------------------------------------------------------------- clocks
+def test_no_event_is_made_long_after_it_arrived():
+    early = Event("a", Kind.LABEL, "ann", 2**53, 0, "yes", number=1, at=1_000_000)
+    late = Event("b", Kind.EDIT, "ann", 2_000_000, 0, "no", number=2, at=2_000_000)
+    state = replay([early, late])
+    assert state.labels == {0: "no"}
+    assert state.last("ann") == late
+    assert (state.counts(early), state.counts(late)) == (False, True)
+
+
+def test_what_one_person_does_within_a_moment_keeps_its_order():
+    events = [
+        Event(key, Kind.EDIT, "ann", 1000 + at, 0, label, number=at, at=1000)
+        for at, (key, label) in enumerate([("z", "yes"), ("m", "no"), ("a", "maybe")])
+    ]
+    assert replay(events).labels == {0: "maybe"}
+
+
+def test_an_event_counts_while_it_is_what_holds_of_its_row():
+    label = Event("a", Kind.LABEL, "ann", 1, 0, "yes")
+    settled = Event("b", Kind.SETTLE, "bob", 2, 0, "no")
+    again = Event("c", Kind.SETTLE, "bob", 3, 0, "yes")
+    added = Event("d", Kind.CLASS, "bob", 4, label="maybe")
+    gone = Event("e", Kind.GONE, "file", 5, 1)
+    state = replay([label, settled, again, added, gone])
+    counting = [state.counts(one) for one in (label, settled, again, added, gone)]
+    assert counting == [True, False, True, True, True]
+    state.apply(Event("f", Kind.UNDO, "bob", 6, target="d"))
+    state.apply(Event("g", Kind.UNDO, "ann", 6, target="a"))
+    assert (state.counts(added), state.counts(label)) == (False, False)

@@ -366,7 +366,7 @@ def test_a_database_that_is_away_is_told_on_every_route_and_nothing_is_lost(away
 def test_an_answer_brings_the_next_question_if_it_is_wanted(app):
     body = {"key": key(1), "who": "ann", "made": 1, "row": 0, "kind": "label", "label": "yes"}
     silent = post(app, "answer", {**body, "next": False}).json()
-    assert silent == {"question": None, "reason": None, "repeated": False}
+    assert silent == {"question": None, "reason": None, "repeated": False, "counts": True}
     again = post(app, "answer", body).json()
     assert again["repeated"] is True
     assert again["question"]["item"]["row"] != 0

@@ -280,3 +280,30 @@ def test_a_row_is_a_number_without_a_fraction_that_a_database_can_hold(number):
     else:
         assert fine
         assert (type(taken), taken) == (int, number)
+
+
+# ---------------------------------------------------------------- names
+@pytest.mark.parametrize(
+    "name", ["file", "File", "yes\u200b", "\u202eyes", "a\u200db", "yes\U000e0041"]
+)
+def test_names_that_look_like_others_are_refused(app, name):
+    reply = post(app, "ask", {"who": name})
+    assert is_refusal(reply)
+    assert reply.json()["detail"].startswith("who must ")
+
+
+def test_a_name_is_one_however_it_is_composed(app):
+    for number, name in enumerate(("caf\u00e9", "cafe\u0301")):
+        given = {"key": f"{number:032x}", "who": "ann", "made": 9, "label": name}
+        assert post(app, "classes", given).status == 200
+    found = [one["name"] for one in get(app, "/api/campaign").json()["catalogue"]]
+    assert [name for name in found if name.startswith("caf")] == ["caf\u00e9"]
+
+
+@pytest.mark.parametrize(
+    "name", ["\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\U0001f469\u200d\U0001f52c"]
+)
+def test_joiners_that_a_script_needs_stay(app, name):
+    given = {"key": f"{ord(name[0]):032x}", "who": "ann", "made": 9, "label": name}
+    assert post(app, "classes", given).status == 200
+    assert name in [one["name"] for one in get(app, "/api/campaign").json()["catalogue"]]

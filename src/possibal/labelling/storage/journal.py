@@ -24,6 +24,10 @@ REST = 20
 LONGEST_WHO = 60
 """Characters of a person's name."""
 
+AHEAD = 60_000
+"""Milliseconds that an event may claim to be made after it arrived: clocks differ, and what one
+person did within a millisecond is told apart by counting on."""
+
 Order: TypeAlias = tuple[int, str]
 """When an event was made, and its key where two were made at once."""
 
@@ -77,7 +81,8 @@ class Event:
         key: idempotency key, made by the client; the same key is the same event.
         kind: what was done.
         who: the person.
-        made: when, in milliseconds by the person's clock; it orders what one person made.
+        made: when, in milliseconds; it orders what one person made. Of what came over the network
+            it is by the server's clock (:mod:`possibal.labelling.event_clock`).
         row: the row's place in the pool, if it is about one; :attr:`rows` has the others too.
         label: the class, if it names one.
         target: the key of the event that is undone.
@@ -104,8 +109,8 @@ class Event:
 
     @property
     def order(self) -> Order:
-        """What sorts events by when they were made."""
-        return self.made, self.key
+        """What sorts events by when they were made, which was not long after they arrived."""
+        return (min(self.made, self.at + AHEAD) if self.at else self.made), self.key
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -361,6 +366,15 @@ class JournalState:
         keys = (event.key, _source(event)) if event.detail else (event.key,)
         return not any((key, event.who) in self._undone for key in keys)
 
+    def counts(self, event: Event) -> bool:
+        """Whether an event is what holds of its first row, and no later one took its place."""
+        if event.row is None or not self.holds(event):
+            return self.holds(event)
+        verdict = self.verdict(event.row)
+        last = {Kind.SETTLE: verdict.settled, Kind.GONE: verdict.gone}
+        now = last.get(event.kind, verdict.opinions.get(event.who))
+        return now is not None and now.key == event.key
+
     def verdict(self, row: int) -> RowVerdict:
         """What holds of a row."""
         return self._verdicts.get(row, NOTHING)
@@ -433,7 +447,7 @@ class JournalState:
     @property
     def latest_change(self) -> int:
         """When the last event about classes or check rows was made, in milliseconds."""
-        return max((event.made for event in self._on_campaign), default=0)
+        return max((event.order[0] for event in self._on_campaign), default=0)
 
     # ------------------------------------------------------------ people
 

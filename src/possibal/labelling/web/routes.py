@@ -86,7 +86,7 @@ def create_app(service: LabellingService, cookie: str) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         responses=PROBLEMS,
-        dependencies=[Depends(APIKeyCookie(name=cookie, auto_error=False))],
+        dependencies=[Depends(APIKeyCookie(name=cookie, auto_error=False)), *_shared(service)],
     )
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -104,6 +104,17 @@ def create_app(service: LabellingService, cookie: str) -> FastAPI:
     _naming(app, serializer)
     _taking_away(app, service)
     return app
+
+
+def _shared(service: LabellingService) -> list[Any]:
+    """What is done before anything is answered, refused or shown, where there may be others."""
+
+    def catch_up(request: Request) -> None:
+        """See what other servers of the campaign did."""
+        if request.url.path.startswith("/api/"):
+            service.catch_up()
+
+    return [Depends(catch_up)] if service.store.is_shared else []
 
 
 # ---------------------------------------------------------------- routes
@@ -189,18 +200,21 @@ def _answering(app: FastAPI, service: LabellingService, serializer: Serializer) 
         label = given.label if kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} else None
         others = places_detail(given.others) if given.others else None
         event = Event(given.key, kind, given.who, given.made, given.row, label, detail=others)
-        stored = service.answer(event)
+        stored = service.answer(service.stamped(event, given.sent, given.device))
         nothing = schemas.AskedOut(question=None, reason=None)
         following = serializer.asked(given.who) if given.next else nothing
         return schemas.AnsweredOut(
-            repeated=stored.repeated, question=following.question, reason=following.reason
+            repeated=stored.repeated,
+            counts=stored.counts,
+            question=following.question,
+            reason=following.reason,
         )
 
     @app.post("/api/undo")
     def undo(given: schemas.UndoIn) -> schemas.UndoneOut:
         """Take an action back, and ask about its row anew."""
         event = Event(given.key, Kind.UNDO, given.who, given.made, target=given.target)
-        undone = service.undo(event)
+        undone = service.undo(service.stamped(event, given.sent, given.device))
         if undone is None and given.target is not None:  # it is still on its way
             return schemas.UndoneOut(target=given.target, said=None, question=None)
         return serializer.undone(undone, given.who)
@@ -213,7 +227,7 @@ def _changing(app: FastAPI, service: LabellingService, serializer: Serializer) -
         kind: Kind, given: schemas.NewClassIn, detail: dict[str, str] | None = None
     ) -> schemas.ClassesOut:
         event = Event(given.key, kind, given.who, given.made, label=given.label, detail=detail)
-        service.answer(event)
+        service.answer(service.stamped(event, given.sent, given.device))
         return serializer.classes()
 
     @app.post("/api/classes")
@@ -241,6 +255,7 @@ def _changing(app: FastAPI, service: LabellingService, serializer: Serializer) -
     def check(given: schemas.CheckRowsIn) -> schemas.DrawnOut:
         """Draw more check rows at random."""
         event = Event(given.key, Kind.CHECK, given.who, given.made)
+        event = service.stamped(event, given.sent, given.device)
         stored = service.draw_check_rows(event, given.count)
         return serializer.drawn(len(named_places(stored.event)))
 
@@ -354,7 +369,8 @@ def _invalid(_request: Request, error: Exception) -> Response:
 def _rule(first: Mapping[str, Any]) -> str:
     """What something must be."""
     pattern = first.get("ctx", {}).get("pattern", "")
-    said = str(first["msg"]).removeprefix("Input ").removeprefix("String ")
+    said = str(first["msg"]).removeprefix("Value error, ")
+    said = said.removeprefix("Input ").removeprefix("String ")
     usual = RULES.get(pattern, f"must {said.removeprefix('should ')}")
     return RULES.get(first["type"], usual)
 

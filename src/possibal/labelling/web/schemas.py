@@ -1,10 +1,12 @@
 """Pydantic schemas of the HTTP API: strict requests in, responses out."""
 
+import unicodedata
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from possibal.labelling.class_changes import LONGEST_DESCRIPTION
+from possibal.labelling.create import FILE
 
 WORDS = r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
 """Text without control characters that neither begins nor ends with a space."""
@@ -15,10 +17,37 @@ def _whole(given: object) -> object:
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
+def _normal(given: str) -> str:
+    """Text in Unicode's composed form, without characters that nobody sees.
+
+    Joiners stay between letters of scripts that need them, and within emoji.
+    """
+    text = unicodedata.normalize("NFC", given)
+    for place, one in enumerate(text):
+        beside = text[max(place - 1, 0) : place] + text[place + 1 : place + 2]
+        is_joiner = one in JOINERS and len(beside) > 1 and not any(c.isascii() for c in beside)
+        if unicodedata.category(one) == "Cf" and not is_joiner:
+            raise ValueError("have no characters that cannot be seen")
+    return text
+
+
+def _person(given: str) -> str:
+    """A name that is nobody's in the journal already."""
+    if given.casefold() in RESERVED:
+        raise ValueError("be another, for it stands for labels that came with a file")
+    return given
+
+
 WHOLE = BeforeValidator(_whole)
-Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=60, pattern=WORDS)]
+NORMAL = AfterValidator(_normal)
+JOINERS = "\u200c\u200d"
+RESERVED = frozenset([FILE])
+"""Names under which labels come from files."""
+Name: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=60, pattern=WORDS), NORMAL, AfterValidator(_person)
+]
 """A person's name."""
-Label: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=WORDS)]
+Label: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=WORDS), NORMAL]
 """A class."""
 Sentence: TypeAlias = Annotated[
     str, Field(max_length=LONGEST_DESCRIPTION, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")
@@ -32,6 +61,10 @@ EventKey: TypeAlias = Annotated[str, Field(min_length=1, max_length=64)]
 """The key of any event, also of one that a file brought."""
 Made: TypeAlias = Annotated[int, Field(ge=0, le=2**53), WHOLE]
 """When an action was made, in milliseconds."""
+Sent: TypeAlias = Annotated[int | None, Field(ge=0, le=2**53), WHOLE]
+"""When it was sent, by the same clock: what waited longer was made earlier."""
+Device: TypeAlias = Annotated[str | None, Field(pattern=r"^[0-9a-f]{32}$")]
+"""Where it was made: actions of one device keep their order."""
 Row: TypeAlias = Annotated[int, Field(ge=0, le=2**31 - 1), WHOLE]
 """The place of a row."""
 
@@ -44,6 +77,16 @@ class Strict(BaseModel):
     """Nothing but what is named, of the very type that is named."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ActionIn(Strict):
+    """Something that a person did, and when by the clock of their device."""
+
+    key: Key
+    who: Name
+    made: Made
+    sent: Sent = None
+    device: Device = None
 
 
 class AskIn(Strict):
@@ -66,12 +109,9 @@ class RenewIn(Strict):
     who: Name
 
 
-class AnswerIn(Strict):
+class AnswerIn(ActionIn):
     """What a person says of a row, or of several at once."""
 
-    key: Key
-    who: Name
-    made: Made
     row: Row
     others: Annotated[list[Row], Field(max_length=MOST_OTHERS)] = []
     """Further rows of which the same is said; undo takes it back for all."""
@@ -80,21 +120,15 @@ class AnswerIn(Strict):
     next: bool = True
 
 
-class UndoIn(Strict):
+class UndoIn(ActionIn):
     """A person takes an action back."""
 
-    key: Key
-    who: Name
-    made: Made
     target: Key | None = None
 
 
-class NewClassIn(Strict):
+class NewClassIn(ActionIn):
     """A person adds a class."""
 
-    key: Key
-    who: Name
-    made: Made
     label: Label
 
 
@@ -116,12 +150,9 @@ class DescribedClassIn(NewClassIn):
     colour: Colour | None = None
 
 
-class CheckRowsIn(Strict):
+class CheckRowsIn(ActionIn):
     """A person wants more check rows."""
 
-    key: Key
-    who: Name
-    made: Made
     count: Annotated[int, Field(ge=1, le=2**31 - 1), WHOLE]
 
 
@@ -194,6 +225,8 @@ class AnsweredOut(AskedOut):
     """That an answer is kept, and the next question."""
 
     repeated: bool
+    counts: bool
+    """Whether it is what holds of its row: a later answer may have come before it."""
 
 
 class ReserveOut(BaseModel):
@@ -370,6 +403,7 @@ class EntryOut(BaseModel):
     copies: int
     copied: bool
     holds: bool
+    counts: bool
     preview: str
     image: str | None
 

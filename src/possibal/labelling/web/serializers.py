@@ -209,6 +209,7 @@ class Serializer:
                 copies=entry.copies,
                 copied=COPY_OF in (entry.event.detail or {}),
                 holds=entry.holds,
+                counts=entry.counts,
                 preview=preview(entry.item),
                 image=_image(entry.item),
             )

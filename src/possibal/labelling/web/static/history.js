@@ -82,7 +82,8 @@ export async function historyView(page) {
     "aria-label": `Open row ${entry.id}`,
   }, entry.id))),
   el("td", entry.holds
-    ? answerWords(entry) : [el("s", answerWords(entry)), el("span.tag", "undone")],
+    ? [answerWords(entry), !entry.counts && el("span.tag", { test: "replaced" }, "replaced since")]
+    : [el("s", answerWords(entry)), el("span.tag", "undone")],
   entry.others > 0 && button(".link", {
     click: () => page.attempt(() => showRows(page, entry, reload)), test: "history-rows",
     "aria-label": `Show the ${plural(entry.others + 1, "row")} of this answer`,

@@ -20,6 +20,7 @@ function alone(name, work) {
 export class Outbox extends EventTarget {
   #storage;
   #lock;
+  #device;
   #waiters = new Map();
   #sending = false;
   #timer = null;
@@ -29,6 +30,8 @@ export class Outbox extends EventTarget {
     super();
     this.#storage = storage;
     this.#lock = `possibal/${lock}/outbox`;
+    this.#device = storage.read("device") ?? newKey();
+    storage.write("device", this.#device);
     this.safe = true;
     this.makeRoom = () => {};
   }
@@ -41,7 +44,7 @@ export class Outbox extends EventTarget {
     const key = newKey();
     const made = Math.max(Date.now(), this.#storage.read("made", 0) + 1);
     this.#storage.write("made", made);
-    const entry = { path, body: { key, made, ...body }, said };
+    const entry = { path, body: { key, made, device: this.#device, ...body }, said };
     const keep = () => this.#storage.write(`outbox/${String(made).padStart(15, "0")}-${key}`, entry);
     this.safe = keep() || (this.makeRoom(), keep());
     this.#changed();
@@ -103,11 +106,13 @@ export class Outbox extends EventTarget {
   }
 
   async #post({ name, path, body, said }) {
-    // A next question is of use only to a page that still waits for it.
-    const sent = body.next ? { ...body, next: this.#waiters.has(body.key) } : body;
+    // A next question is of use only to a page that still waits for it; how long an action waited
+    // is right also where the clock is wrong.
+    const next = body.next ? { next: this.#waiters.has(body.key) } : {};
     try {
-      const reply = await post(path, sent);
+      const reply = await post(path, { ...body, ...next, sent: Math.max(Date.now(), body.made) });
       this.#storage.remove(name);
+      if (reply.counts === false) this.dispatchEvent(new CustomEvent("superseded", { detail: said }));
       this.#settle(body.key, "resolve", reply);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;

@@ -36,6 +36,8 @@ export class Page {
     this.campaign = campaign;
     this.storage = new BrowserStorage(scope);
     this.outbox = new Outbox(this.storage, scope);
+    this.outbox.addEventListener("superseded", ({ detail }) =>
+      this.tell(`Kept, but a later answer about this row stands: ${detail}.`));
     this.who = own.read("who", "");
     this.progress = null;
     this.banners = startBanners(byId("banners"), this.outbox);

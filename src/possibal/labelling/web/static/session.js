@@ -149,7 +149,8 @@ export class Session {
     }
     if (reply === null) await this.ask();
     else {
-      this.#page.saved(`Saved: ${said}.`);
+      const kept = "Kept, but a later answer about this row stands";
+      this.#page.saved(`${reply.counts ? "Saved" : kept}: ${said}.`);
       await this.#show(request, reply.question, reply.reason);
     }
     return true;
