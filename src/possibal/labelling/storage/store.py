@@ -17,7 +17,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import URL, Connection, Text, delete, insert, literal, select, update
+from sqlalchemy import URL, ColumnElement, Connection, Text, delete, insert, literal, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
@@ -28,7 +28,7 @@ from possibal.files import is_there
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import TABLES, address, held, leases, refusals
 from possibal.labelling.storage.journal import Event, Kind, paused_collection
-from possibal.labelling.storage.leases import Lease
+from possibal.labelling.storage.leases import LONGEST, Lease
 from possibal.labelling.storage.write_queue import Job, Result, WriteQueue
 from possibal.numerics.geometry import EUCLIDEAN, RowGeometry
 
@@ -380,14 +380,14 @@ class Store:
 
     def renew(self, who: str, now: int, until: int) -> None:
         """Extend all leases of a person that have not expired."""
-        living = (leases.c.who == who) & (leases.c.until > now)
+        living = (leases.c.who == who) & _is_running(now)
         later = update(leases).where(living, leases.c.until < until).values(until=until)
         self._run(lambda connection: connection.execute(later).rowcount)
 
     def leases(self, now: int) -> dict[int, Lease]:
         """The lease of each row that is held."""
         c = leases.c
-        query = select(c.row, c.who, c.until, c.spare).where(c.until > now)
+        query = select(c.row, c.who, c.until, c.spare).where(_is_running(now))
         with self._read.connect() as connection:
             return {row: Lease(*by) for row, *by in connection.execute(query)}
 
@@ -465,7 +465,7 @@ def _hold(
     connection: Connection, rows: Sequence[int], lease: Lease, now: int, most: int
 ) -> list[int]:
     """Lease the first rows that are free; nobody else writes meanwhile, so they stay free."""
-    is_held = (leases.c.until > now) & (leases.c.who != lease.who)
+    is_held = _is_running(now) & (leases.c.who != lease.who)
     if not lease.spare:
         is_held &= ~leases.c.spare
     kept = set(connection.execute(select(leases.c.row).where(is_held)).scalars())
@@ -477,6 +477,11 @@ def _hold(
     if free:
         connection.execute(adding, [{"row": row, **values} for row in free])
     return free
+
+
+def _is_running(now: int) -> ColumnElement[bool]:
+    """Whether a lease has not ended, as :meth:`Lease.is_running` has it."""
+    return (leases.c.until > now) & (leases.c.until <= now + LONGEST)
 
 
 def _inserting(connection: Connection, table: Any) -> Any:  # noqa: ANN401 - one of two dialects
