@@ -356,10 +356,15 @@ class JournalState:
             if event.key not in self.events:
                 new.setdefault(event.key, event)
         withdrawn = self._withdraw(new.values())
-        lost = {key for key, event in new.items() if not self.holds(event)}
+        undone = self._undone
+        lost = {  # as holds() says, without a million calls
+            key
+            for key, event in new.items()
+            if (key, event.who) in undone or (event.detail and not self.holds(event))
+        }
         self._register(new, lost)
         rows = self._fold_rows(new.values(), lost)
-        changes = [event for event in new.values() if _is_on_campaign(event)]
+        changes = [e for e in new.values() if e.row is None and _is_on_campaign(e)]
         self._fold_changes(changes, lost)
         rows |= dict.fromkeys(row for e in withdrawn if _is_on_rows(e) for row in e.rows)
         if changes or any(map(_is_on_campaign, withdrawn)):
