@@ -25,7 +25,14 @@ from possibal.errors import RefusedError
 from possibal.labelling.create import CHECK, copy_groups, first_check_rows
 from possibal.labelling.explanation import NEAR
 from possibal.labelling.ranking import Ranking, RankingTask
-from possibal.labelling.storage.journal import Event, JournalState, Kind, Order, replay
+from possibal.labelling.storage.journal import (
+    Event,
+    JournalState,
+    Kind,
+    Order,
+    paused_collection,
+    replay,
+)
 from possibal.labelling.storage.store import Item, Store
 
 MANY_PEOPLE = 5
@@ -57,10 +64,11 @@ class AnswerSequence:
     def _rebuild(self) -> None:
         """Sort all answers."""
         state, labels = self._state, self._state.labels
-        self._places: list[tuple[Order, int]] = sorted(
-            (state.verdict(row).order, row) for row in filter(self._includes, labels)
-        )
-        self._answers = [Answer(row, labels[row]) for _, row in self._places]
+        with paused_collection():
+            self._places: list[tuple[Order, int]] = sorted(
+                (state.verdict(row).order, row) for row in filter(self._includes, labels)
+            )
+            self._answers = [Answer(row, labels[row]) for _, row in self._places]
         self._known = {place[1]: place for place in self._places}
 
     def update(self, rows: Collection[int]) -> None:

@@ -176,8 +176,8 @@ class RowVerdict:
     @functools.cached_property
     def order(self) -> Order:
         """When the row came by its label: the last event that has a part in it."""
-        events = [*self.naming.values(), *([self.settled] if self.settled else [])]
-        return max(event.order for event in events)
+        events = [event for event in self.opinions.values() if event.kind in NAMING]
+        return max(map(_order, [*events, self.settled] if self.settled else events))
 
     @property
     def uses(self) -> set[str]:
