@@ -17,9 +17,10 @@ from support.services import (
 from possibal.campaign.answer import Answer
 from possibal.campaign.stopping import CERTAIN
 from possibal.labelling import read_model
-from possibal.labelling.read_model import EVERY, MANY_PEOPLE, last_part
+from possibal.labelling.ranking import RankingTask
+from possibal.labelling.read_model import EVERY, MANY_PEOPLE, ReadModel, last_part
 from possibal.labelling.service import LabellingService
-from possibal.labelling.storage.journal import Event, Kind
+from possibal.labelling.storage.journal import ON_CAMPAIGN, Event, Kind
 from possibal.labelling.storage.store import Contents, Item, Store
 
 pytest_plugins = ["support.postgres"]
@@ -96,6 +97,66 @@ def test_rows_that_cannot_be_learnt_from_are_put_aside(tmp_path):
         }
         assert task.aside == {bad, split, *check}
         assert task.check == (Answer(check[0], "no"),)
+
+
+def slow_task(made: ReadModel) -> RankingTask:
+    """The task made from the whole state."""
+    state, check = made.state, frozenset(made.check_rows)
+    never = made.copies.copies | made.copies.whole_groups(check)
+    verdicts = state.verdicts.items()
+    shut = {row for row, one in verdicts if one.is_bad or one.is_gone or one.in_conflict}
+    return RankingTask(
+        state.answers(never),
+        state.classes(made.setup.classes),
+        never | (shut - state.labels.keys()),
+        tuple(answer for answer in state.answers() if answer.row in check),
+        1 + min(max(len(state.people), 1), MANY_PEOPLE),
+        made.setup.rows,
+    )
+
+
+@pytest.mark.parametrize("rebuilt", [0.0, 0.05, 100.0])
+def test_the_task_kept_up_to_date_is_that_of_the_whole_state(tmp_path, monkeypatch, rebuilt):
+    monkeypatch.setattr(read_model, "REBUILT", rebuilt)
+    rng, leaders = np.random.default_rng(5), [*range(36), 0, 0, 7, 9]
+    kinds = [Kind.LABEL] * 6 + [Kind.EDIT, Kind.SKIP, Kind.BAD, Kind.SETTLE, Kind.GONE, Kind.UNDO]
+    kinds += [Kind.CLASS, Kind.RENAME, Kind.CHECK]
+    with created(tmp_path, rows(40), copies=leaders, check=4) as store, serving(store) as at:
+        made = []
+        for n in range(250):
+            kind, label = Kind(rng.choice(kinds)), str(rng.choice(["no", "yes", "maybe"]))
+            who, row = str(rng.choice(["ann", "bob", "cy"])), int(rng.integers(40))
+            one = Event(f"{n:032x}", kind, who, int(rng.integers(300)), row, label)
+            if kind is Kind.UNDO:
+                target = made[rng.integers(len(made))] if made else one
+                one = replace(one, row=None, label=None, who=target.who, target=target.key)
+            elif kind in ON_CAMPAIGN:
+                detail = {"to": f"no{n}", "rows": f"[{row}]"}
+                one = replace(one, row=None, detail=detail)
+            made.append(one)
+            at.read_model.apply([one, *made[-3:]])
+            assert n % 3 == 0 or at.read_model.task() == slow_task(at.read_model)
+
+
+def test_a_task_after_an_answer_is_made_from_that_answer_alone(store, monkeypatch):
+    with serving(store) as at:
+        at.read_model.apply(store.append([event("ann", row, "no") for row in range(25)]))
+        before = at.read_model.task()
+        assert at.read_model.task() is before
+        made, hashed = [], []
+        monkeypatch.setattr(
+            read_model, "Answer", lambda *given: made.append(given) or Answer(*given)
+        )
+        at.read_model.apply(store.append([event("ann", 27, "yes")]))
+        after = at.read_model.task()
+        assert made == [(27, "yes")]
+        assert all(one is other for one, other in zip(before.answers, after.answers, strict=False))
+        assert after.aside is before.aside
+        whole = Answer.__hash__
+        monkeypatch.setattr(Answer, "__hash__", lambda self: hashed.append(self) or whole(self))
+        assert hash(after) == hash(slow_task(at.read_model))
+        assert after == slow_task(at.read_model)
+        assert hashed == [Answer(27, "yes")] * 2
 
 
 def test_more_people_want_more_rows_that_differ_up_to_a_crowd(store):

@@ -438,6 +438,17 @@ def test_leases_hold_when_the_service_is_opened_again(tmp_path):
         assert {row_of(one) for one in at.reserve("ann", 3)} == spare
 
 
+def test_rows_given_out_by_a_server_whose_clock_was_fast_are_free_once_it_is_right(tmp_path, time):
+    time(86_400)
+    with new_service(tmp_path, rows(2)) as at:
+        at.ask("ann")
+        assert len(at.reserve("ann", 5)) == 1
+    time(-86_400)
+    with reopened(tmp_path) as at:
+        assert at.held_by_others("bob") == set()
+        assert {row_of(at.ask("bob")), row_of(at.ask("cy"))} == {0, 1}
+
+
 def test_a_lease_ends_in_time_though_the_desk_was_opened_again(tmp_path, time):
     with new_service(tmp_path, rows(1)) as at:
         at.ask("ann")

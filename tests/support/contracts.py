@@ -21,7 +21,7 @@ import possibal
 from possibal.errors import UnsavedError
 from possibal.labelling.storage import database, store
 from possibal.labelling.storage.journal import Event, Kind
-from possibal.labelling.storage.leases import Lease
+from possibal.labelling.storage.leases import LONGEST, Lease
 from possibal.labelling.storage.store import Contents, Item, Setup, Store
 
 PLACES = (Path(possibal.__file__).parents[1], Path(__file__).parents[1])
@@ -409,6 +409,15 @@ class StoreContract:
             assert made.leases(100) == {}
             assert hold(made, [1], lease("bob", until=200), now=100) == [1]
             assert made.leases(100) == {1: lease("bob", 200)}
+
+    def test_a_lease_of_a_clock_that_was_wrong_has_ended(self, db):
+        with created(db) as made:
+            hold(made, [0], lease("ann", until=LONGEST))
+            hold(made, [1], lease("ann", until=LONGEST + 1))
+            hold(made, [2], lease("ann", until=86_400_000, spare=True))
+            assert made.leases(0) == {0: lease("ann", LONGEST)}
+            assert hold(made, [0, 1, 2], lease("bob"), most=3) == [1, 2]
+            assert made.leases(0) == {0: lease("ann", LONGEST), 1: lease("bob"), 2: lease("bob")}
 
     def test_a_row_in_reserve_goes_to_whoever_wants_it_now_but_into_no_other_reserve(self, db):
         with created(db) as made:

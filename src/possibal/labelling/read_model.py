@@ -6,6 +6,7 @@ Whoever reads several things as of one moment holds :attr:`ReadModel.lock`, the 
 """
 
 import functools
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -16,6 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from possibal.arrays import Matrix, Places, Vector
+from possibal.campaign.answer import Answer
 from possibal.campaign.stopping import CERTAIN
 from possibal.data.copies import CopyGroups, nearly_same_pictures, nearly_same_texts
 from possibal.data.schema import ColumnKind
@@ -23,7 +25,14 @@ from possibal.errors import RefusedError
 from possibal.labelling.create import CHECK, copy_groups, first_check_rows
 from possibal.labelling.explanation import NEAR
 from possibal.labelling.ranking import Ranking, RankingTask
-from possibal.labelling.storage.journal import Event, JournalState, Kind, replay
+from possibal.labelling.storage.journal import (
+    Event,
+    JournalState,
+    Kind,
+    Order,
+    paused_collection,
+    replay,
+)
 from possibal.labelling.storage.store import Item, Store
 
 MANY_PEOPLE = 5
@@ -34,6 +43,83 @@ BLOCK = 20_000
 """Rows whose distances are worked out at a time."""
 CACHED_ITEMS = 20_000
 """Rows that the cache holds at most, before those asked for now."""
+
+REBUILT = 0.05
+"""Share of the answers that must have changed for all of them to be sorted anew."""
+
+
+class AnswerSequence:
+    """Answers in the order in which rows came by their label; a change costs a bisection."""
+
+    def __init__(self, state: JournalState, includes: Callable[[int], bool]) -> None:
+        """The answers of a state.
+
+        Args:
+            state: what holds, now and later.
+            includes: whether a row belongs to them.
+        """
+        self._state, self._includes = state, includes
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        """Sort all answers."""
+        state, labels = self._state, self._state.labels
+        with paused_collection():
+            self._places: list[tuple[Order, int]] = sorted(
+                (state.verdict(row).order, row) for row in filter(self._includes, labels)
+            )
+            self._answers = [Answer(row, labels[row]) for _, row in self._places]
+        self._known = {place[1]: place for place in self._places}
+
+    def update(self, rows: Collection[int]) -> None:
+        """See anew which answers rows have that were judged."""
+        if len(rows) > REBUILT * len(self._places):
+            self._rebuild()
+        else:
+            for row in filter(self._includes, rows):
+                self._update_row(row)
+
+    def _update_row(self, row: int) -> None:
+        """See anew whether a row has an answer, which, and since when."""
+        if row in self._known:
+            at = bisect_left(self._places, self._known.pop(row))
+            del self._places[at], self._answers[at]
+        if row in self._state.labels:
+            place = self._known[row] = self._state.verdict(row).order, row
+            at = bisect_left(self._places, place)
+            self._places.insert(at, place)
+            self._answers.insert(at, Answer(row, self._state.labels[row]))
+
+    def all(self) -> tuple[Answer, ...]:
+        """The answers; those that did not change are mostly the same objects as before."""
+        return tuple(self._answers)
+
+
+class AnswerSplit:
+    """Answers that are learnt from, those that only measure, and the rows set aside."""
+
+    def __init__(self, state: JournalState, copies: CopyGroups, check: Sequence[int]) -> None:
+        """The answers of a state.
+
+        Args:
+            state: what holds, now and later.
+            copies: rows that are asked in the stead of others.
+            check: rows that measure.
+        """
+        self.copies, self.check = copies, check
+        self._state, never = state, copies.copies | copies.whole_groups(check)
+        self._never, self._closed = never, state.closed
+        self.aside = never | state.closed
+        self.learnt = AnswerSequence(state, lambda row: row not in never)
+        self.measuring = AnswerSequence(state, frozenset(check).__contains__)
+
+    def update(self, rows: Collection[int]) -> None:
+        """See anew what rows have come to that were judged."""
+        self.learnt.update(rows)
+        self.measuring.update(rows)
+        if self._closed is not self._state.closed:
+            self._closed = self._state.closed
+            self.aside = self._never | self._closed
 
 
 class ReadModel:
@@ -52,6 +138,9 @@ class ReadModel:
         self._listeners = list[Callable[[Sequence[Event]], None]]()
         self._items = dict[int, Item]()
         self._check_rows: tuple[object, tuple[int, ...]] = (None, ())
+        self._task: RankingTask | None = None
+        self._split: AnswerSplit | None = None
+        self._judged = set[int]()  # rows that the split does not know of yet
         self._given = self._count_given()
         self._number = max((event.number for event in self.state.events.values()), default=0)
 
@@ -72,7 +161,8 @@ class ReadModel:
         """Apply events to the state and tell the listeners; known ones change nothing."""
         with self.lock:
             new = [event for event in events if event.key not in self.state.events]
-            self.state.apply(*new)
+            self._judged.update(self.state.apply(*new))
+            self._task = None
             self.changes += len(new)
             for listener in self._listeners:
                 listener(new)
@@ -110,22 +200,29 @@ class ReadModel:
         return len(self.state.people) >= MANY_PEOPLE
 
     def task(self) -> RankingTask:
-        """What is to be ranked now."""
+        """What is to be ranked now; made once after a change, from what it changed."""
         with self.lock:
-            check, labels = frozenset(self.check_rows), self.state.labels
-            never = self.copies.copies | self.copies.whole_groups(check)
-            verdicts = self.state.verdicts.items()
-            dropped = {row for row, verdict in verdicts if verdict.is_bad or verdict.is_gone}
-            dropped -= {row for row in dropped if row in labels}
-            undecided = {row for row in self.state.conflicts() if row not in labels}
-            return RankingTask(
-                self.state.answers(never),
-                self.classes,
-                never | dropped | undecided,
-                tuple(answer for answer in self.state.answers() if answer.row in check),
-                1 + min(max(len(self.state.people), 1), MANY_PEOPLE),
-                self.setup.rows,
-            )
+            if self._task is None:
+                split = self._updated_split()
+                self._task = RankingTask(
+                    split.learnt.all(),
+                    self.classes,
+                    split.aside,
+                    split.measuring.all(),
+                    1 + min(max(len(self.state.people), 1), MANY_PEOPLE),
+                    self.setup.rows,
+                )
+            return self._task
+
+    def _updated_split(self) -> AnswerSplit:
+        """Which answers are for what, by all events so far."""
+        split, check = self._split, self.check_rows
+        if split is None or split.copies is not self.copies or split.check is not check:
+            split = self._split = AnswerSplit(self.state, self.copies, check)
+        else:
+            split.update(self._judged)
+        self._judged.clear()
+        return split
 
     # ------------------------------------------------------------ check rows
 

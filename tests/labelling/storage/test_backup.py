@@ -41,7 +41,7 @@ def names(folder):
 def test_a_copy_is_the_campaign(db, tmp_path):
     now = clock()
     with Store.open(db) as store:
-        store.hold([5], Lease("bob", now + 600_000), now)
+        store.hold([5], Lease("bob", now + 60_000), now)
     said_of_it = backup(db, tmp_path / "b.db")
     assert said_of_it == "answers and other events: 12, by 1 person; rows with a label: 12"
     assert contents(tmp_path / "b.db") == contents(db)

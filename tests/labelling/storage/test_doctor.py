@@ -101,8 +101,8 @@ def test_nothing_is_changed(db, tmp_path):
 def test_people_at_work_are_counted(any_db):
     now = clock()
     with Store.open(any_db) as store:
-        store.hold([1, 2], Lease("ann", now + 600_000), now, 2)
-        store.hold([3], Lease("bob", now + 600_000), now)
+        store.hold([1, 2], Lease("ann", now + 60_000), now, 2)
+        store.hold([3], Lease("bob", now + 60_000), now)
     assert "people at work: 2, on so many rows: 3." in sentences(any_db)
 
 

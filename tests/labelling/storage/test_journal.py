@@ -1,5 +1,5 @@
+import gc
 import json
-import time
 from collections import Counter
 from dataclasses import replace
 from itertools import count
@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.reference_journal import SlowJournalState
 
 from possibal.campaign.answer import Answer
 from possibal.labelling.storage import journal
@@ -23,7 +24,9 @@ from possibal.labelling.storage.journal import (
     REST,
     ClassDetail,
     Event,
+    JournalState,
     Kind,
+    RowVerdict,
     named_places,
     places_detail,
     replay,
@@ -246,6 +249,84 @@ def slow_may_ask(events, row, who, people) -> bool:
 
 
 # ---------------------------------------------------------------- the fold
+@st.composite
+def journals(draw):
+    """A history with copies and implied classes, as it may arrive: in any order, in parts."""
+    events = draw(histories(most=30))
+    for at, event in enumerate(events):
+        more = st.sampled_from([{}, {}, {COPY_OF: f"key {at // 2}"}, {COPY_OF: "gone"}])
+        detail = {**(event.detail or {}), **(draw(more) if event.kind in ON_ROWS else {})}
+        if event.kind is Kind.CLASS and draw(st.booleans()):
+            detail = {IMPLIED: "yes"}
+        events[at] = replace(event, detail=detail or None)
+    again = draw(st.lists(st.sampled_from(events), max_size=5)) if events else []
+    arriving, parts = draw(st.permutations([*events, *again])), []
+    while arriving:
+        size = draw(st.integers(1, len(arriving)))
+        parts.append(arriving[:size])
+        arriving = arriving[size:]
+    return parts
+
+
+def everything(state) -> dict:
+    """All that a state says, orders included where they mean something."""
+    names, rows = [*CLASSES, "gone"], range(len(ROWS) + 1)
+    return {
+        "events": list(state.events.items()),
+        "people": list(state.people),
+        "verdicts": state.verdicts,
+        "opinions": {row: list(state.verdict(row).opinions) for row in rows},
+        "of rows": [
+            (v.label, v.naming, v.is_bad, v.is_gone, v.in_conflict, v.wants(1), v.wants(2))
+            for v in map(state.verdict, rows)
+        ],
+        "labels": state.labels,
+        "labelled": list(state.labelled().items()),
+        "answers": (state.answers(), state.answers(frozenset([1]))),
+        "conflicts": state.conflicts(),
+        "classes": (state.classes(), state.classes(["y", "w"])),
+        "uses": +state.uses,
+        "names": [state.name_of(name) for name in names],
+        "details": [state.class_detail(name) for name in names],
+        "draws": state.draws,
+        "holding": [state.holds(event) for event in state.events.values()],
+        "changed": state.latest_change,
+        "of people": [(state.latest_of(w), state.last(w), state.last_change(w)) for w in PEOPLE],
+        "asked": [
+            (state.may_ask(row, who, people), state.is_skipped(row, who, people))
+            for row in rows
+            for who in PEOPLE
+            for people in (1, 2)
+        ],
+    }
+
+
+@given(journals(), st.booleans())
+def test_folding_first_and_judging_once_agrees_with_judging_at_every_event(parts, is_watched):
+    fast, slow = replay([]), SlowJournalState()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(journal, "REST", SOON)
+        for part in parts:
+            fast.apply(*part)
+            slow.apply(*part)
+            if is_watched:  # what was looked at is kept, and must be kept up to date
+                assert everything(fast) == everything(slow)
+        whole = replay(event for part in parts for event in part)
+        assert everything(whole) == everything(fast) == everything(slow)
+    shut = {r for r, v in slow.verdicts.items() if v.is_bad or v.is_gone or v.in_conflict}
+    assert fast.closed == whole.closed == shut - slow.labels.keys()
+
+
+@given(journals())
+def test_the_rows_that_were_judged_are_told_and_no_others_change(parts):
+    state = replay([])
+    for part in parts:
+        before = dict(state.verdicts)
+        told = set(state.apply(*part))
+        rows = state.verdicts.keys() | before.keys()
+        assert {row for row in rows if state.verdict(row) != before.get(row, NOTHING)} <= told
+
+
 @given(histories())
 def test_the_fold_agrees_with_reading_the_whole_history(events):
     state = replay(events)
@@ -804,18 +885,107 @@ def test_a_draw_that_says_nothing_drew_nothing(text):
     assert named_places(changed(Kind.CHECK, None)) == ()
 
 
-# ---------------------------------------------------------------- speed
-def test_a_long_journal_with_a_rename_replays_in_one_pass_more():
-    words = [said(row % 5000, "xyz"[row % 3]) for row in range(20_000)]
-    names = [renamed(f"c{n}", f"c{n + 1}") for n in range(50)]
+# ---------------------------------------------------------------- how much is done
+class Tick(int):
+    """A time that counts how often it is compared."""
 
-    def seconds(events) -> float:
-        began = time.process_time()
-        replay(events)
-        return time.process_time() - began
+    compared = 0
 
-    plain = min(seconds(words) for _ in range(3))
-    assert min(seconds([*words, *names]) for _ in range(3)) < 5 * plain
+    def __eq__(self, other):
+        Tick.compared += 1
+        return int(self) == int(other)
+
+    def __lt__(self, other):
+        Tick.compared += 1
+        return int(self) < int(other)
+
+    __hash__ = int.__hash__
+
+
+def counted(monkeypatch, name) -> list:
+    """The calls of a method of states from now on."""
+    calls, method = [], getattr(JournalState, name)
+
+    def counting(self, *given):
+        calls.append(given)
+        return method(self, *given)
+
+    monkeypatch.setattr(JournalState, name, counting)
+    return calls
+
+
+@pytest.mark.parametrize("more", [[], [renamed(f"c{n}", f"c{n + 1}") for n in range(50)]])
+def test_a_replay_judges_each_row_once_however_many_events_it_has(monkeypatch, more):
+    words = [said(n % 3, "xyz"[n % 2], PEOPLE[n % 3]) for n in range(300)]
+    judged = counted(monkeypatch, "_fold_row")
+    state = replay([*words, *(undone(word, word.who) for word in words[::7]), *more])
+    assert sorted(judged) == [(0,), (1,), (2,)]
+    assert state.labels.keys() == {0, 1, 2}
+
+
+def one_more(count, at, *, is_undo=False) -> int:
+    """How often times are compared for one event more on a row that has so many."""
+    words = [said(0, "x", PEOPLE[n % 3]) for n in range(count)]
+    words = [replace(word, made=Tick(10 * n)) for n, word in enumerate(words)]
+    state = replay(words)
+    new = replace(said(0, "y"), made=Tick(10 * round(at * count) + 5))
+    Tick.compared = 0
+    state.apply(undone(words[3 * round(at * count / 3)]) if is_undo else new)
+    return Tick.compared
+
+
+@pytest.mark.parametrize("at", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("is_undo", [False, True])
+def test_one_event_more_costs_the_logarithm_of_how_many_its_row_has(at, is_undo):
+    few, many = (one_more(count, at, is_undo=is_undo) for count in (30, 30 * 64))
+    assert 0 < many < 4 * few  # of 64 times as many events
+
+
+def test_what_to_undo_and_the_classes_left_are_found_without_going_through_what_was_undone(
+    monkeypatch,
+):
+    def looks(count) -> int:
+        state = replay([first := said(0, "x"), added("y")])
+        for _ in range(count):
+            state.apply(word := said(0, "y", kind=Kind.EDIT))
+            state.apply(undone(word))
+        looked = counted(monkeypatch, "holds")
+        state.apply(undone(state.last("ann")))
+        assert state.last("ann") == first
+        assert state.classes() == ("x",)
+        return len(looked)
+
+    assert looks(40) == looks(2)
+
+
+def test_rows_that_are_closed_are_the_same_object_until_they_change():
+    state = replay([bad := said(0, kind=Kind.BAD), said(1, "x"), said(2, "x"), said(2, "y", "bob")])
+    closed = state.closed
+    assert closed == {0, 2}
+    state.apply(said(3, "x"))
+    assert state.closed is closed
+    state.apply(undone(bad), said(2, "y", "cy"))
+    assert state.closed == set()
+
+
+def test_uses_that_were_looked_at_are_kept_up_to_date_without_going_through_all_rows(monkeypatch):
+    state = replay([said(row, "x") for row in range(50)])
+    assert state.uses == {"x": 50}
+    seen, uses = [], RowVerdict.uses
+    monkeypatch.setattr(RowVerdict, "uses", property(lambda v: seen.append(v) or uses.fget(v)))
+    state.apply(said(7, "y", kind=Kind.EDIT))
+    assert (+state.uses, len(seen)) == ({"x": 49, "y": 1}, 2)
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_the_collector_is_left_as_it_was_after_a_replay(is_enabled):
+    was_enabled, seen = gc.isenabled(), []
+    try:
+        (gc.enable if is_enabled else gc.disable)()
+        replay(seen.append(gc.isenabled()) or said(row) for row in range(2))
+        assert (seen, gc.isenabled()) == ([False, False], is_enabled)
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
 
 
 @pytest.mark.parametrize("who", ["", " ann", "a\nb", "x" * 61, 3, None])

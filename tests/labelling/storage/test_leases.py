@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from possibal.labelling.storage.leases import Lease, LeaseTable
+from possibal.labelling.service import LEASE
+from possibal.labelling.storage.leases import LONGEST, Lease, LeaseTable
 
 PEOPLE = ("ann", "bob")
 NOW, LATER = 10, 20
@@ -36,6 +37,23 @@ def test_a_lease_expires(leases):
     assert leases.current("ann", LATER) == []
     assert leases.in_reserve("ann", LATER) == set()
     assert not leases.is_spare(2, LATER)
+
+
+@pytest.mark.parametrize(("ahead", "is_held"), [(LONGEST, True), (LONGEST + 1, False)])
+@pytest.mark.parametrize("spare", [True, False])
+def test_a_lease_that_a_wrong_clock_made_has_ended(ahead, is_held, spare):
+    leases = LeaseTable()
+    leases.load({1: Lease("ann", NOW + ahead, spare)})
+    assert leases.is_free(1, "bob", NOW) is not is_held
+    assert leases.of_others("bob", NOW) == ({1} if is_held else set())
+    assert (leases.is_spare(1, NOW), 1 in leases.in_reserve("ann", NOW)) == (is_held and spare,) * 2
+    assert (1 in leases.current("ann", NOW)) == (is_held and not spare)
+    leases.renew("ann", NOW, LATER)
+    assert leases.is_free(1, "bob", NOW) is not is_held
+
+
+def test_the_clocks_of_servers_may_differ_by_as_long_as_a_person_gets():
+    assert LONGEST == 2 * 1000 * LEASE
 
 
 def test_what_is_in_reserve_is_not_what_somebody_is_at(leases):

@@ -8,14 +8,17 @@ Classes are read by the names that they have now, whatever they were called when
 """
 
 import functools
+import gc
 import json
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from operator import attrgetter
 from reprlib import repr as brief
-from typing import Any, TypeAlias, cast
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from possibal.campaign.answer import Answer
 
@@ -30,6 +33,8 @@ person did within a millisecond is told apart by counting on."""
 
 Order: TypeAlias = tuple[int, str]
 """When an event was made, and its key where two were made at once."""
+Owner = TypeVar("Owner", bound=Hashable)
+"""A row, or a person."""
 
 
 class Kind(StrEnum):
@@ -128,11 +133,17 @@ class RowVerdict:
         opinions: the latest of each person that is not undone.
         settled: the event that settled a conflict, if one did.
         gone: the event that says that the source has the row no more, if it has not.
+        label: the class settled, else that of most people; None if there is none or they are equal.
     """
 
     opinions: dict[str, Event] = field(default_factory=dict[str, Event])
     settled: Event | None = None
     gone: Event | None = None
+    label: str | None = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Find the label once, for everybody asks for it."""
+        object.__setattr__(self, "label", self._agreed())
 
     @property
     def is_gone(self) -> bool:
@@ -149,11 +160,13 @@ class RowVerdict:
         """Whether somebody dropped the row, and nobody settled its class."""
         return self.settled is None and any(e.kind is Kind.BAD for e in self.opinions.values())
 
-    @functools.cached_property
-    def label(self) -> str | None:
-        """The class settled, else that of most people; None if there is none or they are equal."""
+    def _agreed(self) -> str | None:
+        """The label."""
         if self.settled is not None:
             return self.settled.label
+        if len(self.opinions) == 1:
+            (event,) = self.opinions.values()
+            return event.label if event.kind in NAMING else None
         named = Counter(event.label for event in self.naming.values()).most_common(2)
         if self.is_bad or not named or (len(named) > 1 and named[0][1] == named[1][1]):
             return None
@@ -168,8 +181,14 @@ class RowVerdict:
     @functools.cached_property
     def order(self) -> Order:
         """When the row came by its label: the last event that has a part in it."""
-        events = [*self.naming.values(), *([self.settled] if self.settled else [])]
-        return max(event.order for event in events)
+        events = [event for event in self.opinions.values() if event.kind in NAMING]
+        return max(map(_order, [*events, self.settled] if self.settled else events))
+
+    @property
+    def uses(self) -> set[str]:
+        """The classes that are somebody's word."""
+        settled = [self.settled] if self.settled else []
+        return {event.label or "" for event in (*self.naming.values(), *settled)}
 
     def wants(self, people: int) -> bool:
         """Whether fewer than so many people named its class, and nothing else settles it."""
@@ -264,6 +283,41 @@ def named_places(event: Event) -> tuple[int, ...]:
 
 
 # ---------------------------------------------------------------- state
+class _SortedEvents(Generic[Owner]):
+    """Events of each row or person, kept sorted; one joins or leaves by bisection."""
+
+    def __init__(self, *attributes: str) -> None:
+        """None yet.
+
+        Args:
+            attributes: what they are sorted by.
+        """
+        self._events = dict[Owner, list[Event]]()
+        self._key: Callable[[Event], Any] = attrgetter(*attributes)
+
+    def of(self, owner: Owner) -> Sequence[Event]:
+        """Those of a row or person."""
+        return self._events.get(owner, ())
+
+    def add(self, fresh: Mapping[Owner, list[Event]]) -> None:
+        """Add some: each by bisection, but by sorting once where there were fewer before."""
+        for owner, events in fresh.items():
+            known = self._events.setdefault(owner, events)
+            if known is not events and len(events) <= len(known):
+                for event in events:
+                    insort(known, event, key=self._key)
+                continue
+            if known is not events:
+                known += events
+            if len(known) > 1:
+                known.sort(key=self._key)
+
+    def remove(self, owner: Owner, event: Event) -> None:
+        """Remove one that is there."""
+        known = self._events[owner]
+        del known[bisect_left(known, self._key(event), key=self._key)]
+
+
 class JournalState:
     """State folded from events; :meth:`apply` is commutative and idempotent."""
 
@@ -272,10 +326,14 @@ class JournalState:
         self.events = dict[str, Event]()
         self.people = dict[str, None]()
         self._undone = set[tuple[str, str]]()
-        self._on_row = defaultdict[int, list[Event]](list)
         self._copied = defaultdict[str, list[Event]](list)
-        self._of = defaultdict[str, list[Order]](list)
-        self._others_of = defaultdict[str, list[Order]](list)
+        # Those that hold: of each row the opinions and all else, of each person what can be undone
+        self._opinions = _SortedEvents[int]("who", "made", "key")
+        self._rulings = _SortedEvents[int]("kind", "made", "key")
+        self._acts = _SortedEvents[str]("made", "key")
+        self._changes = _SortedEvents[str]("made", "key")
+        self._recent = dict[str, list[Order]]()  # the last REST of a person, undone or not
+        self._changed = dict[str, int]()  # when the last change by a person was made, likewise
         self._verdicts = dict[int, RowVerdict]()
         self.labels = dict[int, str]()
         """The label of each row that has one, in no order that means anything."""
@@ -283,88 +341,160 @@ class JournalState:
         """Places of the rows that each draw made check rows."""
         self._on_campaign = list[Event]()
         self._catalogue = ClassCatalogue()
+        self._namings = Counter[str]()  # how many events that hold name each class
+        self._added = list[Event]()  # those of them that add one, in no order
         self._used: list[str] | None = None
         self._uses: Counter[str] | None = None
+        self._closed = set[int]()
+        self._frozen: frozenset[int] | None = None
 
     # ------------------------------------------------------------ growing
 
-    def apply(self, *events: Event) -> None:
-        """Fold more events; one that is known already changes nothing."""
-        changes = [self._add(event) for event in events if event.key not in self.events]
-        if any(changes):
+    def apply(self, *events: Event) -> Collection[int]:
+        """Fold more events, then judge each row that they change once; those rows.
+
+        An event that is known already changes nothing. A single one costs the logarithm of the
+        number of events on its row, for each person who spoke of it.
+        """
+        new = dict[str, Event]()
+        for event in events:
+            if event.key not in self.events:
+                new.setdefault(event.key, event)
+        withdrawn = self._withdraw(new.values())
+        undone = self._undone
+        lost = {  # as holds() says, without a million calls
+            key
+            for key, event in new.items()
+            if (key, event.who) in undone or (event.detail and not self.holds(event))
+        }
+        self._register(new, lost)
+        rows = self._fold_rows(new.values(), lost)
+        changes = [e for e in new.values() if e.row is None and _is_on_campaign(e)]
+        self._fold_changes(changes, lost)
+        rows |= dict.fromkeys(row for e in withdrawn if _is_on_rows(e) for row in e.rows)
+        if changes or any(map(_is_on_campaign, withdrawn)):
+            names = self._catalogue.names
             self._update_catalogue()
+            rows = rows if self._catalogue.names == names else dict.fromkeys(self._verdicts) | rows
+        for row in rows:
+            self._update_verdict(row)
+        return rows.keys()
 
-    def _add(self, event: Event) -> bool:
-        """Fold a new event; whether it is about the campaign as a whole."""
-        label = event.label and self.name_of(event.label)
-        if event.target is not None or (label and label not in (self._used or ())):
+    def _withdraw(self, new: Iterable[Event]) -> Collection[Event]:
+        """Take out the known events that new ones undo, copies too; those that held until now."""
+        found = dict[str, Event]()
+        for undo in new:
+            if undo.target is not None:
+                known = self.events.get(undo.target)
+                for event in (*self._copied.get(undo.target, ()), *([known] if known else [])):
+                    if event.who == undo.who and self.holds(event):
+                        found[event.key] = event
+                self._undone.add((undo.target, undo.who))
+        for event in found.values():
+            self._take_out(event)
+        return found.values()
+
+    def _take_out(self, event: Event) -> None:
+        """Let an event hold no more."""
+        if _is_on_rows(event):
+            index = self._opinions if event.kind in OPINIONS else self._rulings
+            for row in event.rows:
+                index.remove(row, event)
+        if _is_act(event):
+            (self._changes if event.row is None else self._acts).remove(event.who, event)
+        if event.kind in LABELLED:
+            self._namings[event.label or ""] -= 1
             self._used = None
-        self.events[event.key] = event
-        self.people[event.who] = None
-        about: Event | None = event
-        if event.target is not None:
-            self._undone.add((event.target, event.who))
-            about = self.events.get(event.target)
-        elif event.row is not None:
-            self._add_on_rows(event)
-        elif event.kind in ON_CAMPAIGN:
-            self._on_campaign.append(event)
-            if IMPLIED not in (event.detail or {}):
-                insort(self._others_of[event.who], event.order)
-        if about is not None:
-            self._update_rows(about)
-        return about is not None and about.kind in ON_CAMPAIGN
 
-    def _add_on_rows(self, event: Event) -> None:
-        """Fold a new event on rows."""
-        for row in event.rows:
-            self._on_row[row].append(event)
-        if COPY_OF in (event.detail or {}):
-            self._copied[_source(event)].append(event)
-        else:
-            insort(self._of[event.who], event.order)
+    def _register(self, new: Mapping[str, Event], lost: Collection[str]) -> None:
+        """Note new events, who made them, what they repeat, and which classes they name."""
+        self.events |= new
+        self.people |= dict.fromkeys(event.who for event in new.values())
+        for event in new.values():
+            if event.detail and COPY_OF in event.detail:
+                self._copied[_source(event)].append(event)
+        naming = [e for e in new.values() if e.kind in LABELLED and e.key not in lost]
+        named = Counter(event.label or "" for event in naming)
+        added = [event for event in naming if event.kind is Kind.CLASS]
+        if added or any(not self._namings[label] for label in named):
+            self._used = None
+        self._namings.update(named)
+        self._added += added
 
-    def _update_rows(self, event: Event) -> None:
-        """See anew what holds of the rows of an event, and of copies that got it later."""
-        for one in (event, *self._copied.get(event.key, ())):
-            for row in one.rows:
-                self._update_verdict(row)
+    def _fold_rows(self, new: Iterable[Event], lost: Collection[str]) -> dict[int, None]:
+        """Fold new events on rows; those rows."""
+        opinions, rulings = (defaultdict[int, list[Event]](list) for _ in range(2))
+        acts, undone = (defaultdict[str, list[Event]](list) for _ in range(2))
+        rows = dict[int, None]()
+        for event in new:
+            if event.row is None or event.target is not None:
+                continue
+            detail, holds = event.detail, event.key not in lost
+            index = opinions if event.kind in OPINIONS else rulings
+            for row in event.rows if detail else (event.row,):
+                rows[row] = None
+                if holds:
+                    index[row].append(event)
+            if not detail or COPY_OF not in detail:
+                (acts if holds else undone)[event.who].append(event)
+        self._opinions.add(opinions)
+        self._rulings.add(rulings)
+        self._acts.add(acts)
+        for who in acts.keys() | undone.keys():
+            late = {_order(event) for event in (*self._acts.of(who)[-REST:], *undone[who])}
+            self._recent[who] = sorted(late.union(self._recent.get(who, ())))[-REST:]
+        return rows
+
+    def _fold_changes(self, new: Sequence[Event], lost: Collection[str]) -> None:
+        """Fold new events on classes and check rows."""
+        self._on_campaign += new
+        changes = defaultdict[str, list[Event]](list)
+        for event in filter(_is_act, new):
+            self._changed[event.who] = max(self._changed.get(event.who, 0), event.made)
+            if event.key not in lost:
+                changes[event.who].append(event)
+        self._changes.add(changes)
 
     def _update_verdict(self, row: int) -> None:
         """See anew what holds of a row."""
-        verdict = self._verdicts[row] = self._fold_row(row)
-        self._uses = None
-        self.labels.pop(row, None)
-        if verdict.label is not None:
-            self.labels[row] = verdict.label
+        verdict = self._fold_row(row)
+        if self._uses is not None:
+            self._uses.subtract(self.verdict(row).uses)
+            self._uses.update(verdict.uses)
+        self._verdicts[row], label = verdict, verdict.label
+        if label is not None:
+            self.labels[row] = label
+        else:
+            self.labels.pop(row, None)
+        is_closed = label is None and (verdict.is_bad or verdict.is_gone or verdict.in_conflict)
+        if is_closed != (row in self._closed):
+            self._closed ^= {row}
+            self._frozen = None
 
     def _fold_row(self, row: int) -> RowVerdict:
         """Last writer wins per person, over the events on a row that are not undone."""
-        holding = sorted((e for e in self._on_row[row] if self.holds(e)), key=lambda e: e.order)
+        opinions, rulings = _last_of_each(self._opinions.of(row)), self._rulings.of(row)
+        settled = _last_of(rulings, Kind.SETTLE) if rulings else None
+        gone = _last_of(rulings, Kind.GONE) if rulings else None
         if self._catalogue.names:
-            holding = [self.named(event) for event in holding]
-        opinions = {event.who: event for event in holding if event.kind in OPINIONS}
-        last = {event.kind: event for event in holding}
-        return RowVerdict(opinions, last.get(Kind.SETTLE), last.get(Kind.GONE))
+            opinions = {who: self.named(event) for who, event in opinions.items()}
+            settled, gone = settled and self.named(settled), gone and self.named(gone)
+        return RowVerdict(opinions, settled, gone)
 
     def _update_catalogue(self) -> None:
-        """See anew which classes and check rows there are, and rows by the classes' names."""
-        before, self._used = self._catalogue.names, None
-        holding = sorted(
-            (event for event in self._on_campaign if self.holds(event)), key=lambda e: e.order
-        )
+        """See anew which classes and check rows there are."""
+        self._used = self._uses = None
+        holding = sorted(filter(self.holds, self._on_campaign), key=_order)
         self._catalogue = catalogue(event for event in holding if event.kind in ON_CLASSES)
         self.draws = tuple(named_places(event) for event in holding if event.kind is Kind.CHECK)
-        if self._catalogue.names != before:
-            for row in self._on_row:
-                self._update_verdict(row)
 
     # ------------------------------------------------------------ what holds
 
     def holds(self, event: Event) -> bool:
         """Whether the person did not undo it, nor what it is a copy of."""
-        keys = (event.key, _source(event)) if event.detail else (event.key,)
-        return not any((key, event.who) in self._undone for key in keys)
+        if (event.key, event.who) in self._undone:
+            return False
+        return not event.detail or (_source(event), event.who) not in self._undone
 
     def counts(self, event: Event) -> bool:
         """Whether an event is what holds of its first row, and no later one took its place."""
@@ -400,6 +530,13 @@ class JournalState:
         """The rows for which people named different classes and nobody settled it."""
         return sorted(row for row, verdict in self._verdicts.items() if verdict.in_conflict)
 
+    @property
+    def closed(self) -> frozenset[int]:
+        """The rows without a label that are dropped, gone or in conflict."""
+        if self._frozen is None:
+            self._frozen = frozenset(self._closed)
+        return self._frozen
+
     # ------------------------------------------------------------ classes
 
     def name_of(self, label: str) -> str:
@@ -420,14 +557,13 @@ class JournalState:
         One that was removed is none, unless what somebody says of a row is just that.
         """
         if self._used is None:
-            holding = [e for e in self.events.values() if e.kind in LABELLED and self.holds(e)]
-            added = sorted((e for e in holding if e.kind is Kind.CLASS), key=lambda e: e.order)
-            others = sorted({self.name_of(event.label or "") for event in holding})
+            added = sorted(filter(self.holds, self._added), key=_order)
+            others = sorted({self.name_of(label) for label in +self._namings})
             self._used = [*(self.name_of(event.label or "") for event in added), *others]
         found = dict.fromkeys([*map(self.name_of, named), *self._used])
         gone = self._catalogue.removed.intersection(found)
         if gone:
-            gone -= self.uses.keys()
+            gone -= (+self.uses).keys()
         return tuple(name for name in found if name not in gone)
 
     @property
@@ -436,8 +572,7 @@ class JournalState:
         if self._uses is None:
             self._uses = Counter[str]()
             for verdict in self._verdicts.values():
-                settled = [verdict.settled] if verdict.settled else []
-                self._uses.update({e.label or "" for e in (*verdict.naming.values(), *settled)})
+                self._uses.update(verdict.uses)
         return self._uses
 
     def class_detail(self, name: str) -> ClassDetail:
@@ -453,25 +588,17 @@ class JournalState:
 
     def latest_of(self, who: str) -> int:
         """When the last thing was made that this person did, in milliseconds."""
-        made = (orders[who][-1][0] for orders in (self._of, self._others_of) if who in orders)
-        return max(made, default=0)
+        made = (order[0] for order in self._recent.get(who, ())[-1:])
+        return max([*made, self._changed.get(who, 0)])
 
     def last(self, who: str) -> Event | None:
         """The last thing this person did that can still be undone."""
-        found = [self._last_of(orders.get(who, [])) for orders in (self._of, self._others_of)]
-        return max((event for event in found if event), key=lambda e: e.order, default=None)
+        found = [*self._acts.of(who)[-1:], *self._changes.of(who)[-1:]]
+        return max(found, key=_order, default=None)
 
     def last_change(self, who: str) -> Event | None:
         """The last change of classes or check rows by this person that can still be undone."""
-        return self._last_of(self._others_of.get(who, []))
-
-    def _last_of(self, orders: list[Order]) -> Event | None:
-        """The last of some events that can still be undone."""
-        for _, key in reversed(orders):
-            event = self.events[key]
-            if self.holds(event):
-                return event
-        return None
+        return next(iter(self._changes.of(who)[-1:]), None)
 
     def may_ask(self, row: int, who: str, people: int) -> bool:
         """Whether a row still wants an answer, and this person has given none.
@@ -493,8 +620,31 @@ class JournalState:
 
     def _rested(self, skip: Event) -> bool:
         """Whether the same person did enough since a row was skipped."""
-        orders = self._of[skip.who]
-        return skip.kind is Kind.SKIP and len(orders) - bisect_right(orders, skip.order) >= REST
+        recent = self._recent.get(skip.who, ())
+        return skip.kind is Kind.SKIP and len(recent) == REST and recent[0] > skip.order
+
+
+# ---------------------------------------------------------------- events
+_order: Callable[[Event], Order] = attrgetter("made", "key")
+_who: Callable[[Event], str] = attrgetter("who")
+_kind: Callable[[Event], Kind] = attrgetter("kind")
+
+
+def _is_on_rows(event: Event) -> bool:
+    """Whether it is about rows, and undoes nothing."""
+    return event.row is not None and event.target is None
+
+
+def _is_on_campaign(event: Event) -> bool:
+    """Whether it is about the campaign as a whole."""
+    return event.row is None and event.target is None and event.kind in ON_CAMPAIGN
+
+
+def _is_act(event: Event) -> bool:
+    """Whether it is something that a person did by itself, so that undo takes it back."""
+    if _is_on_rows(event):
+        return not event.detail or COPY_OF not in event.detail
+    return _is_on_campaign(event) and IMPLIED not in (event.detail or {})
 
 
 def _source(event: Event) -> str:
@@ -502,8 +652,42 @@ def _source(event: Event) -> str:
     return (event.detail or {}).get(COPY_OF, event.key)
 
 
+def _last_of_each(opinions: Sequence[Event]) -> dict[str, Event]:
+    """The last opinion of each person, in the order of their first, of some sorted by person."""
+    if opinions and opinions[0].who == opinions[-1].who:
+        return {opinions[-1].who: opinions[-1]}
+    found, at = list[tuple[Order, Event]](), 0
+    while at < len(opinions):
+        first, end = opinions[at], len(opinions)
+        if opinions[-1].who != first.who:
+            end = bisect_right(opinions, first.who, at, key=_who)
+        found.append((first.order, opinions[end - 1]))
+        at = end
+    found.sort(key=lambda one: one[0])
+    return {event.who: event for _, event in found}
+
+
+def _last_of(rulings: Sequence[Event], kind: Kind) -> Event | None:
+    """The last one of a kind, of some sorted by kind."""
+    end = bisect_right(rulings, kind, key=_kind)
+    return rulings[end - 1] if end and rulings[end - 1].kind is kind else None
+
+
+@contextmanager
+def paused_collection() -> Generator[None]:
+    """Leave cyclic garbage alone while many objects are made that stay: looking costs more."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def replay(events: Iterable[Event]) -> JournalState:
     """What holds after all these events."""
     state = JournalState()
-    state.apply(*events)
+    with paused_collection():
+        state.apply(*events)
     return state

@@ -3,6 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+LONGEST = 240_000
+"""Milliseconds ahead beyond which no honest lease ends: one that does was made by a wrong clock.
+It is twice what a person gets, lest servers whose clocks differ a little give a row twice."""
+
 
 @dataclass(frozen=True)
 class Lease:
@@ -17,6 +21,10 @@ class Lease:
     who: str
     until: int
     spare: bool = False
+
+    def is_running(self, now: int) -> bool:
+        """Whether it has not ended; one that a wrong clock made to last too long has."""
+        return now < self.until <= now + LONGEST
 
 
 class LeaseTable:
@@ -51,17 +59,17 @@ class LeaseTable:
     def is_free(self, row: int, who: str, now: int) -> bool:
         """Whether nobody else holds a row, in reserve or now."""
         lease = self._leases.get(row)
-        return lease is None or lease.who == who or lease.until <= now
+        return lease is None or lease.who == who or not lease.is_running(now)
 
     def is_spare(self, row: int, now: int) -> bool:
         """Whether somebody holds a row only in reserve."""
         lease = self._leases.get(row)
-        return lease is not None and lease.until > now and lease.spare
+        return lease is not None and lease.spare and lease.is_running(now)
 
     def of_others(self, who: str, now: int) -> set[int]:
         """The rows that others hold, in reserve or now."""
         held = list(self._leases.items())
-        return {row for row, lease in held if lease.who != who and lease.until > now}
+        return {row for row, lease in held if lease.who != who and lease.is_running(now)}
 
     def in_reserve(self, who: str, now: int) -> set[int]:
         """The rows a person holds in reserve."""
@@ -70,4 +78,4 @@ class LeaseTable:
     def _of(self, who: str, now: int) -> Iterator[int]:
         """All rows of a person."""
         held = list(self._leases.items())
-        return (row for row, lease in held if lease.who == who and lease.until > now)
+        return (row for row, lease in held if lease.who == who and lease.is_running(now))
