@@ -20,7 +20,7 @@ import pytest
 import possibal
 from possibal.errors import UnsavedError
 from possibal.labelling.storage import database, store
-from possibal.labelling.storage.journal import Event, Kind
+from possibal.labelling.storage.journal import Event, Kind, replay
 from possibal.labelling.storage.leases import LONGEST, Lease
 from possibal.labelling.storage.store import Contents, Item, Setup, Store
 
@@ -172,6 +172,19 @@ class StoreContract:
             assert made.setup() == Setup("empty", "table", 0)
             assert made.items() == made.places() == made.arrays() == {}
             assert made.events() == []
+
+    def test_no_event_is_made_long_after_it_arrived(self, db, monkeypatch):
+        with created(db, 3) as made:
+            with monkeypatch.context() as earlier:
+                earlier.setattr(store, "AHEAD", 2**60)  # as journals of before have it
+                made.append([Event("a" * 32, Kind.LABEL, "ann", 2**53, 0, "yes")])
+            (later,) = made.append([Event("b" * 32, Kind.EDIT, "ann", 2**53, 1, "no")])
+            first, second = made.events()
+            assert second == later
+            for event in (first, second):
+                assert event.made == event.at + store.AHEAD
+            made.append([Event("c" * 32, Kind.EDIT, "ann", first.made + 1, 0, "no")])
+            assert replay(made.events()).labels == {0: "no", 1: "no"}
 
     def test_an_array_may_be_larger_than_one_cell(self, db, monkeypatch):
         monkeypatch.setattr(store, "CHUNK", 1000)

@@ -996,15 +996,6 @@ def test_who_is_no_person_is_refused(who):
 
 
 # ---------------------------------------------------------------- clocks
-def test_no_event_is_made_long_after_it_arrived():
-    early = Event("a", Kind.LABEL, "ann", 2**53, 0, "yes", number=1, at=1_000_000)
-    late = Event("b", Kind.EDIT, "ann", 2_000_000, 0, "no", number=2, at=2_000_000)
-    state = replay([early, late])
-    assert state.labels == {0: "no"}
-    assert state.last("ann") == late
-    assert (state.counts(early), state.counts(late)) == (False, True)
-
-
 def test_what_one_person_does_within_a_moment_keeps_its_order():
     events = [
         Event(key, Kind.EDIT, "ann", 1000 + at, 0, label, number=at, at=1000)

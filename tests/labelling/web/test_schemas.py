@@ -293,11 +293,11 @@ def test_names_that_look_like_others_are_refused(app, name):
 
 
 def test_a_name_is_one_however_it_is_composed(app):
-    for number, name in enumerate(("caf\u00e9", "cafe\u0301")):
+    for number, name in enumerate(("ol\u00e9", "ole\u0301")):
         given = {"key": f"{number:032x}", "who": "ann", "made": 9, "label": name}
         assert post(app, "classes", given).status == 200
     found = [one["name"] for one in get(app, "/api/campaign").json()["catalogue"]]
-    assert [name for name in found if name.startswith("caf")] == ["caf\u00e9"]
+    assert [name for name in found if name.startswith("ol")] == ["ol\u00e9"]
 
 
 @pytest.mark.parametrize(

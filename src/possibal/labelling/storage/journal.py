@@ -27,10 +27,6 @@ REST = 20
 LONGEST_WHO = 60
 """Characters of a person's name."""
 
-AHEAD = 60_000
-"""Milliseconds that an event may claim to be made after it arrived: clocks differ, and what one
-person did within a millisecond is told apart by counting on."""
-
 Order: TypeAlias = tuple[int, str]
 """When an event was made, and its key where two were made at once."""
 Owner = TypeVar("Owner", bound=Hashable)
@@ -114,8 +110,8 @@ class Event:
 
     @property
     def order(self) -> Order:
-        """What sorts events by when they were made, which was not long after they arrived."""
-        return (min(self.made, self.at + AHEAD) if self.at else self.made), self.key
+        """What sorts events by when they were made."""
+        return self.made, self.key
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -582,7 +578,7 @@ class JournalState:
     @property
     def latest_change(self) -> int:
         """When the last event about classes or check rows was made, in milliseconds."""
-        return max((event.order[0] for event in self._on_campaign), default=0)
+        return max((event.made for event in self._on_campaign), default=0)
 
     # ------------------------------------------------------------ people
 

@@ -39,8 +39,11 @@ INCOMPLETE = "incomplete"
 """In place of the digest of a source of which rows have still to join."""
 COLUMNS = {one.name: one.name for one in fields(Event)} | {"predicted_label": "thought"}
 """The column of the journal that holds each attribute of an event."""
-KIND, DETAIL = (list(COLUMNS).index(name) for name in ("kind", "detail"))
+KIND, DETAIL, MADE, AT = (list(COLUMNS).index(name) for name in ("kind", "detail", "made", "at"))
 """Places of the columns that are read as something else."""
+AHEAD = 60_000
+"""Milliseconds that an event may claim to be made after it arrived: clocks differ, and what one
+person did within a millisecond is told apart by counting on."""
 KINDS = {str(kind): kind for kind in Kind}
 """The kinds of events by what the journal holds: a look is faster than a call, a million times."""
 
@@ -482,7 +485,8 @@ def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
     """Add events that are not there yet, and return all as they are there."""
     table, now, stored = database.events, clock(), list[Event]()
     adding = _inserting(connection, table).on_conflict_do_nothing().returning(table.c.number)
-    for draft in drafts:
+    for one in drafts:
+        draft = replace(one, made=min(one.made, now + AHEAD))
         number = connection.execute(adding, _values(draft, now)).scalar()
         if number is None:
             columns = (table.c[name] for name in COLUMNS.values())
@@ -537,6 +541,7 @@ def _event(row: Iterable[Any]) -> Event:
     kind, detail = values[KIND], values[DETAIL]
     values[KIND] = KINDS.get(kind) or Kind(kind)
     values[DETAIL] = None if detail is None else json.loads(detail)
+    values[MADE] = min(values[MADE], values[AT] + AHEAD)
     return Event(*values)
 
 
