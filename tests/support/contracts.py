@@ -343,7 +343,7 @@ class StoreContract:
                 if number % 2:
                     return made.append([word(f"good {number}")])[0].key
                 with pytest.raises((UnsavedError, OverflowError)):
-                    made.append([word(f"lost {number}"), replace(word("bad"), made=2**70)])
+                    made.append([word(f"lost {number}"), replace(word("bad"), row=2**70)])
                 return f"good {number}" if made.append([word(f"good {number}")]) else None
 
             assert sorted(at_once(8, work)) == sorted(event.key for event in made.events())

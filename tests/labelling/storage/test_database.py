@@ -55,7 +55,7 @@ from possibal.errors import UnsavedError
 from possibal.labelling.storage import database
 from possibal.labelling.storage.journal import Event, Kind
 from possibal.labelling.storage.store import Store
-database.ABANDONED = 0.5
+database.ABANDONED = 4.0
 with Store.open(sys.argv[1]) as store:
     usual = store.writing.run
     def paused(job):
