@@ -259,8 +259,8 @@ def test_a_worker_that_hangs_ends_when_it_is_closed():
 def test_the_time_for_work_grows_with_what_it_took_and_each_time_it_was_too_short():
     made = RankerProcess(X, "necessity", 0)
     assert made._deadline("rank") == ranker_process.LEAST  # noqa: SLF001 - a long time to wait
-    made._longest["rank"] = 100.0  # noqa: SLF001 - as above
-    assert made._deadline("rank") == 100.0 * ranker_process.TIMES  # noqa: SLF001 - as above
+    made._longest["rank"] = 1000.0  # noqa: SLF001 - as above
+    assert made._deadline("rank") == 1000.0 * ranker_process.TIMES  # noqa: SLF001 - as above
     made._late["rank"] = 2  # noqa: SLF001 - as above
-    assert made._deadline("rank") == 100.0 * ranker_process.TIMES**3  # noqa: SLF001 - as above
+    assert made._deadline("rank") == 1000.0 * ranker_process.TIMES**3  # noqa: SLF001 - as above
     assert made._deadline("measure") == ranker_process.LEAST  # noqa: SLF001 - as above

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from possibal.data.decoding import Progress, check_folder, no_progress, throttled
+from possibal.data.decoding import MOST_RATIO, SMALL, Progress, check_folder, no_progress, throttled
 from possibal.data.images import MOST_BYTES, TYPES
 from possibal.errors import summary
 from possibal.files import part_of, write
@@ -24,8 +24,6 @@ from possibal.files import part_of, write
 ENDING = ".zip"
 MOST_UNPACKED = 20_000_000_000
 """Bytes of all pictures in a zip file."""
-MOST_RATIO, SMALL = 200, 100_000_000
-"""Pictures hardly shrink: more bytes than so many times the file, beyond some, are a trap."""
 DIGITS = 12
 """Of the content's SHA-256, in the name of the folder."""
 UTF8 = 0x800

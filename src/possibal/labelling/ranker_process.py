@@ -28,8 +28,9 @@ NICENESS = 5
 """Added to the worker's scheduling priority, so that it yields to the server."""
 TRIES = 2
 """How often something is begun before the process is said to die of it."""
-LEAST, TIMES = 60.0, 4.0
-"""Seconds that any work may take, and how many times as long as the longest before."""
+LEAST, TIMES = 600.0, 4.0
+"""Seconds that any work may take, for a ranking after very many labels takes minutes, and how many
+times as long as the longest before."""
 SPAWN = get_context("spawn")
 """A fresh process: a copy of one with threads may hang."""
 
