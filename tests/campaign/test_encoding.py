@@ -134,8 +134,10 @@ def test_texts_alone_are_compared_by_cosine_unless_a_classifier_says_otherwise()
     frame = pd.DataFrame({"text": [f"{one} {other} and more" for one, other in pairwise(words)]})
     pool = encode_pool(frame, ColumnChoice(text="text"), MODEL)
     assert pool.classifier.metric == "cosine"
-    own = PossibilisticGPClassifier(RBF(2.0))
+    own = PossibilisticGPClassifier(metric="euclidean")
     assert encode_pool(frame, ColumnChoice(text="text"), own).classifier.metric == "euclidean"
+    own = PossibilisticGPClassifier(RBF(2.0))
+    assert encode_pool(frame, ColumnChoice(text="text"), own).classifier.metric is None
 
 
 def test_texts_and_numbers_are_blocks_that_are_weighed():

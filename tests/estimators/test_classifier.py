@@ -39,6 +39,7 @@ from possibal.estimators.classifier import (
 from possibal.gp.hyperparameters import problem
 from possibal.gp.likelihoods import PROBIT
 from possibal.gp.posterior import TrainingData
+from possibal.gp.rbf import SphericalRBF
 
 # ---------------------------------------------------------------- scikit-learn's contract
 
@@ -561,6 +562,8 @@ def test_by_cosine_a_row_of_zeros_is_like_no_other(way):
         ({"metric": "cosin"}, "metric must be one of"),
         ({"metric": "cosine", "kernel": RBF()}, "metric must be left out where a kernel is given"),
         ({"metric": "cosine", "blocks": (1, 2)}, "metric must be 'euclidean' where columns come"),
+        ({"metric": "euclidean", "kernel": RBF()}, "metric must be left out where a kernel is"),
+        ({"kernel": SphericalRBF([1.0, 2.0, 1.0])}, "kernel must have one length-scale where it"),
     ],
 )
 def test_a_metric_that_does_not_fit_is_refused(options, said):

@@ -34,7 +34,7 @@ from possibal.gp.likelihoods import LINKS, SOFTMAX, Link, Softmax
 from possibal.gp.means import ZERO, MeanCallable
 from possibal.gp.posterior import Posterior, TrainingData
 from possibal.gp.rbf import with_level
-from possibal.numerics.geometry import EUCLIDEAN, RowGeometry
+from possibal.numerics.geometry import RowGeometry
 from possibal.theory.credible_set import checked_level
 
 _BLOCK = 1000
@@ -67,8 +67,9 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
             side; which blocks count is then one more thing that labels settle. For the usual
             kernel; None means one block.
         metric: "euclidean", or "cosine" where only the direction of a row says what it is, as with
-            embeddings of texts and pictures: rows are then brought to length one, and rows at right
-            angles have nothing in common. For the usual kernel.
+            embeddings of texts and pictures: rows are then brought to length one, rows at right
+            angles have nothing in common, and the usual distance is theirs. For the usual kernel.
+            None means "euclidean", or in a campaign what its rows ask for.
         mean: prior mean of the latents, which is what they are far from every label: a number
             (positive for the second class), one for each of more than two classes, or a function of
             rows (m, d) -> (m,) or (m, C). "learned" is a constant that is not known, with a
@@ -96,7 +97,7 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         classes: ArrayLike | None = None,
         usual_distance: float | None = None,
         blocks: Sequence[int] | None = None,
-        metric: str = EUCLIDEAN,
+        metric: str | None = None,
         mean: float | Sequence[float] | MeanCallable | str | None = None,
         most_labels: int = MAX_LABELS,
         random_state: int | np.random.RandomState | None = None,
@@ -305,7 +306,7 @@ def with_geometry(
 ) -> PossibilisticGPClassifier:
     """A clone that compares rows as they want, unless it has a kernel or a way of its own."""
     found = unfitted(model)
-    if found.kernel is None and found.blocks is None and found.metric == EUCLIDEAN:
+    if found.kernel is None and found.blocks is None and found.metric is None:
         found.set_params(blocks=geometry.blocks or None, metric=geometry.metric)
     return found
 

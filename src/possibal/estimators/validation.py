@@ -19,7 +19,7 @@ from possibal.arrays import Matrix, Vector, check_unmasked, real
 from possibal.gp.hyperparameters import COMMON, COMMON_DIRECTIONS
 from possibal.gp.kernels import Kernel
 from possibal.gp.means import CallableMean, ConstantMean, MeanCallable, MeanFunction
-from possibal.gp.rbf import Level
+from possibal.gp.rbf import Level, is_spherical
 from possibal.numerics.geometry import COSINE, EUCLIDEAN
 
 _NO_Y = (
@@ -472,6 +472,11 @@ def kernels(kernel: object, processes: int, columns: int) -> tuple[Kernel, ...] 
                 "Import one from sklearn.gaussian_process.kernels."
             )
         for lengths in _length_scales(one):
+            if is_spherical(one) and lengths > 1:
+                raise ValueError(
+                    f"kernel must have one length-scale where it is a SphericalRBF; got {lengths}. "
+                    "Pass a single number."
+                )
             if lengths not in (1, columns):
                 raise ValueError(
                     f"kernel must have one length-scale, or one per column of X, {columns}; "
@@ -532,10 +537,12 @@ def blocks(given: Sequence[int] | None, kernel: object, columns: int) -> tuple[i
     return sizes
 
 
-def metric_level(metric: str, kernel: object, blocks: Sequence[int]) -> Level:
+def metric_level(metric: str | None, kernel: object, blocks: Sequence[int]) -> Level:
     """What rows have in common under the default kernel; or one sentence on what is wrong."""
+    if metric is None:
+        return COMMON
     found = choice("metric", metric, {EUCLIDEAN: COMMON, COSINE: COMMON_DIRECTIONS})
-    if metric != EUCLIDEAN and kernel is not None:
+    if kernel is not None:
         raise ValueError(
             f"metric must be left out where a kernel is given; got {metric!r} and a kernel. "
             "Leave the kernel out, or give it a SphericalRBF."
