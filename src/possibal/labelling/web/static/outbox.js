@@ -5,6 +5,9 @@ import { Away, Refused, post } from "./api.js";
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 15_000;
 
+/** What became of an action that comes too late to count. */
+export const SUPERSEDED = "Kept, but a later answer about this row stands";
+
 /** 32 hex characters that no other action has. */
 function newKey() {
   const bytes = [...crypto.getRandomValues(new Uint8Array(16))];

@@ -6,7 +6,7 @@ import { columnsBox } from "./columns.js";
 import { Session, saidOf } from "./session.js";
 import { el, plural } from "./dom.js";
 import { BrowserStorage } from "./storage.js";
-import { Outbox } from "./outbox.js";
+import { Outbox, SUPERSEDED } from "./outbox.js";
 import { progressPanel } from "./progress.js";
 import { QuestionView } from "./question.js";
 
@@ -37,7 +37,7 @@ export class Page {
     this.storage = new BrowserStorage(scope);
     this.outbox = new Outbox(this.storage, scope);
     this.outbox.addEventListener("superseded", ({ detail }) =>
-      this.tell(`Kept, but a later answer about this row stands: ${detail}.`));
+      this.tell(`${SUPERSEDED}: ${detail}.`));
     this.who = own.read("who", "");
     this.progress = null;
     this.banners = startBanners(byId("banners"), this.outbox);

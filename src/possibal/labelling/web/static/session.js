@@ -3,6 +3,7 @@
 import { Refused, connection, post } from "./api.js";
 import { count, plural } from "./dom.js";
 import { Reserve } from "./reserve.js";
+import { SUPERSEDED } from "./outbox.js";
 
 const REMEMBERED = 200;
 const SLOW = 400;
@@ -149,8 +150,7 @@ export class Session {
     }
     if (reply === null) await this.ask();
     else {
-      const kept = "Kept, but a later answer about this row stands";
-      this.#page.saved(`${reply.counts ? "Saved" : kept}: ${said}.`);
+      this.#page.saved(`${reply.counts ? "Saved" : SUPERSEDED}: ${said}.`);
       await this.#show(request, reply.question, reply.reason);
     }
     return true;
