@@ -50,7 +50,7 @@ with held(address(sys.argv[1])):
     time.sleep(99)
 """
 PAUSES = """
-import os, signal, sys
+import os, signal, sys, time
 from possibal.errors import UnsavedError
 from possibal.labelling.storage import database
 from possibal.labelling.storage.journal import Event, Kind
@@ -62,6 +62,7 @@ with Store.open(sys.argv[1]) as store:
         def stopped(connection):
             done = job(connection)
             os.kill(os.getpid(), signal.SIGSTOP)
+            time.sleep(2)  # another thread may hear of it first, and this one would go on to commit
             return done
         return usual(stopped)
     store.writing.run = paused
