@@ -3,6 +3,7 @@
     PossibalError
     ├── AlreadyAnsweredError(ValueError)      a row was told a second time
     ├── ConvergenceError(ArithmeticError)     a numerical search did not settle
+    ├── ForbiddenError(RefusedError)          a person may not do this
     ├── MissingPackageError(ImportError)      an optional package is not installed
     ├── MistakeError                          a value on the command line was refused
     ├── RefusedError(ValueError)              a person's action makes no sense
@@ -47,6 +48,10 @@ class MistakeError(PossibalError):
 
 class RefusedError(PossibalError, ValueError):
     """An action of a person that makes no sense; nothing was changed."""
+
+
+class ForbiddenError(RefusedError):
+    """An action that is for others to do; nothing was changed."""
 
 
 class StrategyError(PossibalError, ValueError):

@@ -1,11 +1,13 @@
 """The page as somebody sees it, in Debian's chromium driven by Playwright."""
 
+import json
 import os
 import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -34,15 +36,30 @@ def launched() -> Generator[Browser]:
         browser.close()
 
 
-def visit(browser: Browser, server: Server, who: str = "Ann", **options) -> Page:
-    """The page, opened by somebody who has given a name; whatever goes wrong in it is kept."""
+def signed_in(server: Server) -> dict:
+    """What a browser keeps that is in as the owner."""
+    session, pictures = server.session
+    campaign = httpx.get(f"{server.base}/api/session", trust_env=False).json()["campaign"]
+    kept = json.dumps({"session": session, "pictures": pictures})
+    item = {"name": f"possibal/access/{campaign}/session", "value": kept}
+    return {"cookies": [], "origins": [{"origin": server.base, "localStorage": [item]}]}
+
+
+def watched(browser: Browser, server: Server, **options) -> Page:
+    """A page of a browser; whatever goes wrong in it is kept."""
     page = browser.new_context(**{"viewport": WIDE, **options}).new_page()
     page.set_default_timeout(PATIENCE)
     wrong = list[str]()
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("request", lambda request: wrong.extend(_foreign(request.url, server)))
     vars(page)["wrong"] = wrong
-    page.goto(server.url)
+    return page
+
+
+def visit(browser: Browser, server: Server, who: str = "Ann", **options) -> Page:
+    """The page, opened by somebody who has given a name; whatever goes wrong in it is kept."""
+    page = watched(browser, server, storage_state=signed_in(server), **options)
+    page.goto(server.base)
     page.get_by_test_id("name-input").fill(who)
     page.get_by_test_id("name-save").click()
     page.get_by_test_id("question").wait_for()

@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import secrets
 import signal
 import socket
 import subprocess
@@ -14,7 +15,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Any, Self
 from uuid import uuid4
 
@@ -25,18 +26,20 @@ from PIL import Image
 import possibal
 from possibal.cli import main
 from possibal.data.ingest import SourceSpec, ingest_file
+from possibal.labelling.access import AccessControl
 from possibal.labelling.create import Options, create_campaign
 from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
+from possibal.labelling.storage.invitations import Role
 from possibal.labelling.web.routes import create_app
-from possibal.labelling.web.security import SecurityMiddleware
+from possibal.labelling.web.security import SecurityMiddleware, ServedHosts
 
 HERE = {**os.environ, "PYTHONPATH": str(Path(possibal.__file__).parents[1])}
 PATIENCE = 60.0
-TOKEN, COOKIE, HOST = "a-token", "possibal-8765", "127.0.0.1:8765"
-ADDRESS = re.compile(r"(http://\S+/)\?token=(\S+)")
+SESSION, PICTURES, HOST = "5" * 64, "9" * 64, "127.0.0.1:8765"
+ADDRESS = re.compile(r"Label at ((https?://\S+)/#join=([\w-]+))\s")
 
 
 class Server:
@@ -62,9 +65,9 @@ class Server:
             )
         found = self._found()
         self.seconds = time.monotonic() - began
-        self.base, self.token = found[1].rstrip("/"), found[2]
-        self.url = found[0]
-        self._clients = list[httpx.Client]()
+        self.url, self.base, self.code = found.groups()
+        self._session: tuple[str, str] | None = None
+        self._clients, self._joining = list[httpx.Client](), Lock()
 
     def _found(self) -> re.Match[str]:
         end = time.monotonic() + self.patience
@@ -78,12 +81,29 @@ class Server:
             time.sleep(0.02)
         raise TimeoutError(self.log.read_text(encoding="utf-8"))
 
+    @property
+    def session(self) -> tuple[str, str]:
+        """The session of the owner, and the key of pictures; the address is exchanged once."""
+        with self._joining:
+            if self._session is None:
+                self._session = joined(self.base, self.code)
+            return self._session
+
     def client(self) -> httpx.Client:
         """A browser that has opened the address."""
-        client = httpx.Client(base_url=self.base, timeout=PATIENCE)
+        known = {"Authorization": f"Bearer {self.session[0]}"}
+        client = httpx.Client(base_url=self.base, timeout=PATIENCE, headers=known)
         self._clients.append(client)
-        assert client.get("/", params={"token": self.token}, follow_redirects=True).is_success
         return client
+
+    def invited(self, who: str, role: str = "annotator") -> "Person":
+        """Somebody whom the owner invited."""
+        reply = self.client().post("/api/invitations", json={"who": who, "role": role})
+        assert reply.is_success, reply.text
+        session, _ = joined(self.base, reply.json()["code"])
+        client = self.client()
+        client.headers["Authorization"] = f"Bearer {session}"
+        return Person(client, who)
 
     def person(self, who: str) -> "Person":
         return Person(self.client(), who)
@@ -109,6 +129,15 @@ class Server:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+
+
+def joined(base: str, code: str) -> tuple[str, str]:
+    """The session and the key of pictures that an invitation was exchanged for."""
+    session, pictures = secrets.token_hex(32), secrets.token_hex(32)
+    given = {"code": code, "session": session, "pictures": pictures}
+    reply = httpx.post(f"{base}/api/session", json=given, timeout=PATIENCE, trust_env=False)
+    assert reply.is_success, reply.text
+    return session, pictures
 
 
 @dataclass
@@ -199,9 +228,14 @@ def service_of(
         scheduler.close()
 
 
-def secured(service: LabellingService, *names: str) -> SecurityMiddleware:
-    """The page of a service behind the security middleware."""
-    return SecurityMiddleware(create_app(service, COOKIE), TOKEN, names, COOKIE)
+def secured(
+    service: LabellingService, *names: str, visitor: tuple[Role, str | None] = (Role.OWNER, None)
+) -> SecurityMiddleware:
+    """The page of a service behind the security middleware, with one who is in."""
+    access = AccessControl(service.store)
+    if access.visitor(SESSION) is None:
+        access.join(access.invite(visitor[1], visitor[0]), SESSION, PICTURES)
+    return SecurityMiddleware(create_app(service, access), access, ServedHosts.of(names, tls=False))
 
 
 @dataclass(frozen=True)
@@ -257,7 +291,7 @@ def send(app, method: str, target: str, headers=(), chunks: tuple[bytes, ...] = 
     return Reply(sent[0]["status"], httpx.Headers(sent[0]["headers"]), body, error)
 
 
-KNOWN = (("Host", HOST), ("Cookie", f"{COOKIE}={TOKEN}"))
+KNOWN = (("Host", HOST), ("Authorization", f"Bearer {SESSION}"))
 """Headers of somebody who was let in."""
 
 
@@ -313,7 +347,7 @@ def visited(visit: Callable[[str], Any], *arguments: str) -> tuple[int, Any]:
     """The exit code of ``possibal label`` in this process, which somebody visits and then stops.
 
     Args:
-        visit: what they do, given the address of the server without its token.
+        visit: what they do, given the address of the server without an invitation.
         arguments: of the command.
     """
     port, found, is_over = free_port(), list[Any](), Event()

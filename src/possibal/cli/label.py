@@ -101,6 +101,14 @@ def label(  # noqa: PLR0913 - one argument per option
             "every fifth question is about one of them."
         ),
     ] = 0,
+    blind: Annotated[
+        bool | None,
+        typer.Option(
+            "--blind/--open",
+            help="Whether people answer without seeing what others and the model say of a row; "
+            "blind if left out and several people answer each row.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same questions.")] = 0,
     db: Annotated[
         str | None,
@@ -110,7 +118,10 @@ def label(  # noqa: PLR0913 - one argument per option
             "Left out: beside FILE.",
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[
+        str,
+        typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in, too."),
+    ] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
@@ -118,7 +129,29 @@ def label(  # noqa: PLR0913 - one argument per option
         ),
     ] = None,
     port: Annotated[
-        int | None, typer.Option(help="Port to listen on; a free one if left out.")
+        int | None,
+        typer.Option(help="Port to listen on; left out: the one of last time, or a free one."),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where people reach the page through a proxy, such as https://labels.example.org.",
+        ),
+    ] = None,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Certificate to encrypt with (PEM, with its chain)."),
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The key of that certificate (PEM).")
+    ] = None,
+    invite: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Print an address for somebody who answers under this name; repeatable.",
+        ),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     accept_changes: Annotated[
@@ -133,10 +166,13 @@ def label(  # noqa: PLR0913 - one argument per option
     from possibal.cli import label_session
     from possibal.data.source import SourceSpec
     from possibal.labelling.create import Options
+    from possibal.labelling.storage.journal import check_who
     from possibal.labelling.web.server import Address
 
     with mistakes():
-        options = Options(strategy, seed, people, check)
+        options = Options(strategy, seed, people, check, blind)
+        for name in invite or ():
+            check_who(name)
         names = tuple(filter(None, map(str.strip, classes.split(",")))) or (classes,) * bool(
             classes
         )
@@ -155,7 +191,10 @@ def label(  # noqa: PLR0913 - one argument per option
             encoder=model,
             copies=choice("copies", copies, COPIES),
         )
-        address = Address(host, port, tuple(allow_host or ()))
+        certificate = label_session.certificate(tls_cert, tls_key)
+        at = Address(host, port, tuple(allow_host or ()), address, certificate)
     label_session.label(
-        label_session.LabelRequest(wanted, options, db, address, browser, accept_changes)
+        label_session.LabelRequest(
+            wanted, options, db, at, browser, accept_changes, tuple(invite or ())
+        )
     )

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import typer
 from rich.table import Table
@@ -16,6 +17,7 @@ from possibal.data import digits
 from possibal.data.source import ENDING, SourceSpec, digest
 from possibal.embedding.cache import cache_beside, withdrawn_if_refused
 from possibal.labelling import class_changes, growth
+from possibal.labelling.access import TERMINAL_DAYS, AccessControl
 from possibal.labelling.background_intake import BackgroundIntake
 from possibal.labelling.create import Options, create_campaign
 from possibal.labelling.ranker_process import RankerProcess
@@ -23,15 +25,18 @@ from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.database import address, file_of, shown
+from possibal.labelling.storage.invitations import Role
 from possibal.labelling.storage.journal import Event, Kind, places_detail, replay
 from possibal.labelling.storage.store import Setup, Store
-from possibal.labelling.web.server import Address, Server
+from possibal.labelling.web.server import Address, Certificate, Server, invitation_address
 from possibal.progress import shares
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import, and going on needs none of it
     from possibal.data.ingest import FirstRows, IngestedRows, SourceRows
     from possibal.data.schema import Column
 
+SERVED_AT = "served at"
+"""The fact of a campaign that says where its page was last."""
 MANY_COLUMNS = 30
 """Columns that are listed one by one."""
 
@@ -47,6 +52,7 @@ class LabelRequest:
         address: of the page.
         browser: whether to open it.
         accept_changes: whether rows that changed or are missing are taken in without a question.
+        invited: names of people for whom to print an address.
     """
 
     wanted: SourceSpec | None
@@ -55,29 +61,65 @@ class LabelRequest:
     address: Address
     browser: bool
     accept_changes: bool = False
+    invited: tuple[str, ...] = ()
 
 
 def label(asked: LabelRequest) -> None:
     """Serve the page of a campaign until somebody stops it."""
     with mistakes():
-        server = Server(asked.address)  # before a campaign is begun that nobody could reach
+        wanted = asked.wanted or _built_in()
+        db = beside(wanted.source) if asked.db is None else asked.db
+        # Before a campaign is begun that nobody could reach
+        server = Server(asked.address, last_port(db) if asked.address.port is None else None)
     with closing(server):
         with mistakes():
-            wanted = asked.wanted or _built_in()
-            db = beside(wanted.source) if asked.db is None else asked.db
             place = file_of(address(db)) or Path(beside(wanted.source))
             wanted = replace(wanted, cache=cache_beside(place))
             with withdrawn_if_refused(wanted.cache):
                 store, waiting = _opened(db, asked, wanted)
         with store, serving(store, waiting and (waiting, wanted)) as at:
-            say = console()
-            say.print(f"Label at {server.url}", soft_wrap=True)
+            store.note_fact(SERVED_AT, server.reachable[0] if server.reachable else server.origin)
+            access, say = AccessControl(store), console()
+            url = invitation_address(server.origin, access.invite(None, Role.OWNER, TERMINAL_DAYS))
+            say.print(f"Label at {url}", soft_wrap=True)
+            for sentence in _invited(server, access, asked.invited):
+                say.print(sentence, soft_wrap=True)
             say.print(f"Answers are kept in {shown(store.url)}. Stop with Ctrl-C.", soft_wrap=True)
             say.file.flush()
-            server.run(at, browser=asked.browser)
+            server.run(at, access, url if asked.browser else None)
             for sentence in at.intake.notes if at.intake else ():
                 say.print(sentence, soft_wrap=True)
             say.print(_ending(at, db), soft_wrap=True)
+
+
+def certificate(file: Path | None, key: Path | None) -> Certificate | None:
+    """What the server encrypts with; none without files."""
+    if file is None and key is None:
+        return None
+    if file is None or key is None:
+        named, missing = ("tls_cert", "tls_key") if key is None else ("tls_key", "tls_cert")
+        raise ValueError(f"{missing} must be given with {named}; got none. Name both files.")
+    return Certificate(file, key)
+
+
+def last_port(db: str) -> int | None:
+    """The port at which a campaign was served last: what browsers keep is bound to it."""
+    if not Store.exists(db):
+        return None
+    with Store.open(db, writes=False) as store:
+        return urlsplit(store.fact(SERVED_AT) or "").port
+
+
+def _invited(server: Server, access: AccessControl, names: Sequence[str]) -> Iterator[str]:
+    """What is printed for people on other machines."""
+    origin = server.reachable[0] if server.reachable else server.origin
+    for name in names:
+        yield f"For {name}: {invitation_address(origin, access.invite(name), name)}"
+    if server.reachable and not names:
+        yield (
+            f"Others reach it at {server.reachable[0]} once they are invited: under People in the "
+            "page, or with --invite NAME."
+        )
 
 
 @contextmanager
@@ -184,6 +226,9 @@ def columns_table(columns: Sequence["Column"]) -> Table:
 def _kept(setup: Setup, options: Options) -> Iterator[str]:
     """What was asked for, but stays as it was when the campaign began."""
     usual = Options()
+    if options.blind is not None and options.blind != setup.blind:
+        how = "blind" if setup.blind else "in the open"
+        yield f"People go on answering {how}, as when the campaign began."
     for name in ("strategy", "seed", "people"):
         if getattr(options, name) not in {getattr(usual, name), getattr(setup, name)}:
             yield f"{name} stays {getattr(setup, name)}, as when the campaign began."

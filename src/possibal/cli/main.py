@@ -12,7 +12,7 @@ from typing import Annotated, cast
 import typer
 
 import possibal
-from possibal.cli import campaign, classes, demo, experiments, label, rank
+from possibal.cli import campaign, classes, demo, experiments, invite, label, rank
 from possibal.errors import PossibalError
 
 MISTAKE, INTERRUPTED, CLOSED = 2, 130, 1
@@ -22,6 +22,7 @@ UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 along under another name, so it is reached through a subclass that all of them export."""
 COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "label": (label.label, "possibal label reviews.csv --text review --classes good,bad"),
+    "invite": (invite.invite, "possibal invite reviews.db ann bob"),
     "export": (campaign.export, "possibal export reviews.db --to labels.csv"),
     "import": (campaign.import_labels, "possibal import labels.csv reviews.db"),
     "status": (campaign.status, "possibal status reviews.db --json"),

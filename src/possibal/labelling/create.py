@@ -47,12 +47,15 @@ class Options:
         seed: the same seed asks the same questions.
         people: how many are to answer each row.
         check: how many rows, drawn at random, only measure the model.
+        blind: whether people answer without seeing what others or the model say of a row; None
+            for where several answer each row, so that their agreement means something.
     """
 
     strategy: str = DEFAULT_STRATEGY
     seed: int = 0
     people: int = 1
     check: int = 0
+    blind: bool | None = None
 
     def __post_init__(self) -> None:
         """Check what can be known before any file is read."""
@@ -94,6 +97,7 @@ def _setup(intake: "IngestedRows", options: Options) -> Setup:
         seed=options.seed,
         people=options.people,
         check=options.check,
+        blind=options.people > 1 if options.blind is None else options.blind,
         recipe=intake.recipe.document(),
         digest=rows.digest,
         notes=intake.notes,

@@ -24,6 +24,15 @@ class QuestionSource(StrEnum):
     AGAIN = "again"
 
 
+DRAWN = "It was drawn at random, to measure how well the model does."
+BLIND = (
+    "Everybody answers by themselves: what others said, and what the model thinks, is not shown."
+)
+BEGINNINGS = {
+    QuestionSource.CHOSEN: "You picked it. ",
+    QuestionSource.AGAIN: "You saw it before. ",
+}
+"""What is said first of a row that the model did not ask about."""
 ACTIONS = {
     Kind.SKIP: "skipped for now",
     Kind.UNSURE: "somebody else will be asked",
@@ -82,15 +91,21 @@ def sentence(  # noqa: PLR0913, PLR0917 - each is a part of the sentence
         chance: range of that label's probability; None where it is not known.
     """
     if source is QuestionSource.CHECK:
-        return "It was drawn at random, to measure how well the model does."
+        return DRAWN
     similar = _similar(nearest)
     if source is QuestionSource.DIVERSE:
         return f"Too little is known for a guess, and this row stands for many others. {similar}"
-    begun = {QuestionSource.CHOSEN: "You picked it. ", QuestionSource.AGAIN: "You saw it before. "}
     stands = _stands(others) if source is QuestionSource.MODEL else ""
     told = _chance(predicted_label, necessity, chance)
     predicted = _predicted(predicted_label, necessity)
-    return f"{begun.get(source, '')}{predicted} {told}{stands}{similar}"
+    return f"{BEGINNINGS.get(source, '')}{predicted} {told}{stands}{similar}"
+
+
+def blind_sentence(source: QuestionSource) -> str:
+    """Why a row is asked about, without what others and the model say of it."""
+    if source is QuestionSource.CHECK:
+        return DRAWN
+    return f"{BEGINNINGS.get(source, '')}{BLIND}"
 
 
 def certainty(necessity: float) -> str:

@@ -225,11 +225,16 @@ class Overview:
 
     # ------------------------------------------------------------ map
 
-    def map(self) -> list[MapPoint]:
-        """Rows by their first two principal components: a sample, and all that have a label."""
+    def map(self, who: str | None = None) -> list[MapPoint]:
+        """Rows by their first two principal components: a sample, and all that have a label.
+
+        Args:
+            who: whose labels are shown; everybody's if nobody is named.
+        """
         ranking = self._ranking
         with self._read_model.lock:
-            labelled = dict(self._read_model.state.labels)
+            given = self._read_model.state.labels
+            labelled = {row: self._read_model.label(row, who) for row in given}
         rows = dict.fromkeys([*self._sample, *labelled])
         places = self._plane[list(rows)].tolist()
         necessity = [0.0 if ranking is None else ranking.necessity_of(row) for row in rows]

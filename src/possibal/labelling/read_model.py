@@ -188,6 +188,13 @@ class ReadModel:
         """Whether a row wants answers, of whomever."""
         return self.state.verdict(row).wants(self.setup.people)
 
+    def label(self, row: int, who: str | None = None) -> str | None:
+        """The label of a row, or the one that a person gave it."""
+        if who is None:
+            return self.state.labels.get(row)
+        said = self.state.verdict(row).naming.get(who)
+        return said and said.label
+
     @property
     def classes(self) -> tuple[str, ...]:
         """All classes there are."""

@@ -197,6 +197,8 @@ class LabellingService:
         """A row as a question to a person."""
         self.check_row(row)
         source = self._source(row, who, source)
+        if self.setup.blind:
+            return self._blind_question(row, who, source)
         ranking = self.scheduler.ranking
         predicted, necessity = self._prediction(row)
         near = self.read_model.nearest(row, NEAREST)
@@ -212,6 +214,13 @@ class LabellingService:
             predicted, necessity, shown = None, None, ()  # lest the measure be swayed
         copies = len(self.read_model.copies.with_copies([row])) - 1
         return Question(items[row], source, said, predicted, necessity, shown, mine, copies)
+
+    def _blind_question(self, row: int, who: str, source: QuestionSource) -> Question:
+        """A row as a question, without what others and the model say of it and its like."""
+        said = explanation.blind_sentence(source)
+        item, mine = self.read_model.items([row])[row], self.read_model.state.verdict(row).opinions
+        copies = len(self.read_model.copies.with_copies([row])) - 1
+        return Question(item, source, said, None, None, (), mine.get(who), copies)
 
     def near_copies(self, row: int, who: str) -> list[Item]:
         """Rows that are nearly the same as one, and that a person may be asked about.

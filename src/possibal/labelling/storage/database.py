@@ -38,7 +38,7 @@ from possibal.errors import MissingPackageError
 from possibal.files import part_of
 from possibal.labelling.storage.file_lock import locked_file
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of the tables below."""
 READABLE = 1
 """The earliest version whose tables can be read as they are."""
@@ -113,6 +113,25 @@ leases = Table(
     Column("who", Text, nullable=False),
     Column("until", BigInteger, nullable=False),
     Column("spare", Boolean, nullable=False),
+)
+invitations = Table(
+    "invitations",
+    TABLES,
+    Column("number", NUMBER, primary_key=True, autoincrement=True),
+    Column("code", Text, nullable=False, unique=True),
+    Column("who", Text),
+    Column("role", Text, nullable=False),
+    Column("made", BigInteger, nullable=False),
+    Column("expires", BigInteger, nullable=False),
+    Column("joined", BigInteger),
+)
+sessions = Table(
+    "sessions",
+    TABLES,
+    Column("secret", Text, primary_key=True),
+    Column("pictures", Text, nullable=False, unique=True),
+    Column("invitation", NUMBER, nullable=False),
+    Column("expires", BigInteger, nullable=False),
 )
 
 
@@ -262,7 +281,12 @@ def _add_detail(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE events ADD COLUMN detail TEXT"))
 
 
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _add_detail}
+def _add_access(connection: Connection) -> None:
+    """Campaigns know who may come in since version 3."""
+    TABLES.create_all(connection, [invitations, sessions], checkfirst=False)
+
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _add_detail, 2: _add_access}
 """What brings the tables of each earlier version to the next."""
 
 

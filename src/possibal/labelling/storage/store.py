@@ -74,6 +74,7 @@ class Setup:
         latest_digest: of the source's content when rows last joined; empty if none did, and
             `INCOMPLETE` while some still do.
         hidden_folders: whether the ids begin with folders that give the labels away.
+        blind: whether people answer without seeing what others or the model say of a row.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Setup:
     begun: int = 0
     latest_digest: str = ""
     hidden_folders: bool = False
+    blind: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -248,7 +250,7 @@ class Store:
             with refusals(self.url):
                 self.writing.run(database.migrate)
 
-    def _run(self, job: Job[Result]) -> Result:
+    def run(self, job: Job[Result]) -> Result:
         """What a job returns once it is durable."""
         try:
             return self.writing.run(job)
@@ -259,7 +261,7 @@ class Store:
             ) from error
 
     @contextmanager
-    def _reading(self) -> Generator[Connection]:
+    def reading(self) -> Generator[Connection]:
         """A connection that reads; what the database cannot do is told in one sentence."""
         try:
             with self._read.connect() as connection:
@@ -315,11 +317,11 @@ class Store:
             contents: the rows that join, the arrays that are replaced, and what is known of rows.
             changed: rows as they are now.
         """
-        self._run(lambda connection: _extend(connection, setup, contents, changed))
+        self.run(lambda connection: _extend(connection, setup, contents, changed))
 
     def setup(self) -> Setup:
         """What the campaign was begun with."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             query = select(database.facts.c.value).where(database.facts.c.name == "setup")
             found = connection.execute(query).scalar()
         with self._sound("the setup"):
@@ -339,21 +341,31 @@ class Store:
         setup, facts = replace(self.setup(), **changes), database.facts
         later = update(facts).where(facts.c.name == "setup")
         later = later.values(value=json.dumps(asdict(setup)))
-        self._run(lambda connection: connection.execute(later).rowcount)
+        self.run(lambda connection: connection.execute(later).rowcount)
         return setup
+
+    def fact(self, name: str) -> str | None:
+        """What is noted under a name; None if nothing is."""
+        table = database.facts
+        with self.reading() as connection:
+            return connection.execute(select(table.c.value).where(table.c.name == name)).scalar()
+
+    def note_fact(self, name: str, value: str) -> None:
+        """Note something that is not a part of the campaign, such as where it was served last."""
+        self.run(lambda connection: _note_fact(connection, name, value))
 
     def array(self, name: str) -> NDArray[Any]:
         """What is kept under a name."""
         table = database.parts
         query = select(table.c.content).where(table.c.name == name).order_by(table.c.number)
-        with self._reading() as connection:
+        with self.reading() as connection:
             content = b"".join(connection.execute(query).scalars())
         with self._sound(f"the array {name}"):
             return np.load(BytesIO(content), allow_pickle=False)
 
     def array_names(self) -> list[str]:
         """What the arrays are called that are kept."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             names = connection.execute(select(database.parts.c.name).distinct()).scalars().all()
         return sorted(names)
 
@@ -365,7 +377,7 @@ class Store:
         """Rows as their source has them; all if none are named."""
         table, found = database.items, dict[int, Item]()
         parts = [None] if rows is None else _parts(list(dict.fromkeys(rows)))
-        with self._sound("the rows"), self._reading() as connection:
+        with self._sound("the rows"), self.reading() as connection:
             for part in parts:
                 query = select(table).order_by(table.c.row)
                 query = query if part is None else query.where(table.c.row.in_(part))
@@ -376,7 +388,7 @@ class Store:
     def places(self) -> dict[str, int]:
         """The place of each row, by its id."""
         query = select(database.items.c.id, database.items.c.row)
-        with self._reading() as connection:
+        with self.reading() as connection:
             return {item.id: item.row for item in connection.execute(query)}
 
     # ------------------------------------------------------------ the journal
@@ -387,7 +399,7 @@ class Store:
         Idempotent: an event whose key is known is not added again. An event on rows releases
         the person's leases of them.
         """
-        return self._run(lambda connection: _append(connection, drafts))
+        return self.run(lambda connection: _append(connection, drafts))
 
     def events(self, after: int = 0) -> list[Event]:
         """What was added after an event, in the order of the journal."""
@@ -398,7 +410,7 @@ class Store:
         )
         query = select(*columns)
         query = query.where(table.c.number > after).order_by(table.c.number)
-        with self._sound("the journal"), self._reading() as connection, paused_collection():
+        with self._sound("the journal"), self.reading() as connection, paused_collection():
             return [_event(row) for row in connection.execute(query)]
 
     # ------------------------------------------------------------ leases
@@ -414,24 +426,24 @@ class Store:
             now: in milliseconds, when older leases have expired.
             most: how many of the rows.
         """
-        return self._run(lambda connection: _hold(connection, rows, lease, now, most))
+        return self.run(lambda connection: _hold(connection, rows, lease, now, most))
 
     def release(self, rows: Sequence[int], who: str) -> None:
         """End the leases of rows that a person holds."""
         mine = leases.c.row.in_(rows) & (leases.c.who == who)
-        self._run(lambda connection: connection.execute(delete(leases).where(mine)).rowcount)
+        self.run(lambda connection: connection.execute(delete(leases).where(mine)).rowcount)
 
     def renew(self, who: str, now: int, until: int) -> None:
         """Extend all leases of a person that have not expired."""
         living = (leases.c.who == who) & _is_running(now)
         later = update(leases).where(living, leases.c.until < until).values(until=until)
-        self._run(lambda connection: connection.execute(later).rowcount)
+        self.run(lambda connection: connection.execute(later).rowcount)
 
     def leases(self, now: int) -> dict[int, Lease]:
         """The lease of each row that is held."""
         c = leases.c
         query = select(c.row, c.who, c.until, c.spare).where(_is_running(now))
-        with self._reading() as connection:
+        with self.reading() as connection:
             return {row: Lease(*by) for row, *by in connection.execute(query)}
 
 
@@ -447,6 +459,12 @@ def _begin(connection: Connection, setup: Setup, contents: Contents) -> None:
     if contents.events:
         known = [_values(event, clock()) for event in contents.events]
         connection.execute(insert(database.events), known)
+
+
+def _note_fact(connection: Connection, name: str, value: str) -> None:
+    """Note something in place of what was noted under its name."""
+    adding = _inserting(connection, database.facts).values(name=name, value=value)
+    connection.execute(adding.on_conflict_do_update(index_elements=["name"], set_={"value": value}))
 
 
 def _extend(

@@ -2,7 +2,7 @@
 
 import logging
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -10,16 +10,18 @@ from typing import Annotated, Any, cast
 from fastapi import Depends, FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response
-from fastapi.security import APIKeyCookie
+from fastapi.security import APIKeyQuery, HTTPBearer
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
 import possibal
 from possibal.data import images
-from possibal.errors import RefusedError, UnavailableError, UnsavedError
+from possibal.errors import ForbiddenError, RefusedError, UnavailableError, UnsavedError
 from possibal.labelling import label_files
+from possibal.labelling.access import AccessControl, check_owner
 from possibal.labelling.overview import HistoryFilter, Overview
 from possibal.labelling.service import LabellingService
+from possibal.labelling.storage.invitations import Role, Visitor
 from possibal.labelling.storage.journal import (
     COLOUR,
     DESCRIPTION,
@@ -31,6 +33,7 @@ from possibal.labelling.storage.journal import (
     places_detail,
 )
 from possibal.labelling.web import schemas
+from possibal.labelling.web.security import SESSION_PATH, bearer
 from possibal.labelling.web.serializers import Serializer
 from possibal.labelling.web.thumbnails import ThumbnailCache
 
@@ -45,8 +48,8 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": schemas.ProblemOut, "description": words}
     for status, words in {
         400: "Not to be read",
-        401: "No token",
-        403: "Foreign host or page",
+        401: "No session",
+        403: "Foreign host or page, or not for this role",
         409: "Not as the campaign is now",
         413: "Too large",
         422: "Something must be otherwise",
@@ -78,30 +81,56 @@ RULES = {
 """What the words of pydantic mean to people."""
 
 
-def create_app(service: LabellingService, cookie: str) -> FastAPI:
-    """The FastAPI application of a service, without the security middleware."""
+def _visitor(request: Request) -> Visitor:
+    """Whom a request comes from, as the security middleware found."""
+    return request.state.visitor
+
+
+Present = Annotated[Visitor, Depends(_visitor)]
+"""Whoever is asking, and is in."""
+KEYS = [
+    Depends(HTTPBearer(auto_error=False, description="A session.")),
+    Depends(APIKeyQuery(name="key", auto_error=False, description="For pictures alone.")),
+]
+"""What requests carry, for the description of the interface; the security middleware checks it."""
+
+
+def create_app(
+    service: LabellingService, access: AccessControl, origins: Sequence[str] = ()
+) -> FastAPI:
+    """The FastAPI application of a service, without the security middleware.
+
+    Args:
+        service: of the campaign.
+        access: who may do what.
+        origins: addresses at which other machines can open the page.
+    """
     app = FastAPI(
         title="possibal",
         version=possibal.__version__,
         docs_url=None,
         redoc_url=None,
         responses=PROBLEMS,
-        dependencies=[Depends(APIKeyCookie(name=cookie, auto_error=False)), *_shared(service)],
+        dependencies=[*KEYS, *_shared(service)],
     )
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(RefusedError, _refused)
+    app.add_exception_handler(ForbiddenError, _forbidden)
     app.add_exception_handler(UnsavedError, _away)
     app.add_exception_handler(UnavailableError, _away)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     serializer = Serializer(service, Overview(service.read_model, service.scheduler))
     _pages(app, service)
-    _asking(app, service, serializer)
-    _answering(app, service, serializer)
-    _changing(app, service, serializer)
+    _signing_in(app, serializer, access)
+    _inviting(app, access, origins)
+    _asking(app, service, serializer, access)
+    _answering(app, service, serializer, access)
+    _changing(app, service, serializer, access)
     _looking(app, serializer)
-    _confirming(app, serializer)
-    _naming(app, serializer)
+    _comparing(app, serializer)
+    _confirming(app, serializer, access)
+    _naming(app, serializer, access)
     _taking_away(app, service)
     return app
 
@@ -111,7 +140,7 @@ def _shared(service: LabellingService) -> list[Any]:
 
     def catch_up(request: Request) -> None:
         """See what other servers of the campaign did."""
-        if request.url.path.startswith("/api/"):
+        if request.url.path.startswith("/api/") and request.url.path != SESSION_PATH:
             service.catch_up()
 
     return [Depends(catch_up)] if service.store.is_shared else []
@@ -166,12 +195,66 @@ def _picture_path(service: LabellingService, row: int) -> Path | Response:
         return JSONResponse({"detail": GONE}, 404)
 
 
-def _asking(app: FastAPI, service: LabellingService, serializer: Serializer) -> None:
+def _signing_in(app: FastAPI, serializer: Serializer, access: AccessControl) -> None:
+    """What lets a browser in, and out again."""
+
+    @app.get(SESSION_PATH)
+    def session(request: Request) -> schemas.SessionOut:
+        """Which campaign this is, and who is asking."""
+        return serializer.session(request.state.visitor)
+
+    @app.post(SESSION_PATH)
+    def join(given: schemas.JoinIn, request: Request) -> schemas.SessionOut:
+        """Exchange an invitation for a session; one that the browser had before ends."""
+        former = bearer(request.headers)
+        return serializer.session(access.join(given.code, given.session, given.pictures, former))
+
+    @app.post("/api/leave")
+    def leave(request: Request) -> schemas.SessionOut:
+        """End the session."""
+        access.leave(bearer(request.headers))
+        return serializer.session(None)
+
+
+def _inviting(app: FastAPI, access: AccessControl, origins: Sequence[str]) -> None:
+    """What says who may come in."""
+
+    def listed(present: Visitor) -> list[schemas.InvitationOut]:
+        return [
+            schemas.InvitationOut(**vars(one), is_mine=one.number == present.invitation)
+            for one in access.invitations()
+        ]
+
+    @app.get("/api/invitations")
+    def invitations(present: Present) -> schemas.InvitationsOut:
+        """Everybody who is invited, or in."""
+        check_owner(present, "see who is invited")
+        return schemas.InvitationsOut(invitations=listed(present))
+
+    @app.post("/api/invitations")
+    def invite(given: schemas.InvitedIn, present: Present) -> schemas.InvitedOut:
+        """Invite somebody; the code is shown this once."""
+        check_owner(present, "invite others")
+        code = access.invite(given.who, Role(given.role))
+        return schemas.InvitedOut(code=code, origins=list(origins), invitations=listed(present))
+
+    @app.post("/api/invitations/withdraw")
+    def withdraw(given: schemas.WithdrawnIn, present: Present) -> schemas.InvitationsOut:
+        """Withdraw an invitation; whoever joined by it is out."""
+        check_owner(present, "withdraw invitations")
+        access.withdraw(given.number)
+        return schemas.InvitationsOut(invitations=listed(present))
+
+
+def _asking(
+    app: FastAPI, service: LabellingService, serializer: Serializer, access: AccessControl
+) -> None:
     """What gives questions."""
 
     @app.post("/api/ask")
-    def ask(given: schemas.AskIn) -> schemas.AskedOut:
+    def ask(given: schemas.AskIn, present: Present) -> schemas.AskedOut:
         """The next question, or the row that a person chose."""
+        access.check_name(present, given.who)
         if given.row is not None:
             return schemas.AskedOut(
                 question=serializer.question(service.choose(given.who, given.row)), reason=None
@@ -179,24 +262,31 @@ def _asking(app: FastAPI, service: LabellingService, serializer: Serializer) -> 
         return serializer.asked(given.who)
 
     @app.post("/api/spare")
-    def spare(given: schemas.ReserveIn) -> schemas.ReserveOut:
+    def spare(given: schemas.ReserveIn, present: Present) -> schemas.ReserveOut:
         """Questions for while the server is away."""
+        access.check_name(present, given.who)
         found = service.reserve(given.who, given.count)
         return schemas.ReserveOut(questions=[serializer.question(one) for one in found])
 
     @app.post("/api/renew")
-    def renew(given: schemas.RenewIn) -> schemas.RenewedOut:
+    def renew(given: schemas.RenewIn, present: Present) -> schemas.RenewedOut:
         """Let a person keep their rows."""
+        access.check_name(present, given.who)
         return schemas.RenewedOut(seconds=service.renew(given.who))
 
 
-def _answering(app: FastAPI, service: LabellingService, serializer: Serializer) -> None:
+def _answering(
+    app: FastAPI, service: LabellingService, serializer: Serializer, access: AccessControl
+) -> None:
     """What changes the campaign."""
 
     @app.post("/api/answer")
-    def answer(given: schemas.AnswerIn) -> schemas.AnsweredOut:
+    def answer(given: schemas.AnswerIn, present: Present) -> schemas.AnsweredOut:
         """Keep an answer, and give the next question."""
+        access.check_name(present, given.who)
         kind = Kind(given.kind)
+        if kind is Kind.SETTLE:
+            check_owner(present, "settle what people differ on")
         label = given.label if kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} else None
         others = places_detail(given.others) if given.others else None
         event = Event(given.key, kind, given.who, given.made, given.row, label, detail=others)
@@ -211,8 +301,9 @@ def _answering(app: FastAPI, service: LabellingService, serializer: Serializer) 
         )
 
     @app.post("/api/undo")
-    def undo(given: schemas.UndoIn) -> schemas.UndoneOut:
+    def undo(given: schemas.UndoIn, present: Present) -> schemas.UndoneOut:
         """Take an action back, and ask about its row anew."""
+        access.check_name(present, given.who)
         event = Event(given.key, Kind.UNDO, given.who, given.made, target=given.target)
         undone = service.undo(service.stamped(event, given.sent, given.device))
         if undone is None and given.target is not None:  # it is still on its way
@@ -220,40 +311,51 @@ def _answering(app: FastAPI, service: LabellingService, serializer: Serializer) 
         return serializer.undone(undone, given.who)
 
 
-def _changing(app: FastAPI, service: LabellingService, serializer: Serializer) -> None:
+def _changing(
+    app: FastAPI, service: LabellingService, serializer: Serializer, access: AccessControl
+) -> None:
     """What changes the classes and the check rows."""
 
     def change(
-        kind: Kind, given: schemas.NewClassIn, detail: dict[str, str] | None = None
+        kind: Kind,
+        given: schemas.NewClassIn,
+        present: Visitor,
+        detail: dict[str, str] | None = None,
     ) -> schemas.ClassesOut:
+        check_owner(present, "change classes")
+        access.check_name(present, given.who)
         event = Event(given.key, kind, given.who, given.made, label=given.label, detail=detail)
         service.answer(service.stamped(event, given.sent, given.device))
         return serializer.classes()
 
     @app.post("/api/classes")
-    def classes(given: schemas.NewClassIn) -> schemas.ClassesOut:
+    def classes(given: schemas.NewClassIn, present: Present) -> schemas.ClassesOut:
         """Add a class."""
-        return change(Kind.CLASS, given)
+        return change(Kind.CLASS, given, present)
 
     @app.post("/api/classes/rename")
-    def rename(given: schemas.RenamedClassIn) -> schemas.ClassesOut:
+    def rename(given: schemas.RenamedClassIn, present: Present) -> schemas.ClassesOut:
         """Give a class another name or, if that is said, merge it with the class of that name."""
-        return change(Kind.RENAME, given, {TO: given.to} | ({MERGE: "yes"} if given.merge else {}))
+        detail = {TO: given.to} | ({MERGE: "yes"} if given.merge else {})
+        return change(Kind.RENAME, given, present, detail)
 
     @app.post("/api/classes/remove")
-    def remove(given: schemas.RemovedClassIn) -> schemas.ClassesOut:
+    def remove(given: schemas.RemovedClassIn, present: Present) -> schemas.ClassesOut:
         """Take out a class that no row has."""
-        return change(Kind.REMOVE, given)
+        return change(Kind.REMOVE, given, present)
 
     @app.post("/api/classes/describe")
-    def describe(given: schemas.DescribedClassIn) -> schemas.ClassesOut:
+    def describe(given: schemas.DescribedClassIn, present: Present) -> schemas.ClassesOut:
         """Say what people are told of a class."""
         words = {DESCRIPTION: given.description, COLOUR: given.colour}
-        return change(Kind.DESCRIBE, given, {k: v for k, v in words.items() if v is not None})
+        said = {name: text for name, text in words.items() if text is not None}
+        return change(Kind.DESCRIBE, given, present, said)
 
     @app.post("/api/check")
-    def check(given: schemas.CheckRowsIn) -> schemas.DrawnOut:
+    def check(given: schemas.CheckRowsIn, present: Present) -> schemas.DrawnOut:
         """Draw more check rows at random."""
+        check_owner(present, "draw check rows")
+        access.check_name(present, given.who)
         event = Event(given.key, Kind.CHECK, given.who, given.made)
         event = service.stamped(event, given.sent, given.device)
         stored = service.draw_check_rows(event, given.count)
@@ -274,13 +376,14 @@ def _looking(app: FastAPI, serializer: Serializer) -> None:
         return serializer.progress()
 
     @app.get("/api/map")
-    def spots() -> schemas.MapOut:
+    def spots(present: Present) -> schemas.MapOut:
         """Its rows in the plane."""
-        return serializer.map()
+        return serializer.map(present)
 
     @app.get("/api/history")
     def history(  # noqa: PLR0913 - one argument per filter
         *,
+        present: Present,
         who: Annotated[str | None, Query(max_length=60)] = None,
         kind: Kind | None = None,
         label: Annotated[str | None, Query(max_length=200)] = None,
@@ -290,40 +393,47 @@ def _looking(app: FastAPI, serializer: Serializer) -> None:
     ) -> schemas.HistoryOut:
         """What people did."""
         wanted = HistoryFilter(who or None, kind, label or None, text or None, before, limit)
-        return serializer.history(wanted)
+        return serializer.history(wanted, present)
+
+
+def _comparing(app: FastAPI, serializer: Serializer) -> None:
+    """What shows what others said."""
 
     @app.get("/api/agreement")
-    def agreement() -> schemas.AgreementOut:
+    def agreement(present: Present) -> schemas.AgreementOut:
         """How far people agree."""
-        return serializer.agreement()
+        return serializer.agreement(present)
 
     @app.get("/api/conflicts")
-    def conflicts() -> schemas.ConflictsOut:
+    def conflicts(present: Present) -> schemas.ConflictsOut:
         """Rows of which people said different things."""
-        return serializer.conflicts()
+        return serializer.conflicts(present)
 
 
-def _confirming(app: FastAPI, serializer: Serializer) -> None:
+def _confirming(app: FastAPI, serializer: Serializer, access: AccessControl) -> None:
     """What shows many rows at once."""
 
     @app.get("/api/events/{key}")
-    def event(key: schemas.EventKey) -> schemas.EventRowsOut:
+    def event(key: schemas.EventKey, present: Present) -> schemas.EventRowsOut:
         """The rows that an answer was about."""
-        return serializer.event_rows(key)
+        return serializer.event_rows(key, present)
 
     @app.get("/api/confirm")
     def confirm(
         *,
+        present: Present,
         who: Annotated[str, Query(max_length=60)] = "",
         label: Annotated[str | None, Query(max_length=200)] = None,
         first: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
         count: Annotated[int, Query(ge=1, le=60)] = 48,
     ) -> schemas.ConfirmationOut:
         """Rows without a label by predicted class, to confirm many at once."""
-        return serializer.confirmation(who, label or None, first, count)
+        serializer.check_open(present, "predictions are shown")
+        named = access.named(present, who)
+        return serializer.confirmation(named, label or None, first, count)
 
 
-def _naming(app: FastAPI, serializer: Serializer) -> None:
+def _naming(app: FastAPI, serializer: Serializer, access: AccessControl) -> None:
     """What shows a row by its place or its id."""
 
     @app.get("/api/find")
@@ -332,24 +442,27 @@ def _naming(app: FastAPI, serializer: Serializer) -> None:
         return serializer.found(name)
 
     @app.get("/api/rows/{row}")
-    def row(row: schemas.Row, who: Annotated[str, Query(max_length=60)] = "") -> schemas.RowOut:
+    def row(
+        row: schemas.Row, present: Present, who: Annotated[str, Query(max_length=60)] = ""
+    ) -> schemas.RowOut:
         """A row, to look at."""
-        return schemas.RowOut(question=serializer.again(row, who))
+        return schemas.RowOut(question=serializer.again(row, access.named(present, who)))
 
     @app.get("/api/rows/{row}/near")
     def near(
-        row: schemas.Row, who: Annotated[str, Query(max_length=60)] = ""
+        row: schemas.Row, present: Present, who: Annotated[str, Query(max_length=60)] = ""
     ) -> schemas.NearCopiesOut:
         """Rows that are nearly the same as one, and that somebody may be asked about."""
-        return serializer.near_copies(row, who)
+        return serializer.near_copies(row, access.named(present, who))
 
 
 def _taking_away(app: FastAPI, service: LabellingService) -> None:
     """What is saved as a file."""
 
     @app.get("/api/labels.csv", responses=SHEET, response_class=Response)
-    def sheet() -> Response:
+    def sheet(present: Present) -> Response:
         """All answers."""
+        check_owner(present, "download the labels")
         content, _, _ = label_files.export_file(service.store, ".csv")
         kept = {"content-disposition": 'attachment; filename="labels.csv"'}
         return Response(content, media_type="text/csv; charset=utf-8", headers=kept)
@@ -384,3 +497,9 @@ def _away(_request: Request, error: Exception) -> Response:
 def _refused(_request: Request, error: Exception) -> Response:
     """What the service refuses as things are, in its own sentence."""
     return JSONResponse({"detail": str(error)}, 409)
+
+
+def _forbidden(request: Request, error: Exception) -> Response:
+    """What is not for this role, in one sentence; the page tells it from a foreign request."""
+    visitor: Visitor = request.state.visitor
+    return JSONResponse({"detail": str(error), "role": str(visitor.role)}, 403)

@@ -65,6 +65,8 @@ Sent: TypeAlias = Annotated[int | None, Field(ge=0, le=2**53), WHOLE]
 """When it was sent, by the same clock: what waited longer was made earlier."""
 Device: TypeAlias = Annotated[str | None, Field(pattern=r"^[0-9a-f]{32}$")]
 """Where it was made: actions of one device keep their order."""
+Secret: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+"""What a browser drew at random, and nobody else knows."""
 Row: TypeAlias = Annotated[int, Field(ge=0, le=2**31 - 1), WHOLE]
 """The place of a row."""
 
@@ -156,11 +158,71 @@ class CheckRowsIn(ActionIn):
     count: Annotated[int, Field(ge=1, le=2**31 - 1), WHOLE]
 
 
+class JoinIn(Strict):
+    """A browser exchanges an invitation for a session, which it drew itself."""
+
+    code: Annotated[str, Field(pattern=r"^[\w-]{1,100}$")]
+    session: Secret
+    pictures: Secret
+
+
+class InvitedIn(Strict):
+    """An owner invites somebody."""
+
+    who: Name
+    role: Literal["annotator", "owner"] = "annotator"
+
+
+class WithdrawnIn(Strict):
+    """An owner withdraws an invitation."""
+
+    number: Annotated[int, Field(ge=1, le=2**53), WHOLE]
+
+
 # ---------------------------------------------------------------- answers
 class ProblemOut(BaseModel):
     """What is wrong, in one sentence."""
 
     detail: str
+
+
+class ForbiddenOut(ProblemOut):
+    """That somebody may not do this, as what they are."""
+
+    role: str
+
+
+class SessionOut(BaseModel):
+    """Which campaign this is, and who is asking: nobody, if they are not in."""
+
+    campaign: str
+    role: str | None
+    who: str | None
+
+
+class InvitationOut(BaseModel):
+    """Somebody who is invited, or in."""
+
+    number: int
+    who: str | None
+    role: str
+    made: int
+    expires: int
+    joined: int | None
+    is_mine: bool
+
+
+class InvitationsOut(BaseModel):
+    """Everybody who is invited, or in."""
+
+    invitations: list[InvitationOut]
+
+
+class InvitedOut(InvitationsOut):
+    """An invitation: what it lets in with, and where this machine can be reached."""
+
+    code: str
+    origins: list[str]
 
 
 class FieldOut(BaseModel):
@@ -290,6 +352,7 @@ class CampaignOut(ClassesOut):
     answers_per_row: int
     check: int
     rows: int
+    blind: bool
     notes: list[str]
     columns: list[ColumnOut]
     people: list[str]

@@ -1,22 +1,32 @@
-"""Security middleware: host check, CSRF check (Sec-Fetch-Site, Origin), session cookie, CSP.
+"""Security middleware: host check, CSRF check (Sec-Fetch-Site, Origin), sessions, CSP.
 
 The outermost layer, before anything else sees a request. A request must be for a host that we
-serve, come from our own page, and carry the cookie that the address with the token is exchanged
-for. Everything else is refused here.
+serve, come from our own page, and carry a session. Everything else is refused here.
+
+The session is a bearer token that the page keeps in storage of its own origin. There is no cookie:
+cookies know no ports, so that every other program on the machine would be sent it.
 """
 
-import hmac
 from collections.abc import Iterable
-from urllib.parse import parse_qs
+from dataclasses import dataclass
+from html import escape
+from urllib.parse import parse_qs, urlsplit
 
+from anyio import to_thread
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import cookie_parser
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from possibal.errors import UnavailableError
+from possibal.labelling.access import AccessControl
+from possibal.labelling.storage.invitations import Visitor
 
 MOST_BYTES = 64_000
 """Of a request: an answer is a few hundred."""
+LONGEST_SESSION = 200
+"""Characters of a session; others are not looked up."""
 LOOPBACK = frozenset(["127.0.0.1", "localhost", "[::1]"])
+HTTP, HTTPS = "http", "https"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -30,15 +40,62 @@ HEADERS = {
 }
 FOREIGN = frozenset(["cross-site", "same-site"])
 """What browsers say of requests that another site's page makes."""
+SESSION_PATH, PICTURES_PATH = "/api/session", "/media/"
+"""Where an invitation is exchanged, and where pictures are."""
+NOT_IN = "Open the address of your invitation: it lets this browser in, once."
+PROBLEM_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>possibal</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="/static/style.css"></head>
+<body><main id="view"><section class="card welcome"><h1>{title}</h1><p>{sentence}</p>
+<p><a href="/">To the page</a></p></section></main></body></html>
+"""
+
+
+@dataclass(frozen=True)
+class ServedHosts:
+    """Under which names browsers may ask for the page, and by which scheme each.
+
+    Attributes:
+        named: schemes by name, without a port; names in brackets where they are of IPv6.
+        public: the origin at which people reach it through a proxy, if there is one.
+    """
+
+    named: dict[str, frozenset[str]]
+    public: str | None = None
+
+    @classmethod
+    def of(cls, names: Iterable[str], public: str | None = None, *, tls: bool) -> "ServedHosts":
+        """The names of a server.
+
+        Args:
+            names: under which it may be reached; by a proxy that encrypts, too.
+            public: the address at which people reach it through a proxy.
+            tls: whether it encrypts by itself.
+        """
+        schemes = frozenset([HTTPS]) if tls else frozenset([HTTP, HTTPS])
+        found = dict.fromkeys([*LOOPBACK, *(name.lower() for name in names if name)], schemes)
+        if public is not None:
+            parts = urlsplit(public)
+            found[name_of(parts.netloc)] = frozenset([parts.scheme])
+        return cls(found, public)
+
+    def knows(self, host: str) -> bool:
+        """Whether a host, with or without its port, is one of ours."""
+        return name_of(host) in self.named
+
+    def is_own(self, origin: str, host: str) -> bool:
+        """Whether an origin is the page at a host."""
+        schemes = self.named.get(name_of(host), frozenset[str]())
+        return origin == self.public or any(origin == f"{one}://{host}" for one in schemes)
 
 
 class SecurityMiddleware:
     """ASGI middleware that refuses foreign hosts and pages, missing sessions and large bodies."""
 
-    def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str], cookie: str) -> None:
-        """Let in whoever has the token, under one of these host names."""
-        self._app, self._token, self._cookie = app, token, cookie
-        self._hosts = LOOPBACK | {host.lower() for host in hosts if host}
+    def __init__(self, app: ASGIApp, access: AccessControl, hosts: ServedHosts) -> None:
+        """Let in whoever has a session, under one of these host names."""
+        self._app, self._access, self._hosts = app, access, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -48,7 +105,7 @@ class SecurityMiddleware:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        refusal = self._refusal(scope)
+        refusal = await self._refusal(scope)
         if refusal is not None:
             await refusal(scope, receive, _with_headers(send, scope))
             return
@@ -74,27 +131,38 @@ class SecurityMiddleware:
 
         await self._app(scope, again, shown)
 
-    def _refusal(self, scope: Scope) -> Response | None:
-        """Why a request is refused; None if it is not."""
+    async def _refusal(self, scope: Scope) -> Response | None:
+        """Why a request is refused; None if it is not, and then it is known whose it is."""
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
-        if len(hosts) != 1 or _name(hosts[0]) not in self._hosts:
-            return _problem(403, "Host must be one that this server knows. Use --allow-host NAME.")
+        if len(hosts) != 1 or not self._hosts.knows(hosts[0]):
+            sentence = "Host must be one that this server knows. Use --allow-host NAME."
+            return _problem(headers, 403, sentence)
         if self._is_foreign(scope, headers):
-            return _problem(403, "Requests must come from this page. Open its address yourself.")
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
-        if given and scope["path"] == "/" and scope["method"] == "GET" and self._is_token(given[0]):
-            return self._session()
-        if not self._is_token(_cookie(headers, self._cookie)):
-            return _problem(401, "Open the address that possibal printed: it lets you in.")
+            sentence = "Requests must come from this page. Open its address yourself."
+            return _problem(headers, 403, sentence)
+        try:
+            visitor = await self._visitor(scope, headers)
+        except UnavailableError as error:
+            return JSONResponse({"detail": str(error)}, 503, {"retry-after": "2"})
+        if visitor is None and not _is_open(scope):
+            return _problem(headers, 401, NOT_IN)
+        scope.setdefault("state", {})["visitor"] = visitor
         return None
+
+    async def _visitor(self, scope: Scope, headers: Headers) -> Visitor | None:
+        """Whom a request comes from; None if it does not say, or nobody is known by that."""
+        session, find = bearer(headers), self._access.visitor
+        if not session and scope["path"].startswith(PICTURES_PATH):
+            session, find = _picture_key(scope), self._access.picture_visitor
+        if not session or len(session) > LONGEST_SESSION:
+            return None
+        return await to_thread.run_sync(find, session) if self._access.may_read else find(session)
 
     def _is_foreign(self, scope: Scope, headers: Headers) -> bool:
         """Whether another site's page made the request; following a link to the page is fine."""
         origin = headers.get("origin")
-        if origin is not None and origin not in {
-            f"{scheme}://{headers.get('host', '')}" for scheme in ("http", "https")
-        }:
+        if origin is not None and not self._hosts.is_own(origin, headers.get("host", "")):
             return True
         is_link = (
             scope["method"] == "GET"
@@ -104,36 +172,47 @@ class SecurityMiddleware:
         )
         return headers.get("sec-fetch-site") in FOREIGN and not is_link
 
-    def _is_token(self, given: str) -> bool:
-        """Whether this is the token, by a constant-time comparison."""
-        return hmac.compare_digest(given.encode(), self._token.encode())
 
-    def _session(self) -> Response:
-        """Redirect to the page, with a session cookie in place of the token in the address."""
-        answer = RedirectResponse("/", status_code=303)
-        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="lax", path="/")
-        return answer
-
-
-def _name(host: str) -> str:
+def name_of(host: str) -> str:
     """The host without its port."""
     bare = host.lower()
     return bare if bare.endswith("]") else bare.rpartition(":")[0] or bare
 
 
-def _cookie(headers: Headers, name: str) -> str:
-    """The value of a cookie, whatever else other programs here set; empty if there is none."""
-    return cookie_parser(headers.get("cookie", "")).get(name, "")
+def bearer(headers: Headers) -> str:
+    """The session that a request carries; empty if there is none."""
+    scheme, _, session = headers.get("authorization", "").partition(" ")
+    return session.strip() if scheme.lower() == "bearer" else ""
 
 
-def _problem(status: int, sentence: str) -> Response:
-    """A refusal in one sentence."""
-    return JSONResponse({"detail": sentence}, status_code=status)
+def _picture_key(scope: Scope) -> str:
+    """What the address of a picture carries."""
+    return parse_qs(scope["query_string"].decode("latin-1")).get("key", [""])[0]
+
+
+def _is_open(scope: Scope) -> bool:
+    """Whether somebody may ask for this who is not in: the page itself, and to be let in."""
+    path, method = scope["path"], scope["method"]
+    is_page = path == "/" or path.startswith("/static/")
+    return (is_page and method in {"GET", "HEAD"}) or (
+        path == SESSION_PATH and method in {"GET", "POST"}
+    )
+
+
+def _problem(headers: Headers, status: int, sentence: str) -> Response:
+    """A refusal in one sentence: a page for whoever opens an address, JSON for programs."""
+    kind = {"www-authenticate": "Bearer"} if status == 401 else {}  # noqa: PLR2004 - HTTP's own
+    if headers.get("sec-fetch-mode") == "navigate" or "text/html" in headers.get("accept", ""):
+        title = "Not signed in" if kind else "Not here"
+        page = PROBLEM_PAGE.format(title=title, sentence=escape(sentence))
+        return HTMLResponse(page, status, kind)
+    return JSONResponse({"detail": sentence}, status, kind)
 
 
 def _too_large() -> Response:
     """That a request is too large."""
-    return _problem(413, f"A request must be at most {MOST_BYTES} bytes. Send less.")
+    sentence = f"A request must be at most {MOST_BYTES} bytes. Send less."
+    return JSONResponse({"detail": sentence}, 413)
 
 
 def _with_headers(send: Send, scope: Scope) -> Send:

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from possibal.errors import RefusedError
+from possibal.errors import ForbiddenError, RefusedError
 from possibal.labelling.confirmation import confirmation_page
 from possibal.labelling.explanation import action, certainty
 from possibal.labelling.overview import CampaignProgress, HistoryFilter, Overview, preview
 from possibal.labelling.read_model import last_part
 from possibal.labelling.service import LEASE, LabellingService, Question
+from possibal.labelling.storage.invitations import Visitor
 from possibal.labelling.storage.journal import COPY_OF, Event
 from possibal.labelling.storage.store import Item
 from possibal.labelling.web import schemas
@@ -27,6 +28,29 @@ class Serializer:
         """Serialize what these return."""
         self._service, self._overview = service, overview
         self._owners = tuple(service.setup.recipe["owners"])
+
+    # ------------------------------------------------------------ who sees what
+
+    def session(self, visitor: Visitor | None) -> schemas.SessionOut:
+        """Which campaign this is, and who is asking."""
+        role, who = (str(visitor.role), visitor.who) if visitor else (None, None)
+        return schemas.SessionOut(campaign=self._campaign_id, role=role, who=who)
+
+    @property
+    def _campaign_id(self) -> str:
+        """What tells the campaign from others at the same address."""
+        return self._service.setup.digest[:16]
+
+    def _sees_others(self, visitor: Visitor) -> bool:
+        """Whether somebody may see what others said of rows."""
+        return visitor.is_owner or not self._service.setup.blind
+
+    def check_open(self, visitor: Visitor, what: str) -> None:
+        """Refuse what would show an annotator of a blind campaign what others said."""
+        if not self._sees_others(visitor):
+            raise ForbiddenError(
+                f"People answer this campaign blind: {what} to owners alone. Ask an owner."
+            )
 
     # ------------------------------------------------------------ questions
 
@@ -126,7 +150,7 @@ class Serializer:
         """What the campaign is."""
         setup = self._service.setup
         return schemas.CampaignOut(
-            id=setup.digest[:16],
+            id=self._campaign_id,
             name=setup.name,
             kind=setup.kind,
             **self.classes().model_dump(),
@@ -134,6 +158,7 @@ class Serializer:
             answers_per_row=setup.people,
             check=len(self._service.read_model.check_rows),
             rows=setup.rows,
+            blind=setup.blind,
             notes=list(setup.other_notes),
             columns=[schemas.ColumnOut(name=n, kind=k, note=w) for n, k, w in setup.columns],
             people=list(self._service.read_model.state.people),
@@ -187,13 +212,16 @@ class Serializer:
         more = max(0, self._service.read_model.most_check_rows - now.check)
         return schemas.CheckOut(answered=now.checked, size=now.check, more=more)
 
-    def map(self) -> schemas.MapOut:
-        """Rows in the plane."""
-        points = [schemas.SpotOut(**vars(spot)) for spot in self._overview.map()]
+    def map(self, visitor: Visitor) -> schemas.MapOut:
+        """Rows in the plane, with the labels that somebody may see."""
+        spots = self._overview.map(None if self._sees_others(visitor) else visitor.who)
+        points = [schemas.SpotOut(**vars(spot)) for spot in spots]
         return schemas.MapOut(points=points, classes=list(self._service.read_model.classes))
 
-    def history(self, wanted: HistoryFilter) -> schemas.HistoryOut:
-        """What people did."""
+    def history(self, wanted: HistoryFilter, visitor: Visitor) -> schemas.HistoryOut:
+        """What people did, as far as somebody may see it."""
+        if not self._sees_others(visitor):
+            wanted = replace(wanted, who=visitor.who)
         entries, more = self._overview.history(wanted)
         listed = [
             schemas.EntryOut(
@@ -217,24 +245,27 @@ class Serializer:
         ]
         return schemas.HistoryOut(entries=listed, more=more)
 
-    def event_rows(self, key: str) -> schemas.EventRowsOut:
-        """The rows that an answer was about."""
+    def event_rows(self, key: str, visitor: Visitor) -> schemas.EventRowsOut:
+        """The rows that an answer was about, with the labels that somebody may see."""
         read_model, order = self._service.read_model, self._overview.fields(self._owners)
         event = read_model.state.events.get(key)
-        if event is None or event.row is None:
+        sees_others = self._sees_others(visitor)
+        is_hidden = event is not None and not sees_others and event.who != visitor.who
+        if event is None or event.row is None or is_hidden:
             raise RefusedError(f"key must be that of an answer; got {key!r}. Look at the history.")
         items = read_model.items(event.rows[:LISTED])
         rows = [
             schemas.LabelledRowOut(
                 item=_shortened(self._item(read_model.shown(item), order)),
-                label=read_model.state.labels.get(row),
+                label=read_model.label(row, None if sees_others else visitor.who),
             )
             for row, item in items.items()
         ]
         return schemas.EventRowsOut(rows=rows, left=len(event.rows) - len(rows))
 
-    def agreement(self) -> schemas.AgreementOut:
+    def agreement(self, visitor: Visitor) -> schemas.AgreementOut:
         """How far people agree."""
+        self.check_open(visitor, "agreement is shown")
         found = self._overview.agreement()
         pairs = [
             schemas.PairOut(one=one, other=other, rows=rows, kappa=kappa)
@@ -242,8 +273,9 @@ class Serializer:
         ]
         return schemas.AgreementOut(pairs=pairs, alpha=found.alpha, rows=found.rows)
 
-    def conflicts(self) -> schemas.ConflictsOut:
+    def conflicts(self, visitor: Visitor) -> schemas.ConflictsOut:
         """Rows of which people said different things."""
+        self.check_open(visitor, "rows on which people differ are shown")
         order = self._overview.fields(self._owners)
         rows = [
             schemas.ConflictOut(

@@ -22,6 +22,16 @@ function found(state) {
   connection.dispatchEvent(new Event("change"));
 }
 
+let held = null;
+
+/** Sends requests with this session from now on: { session, pictures }, or null. */
+export function setSession(session) {
+  held = session;
+}
+
+/** The address of a picture, with what lets an image load that sends nothing else. */
+export const pictureUrl = (path) => (held ? `${path}?key=${held.pictures}` : path);
+
 function sentence(reply, status) {
   const detail = reply?.detail;
   if (typeof detail === "string") return detail;
@@ -29,17 +39,22 @@ function sentence(reply, status) {
 }
 
 async function replyOf(response) {
-  if (response.ok) return response.json();
-  if (response.status === 401 || response.status === 403) throw new Locked("not known");
+  if (response.ok) return response;
   const { status } = response;
+  if (status === 401) throw new Locked("not known");
   if (status >= 500 || PASSING.has(status)) throw new Away(`status ${status}`);
-  throw new Refused(sentence(await response.json().catch(() => null), status));
+  const reply = await response.json().catch(() => null);
+  // What is not for this role is refused for good; a request that counts as foreign is not.
+  if (status === 403 && !reply?.role) throw new Locked("not known");
+  throw new Refused(sentence(reply, status));
 }
 
-async function call(path, options) {
+async function call(path, options, read = (response) => response.json()) {
   try {
     const signal = AbortSignal.timeout(TIMEOUT);
-    const reply = await replyOf(await fetch(`/api/${path}`, { ...options, signal }));
+    const known = held ? { Authorization: `Bearer ${held.session}` } : {};
+    const headers = { ...options.headers, ...known };
+    const reply = await read(await replyOf(await fetch(`/api/${path}`, { ...options, headers, signal })));
     found("connected");
     return reply;
   } catch (error) {
@@ -55,3 +70,11 @@ export const get = (path) => call(path, { cache: "no-store" });
 /** The server's answer to `body` sent to `path`. */
 export const post = (path, body) =>
   call(path, { method: "POST", headers: JSON_TYPE, body: JSON.stringify(body) });
+
+/** Saves what the server has at `path` as a file. */
+export async function download(path, name) {
+  const url = URL.createObjectURL(await call(path, { cache: "no-store" }, (reply) => reply.blob()));
+  const link = Object.assign(document.createElement("a"), { href: url, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), TIMEOUT);
+}

@@ -5,7 +5,7 @@ import { button, el, plural } from "./dom.js";
 
 /** What to do when the server does not know this browser. */
 export const LOCKED =
-  "This browser is not signed in: open the address printed in the terminal again.";
+  "This browser is not signed in any more: open the address of a new invitation.";
 const UNSAFE = "This browser cannot keep answers: do not close the page before they are sent.";
 
 function waitingWords(number) {

@@ -123,7 +123,8 @@ export async function historyView(page) {
   });
   const among = (all, values) => [["", all], ...values.map((value) => [value, value])];
   const filters = el("div.filters",
-    select("Person", "filter-who", among("Everybody", page.people()), choose("who")),
+    (page.access.isOwner || !page.campaign.blind)
+      && select("Person", "filter-who", among("Everybody", page.people()), choose("who")),
     select("Kind", "filter-kind", [["", "All kinds"], ...Object.entries(KINDS)], choose("kind")),
     select("Class", "filter-label", among("All classes", page.classes), choose("label")),
     el("label.field", el("span", "Search"), search));

@@ -1,5 +1,6 @@
 // A row of the file as people read it.
 
+import { pictureUrl } from "./api.js";
 import { button, el } from "./dom.js";
 import { openZoom } from "./zoom.js";
 
@@ -11,7 +12,7 @@ const pictures = new Map();
 function pictureAt(image) {
   const kept = pictures.get(image);
   if (kept && !kept.closest(".card, dialog")) return kept;
-  const picture = el("img", { src: image, alt: "" });
+  const picture = el("img", { src: pictureUrl(image), alt: "" });
   pictures.set(image, picture);
   if (pictures.size > KEPT_PICTURES) pictures.delete(pictures.keys().next().value);
   return picture;
@@ -49,7 +50,7 @@ function pictureOf(item, alt) {
 
 /** A small picture of a row, or its name where there is none to be seen. */
 export function thumbnail({ image, id }, alt = "") {
-  const picture = el("img", { src: `${image}/thumbnail`, alt, loading: "lazy", decoding: "async" });
+  const picture = el("img", { src: pictureUrl(`${image}/thumbnail`), alt, loading: "lazy", decoding: "async" });
   const frame = el("span.thumbnail", { test: "thumbnail" }, picture);
   picture.addEventListener("load", () =>
     picture.classList.toggle("tiny", Math.max(picture.naturalWidth, picture.naturalHeight) < TINY));

@@ -1,6 +1,6 @@
 // What the views share: the campaign, the person, the outbox, and what is said to the person.
 
-import { Refused, get } from "./api.js";
+import { Refused, download, get } from "./api.js";
 import { startBanners } from "./banners.js";
 import { columnsBox } from "./columns.js";
 import { Session, saidOf } from "./session.js";
@@ -30,15 +30,16 @@ export class Page {
   #saying = "";
   #known = [];
 
-  constructor(campaign) {
+  constructor(campaign, access) {
     // Answers kept for one file must never reach another that is served at the same address later.
     const scope = campaign.id;
     this.campaign = campaign;
+    this.access = access;
     this.storage = new BrowserStorage(scope);
     this.outbox = new Outbox(this.storage, scope);
     this.outbox.addEventListener("superseded", ({ detail }) =>
       this.tell(`${SUPERSEDED}: ${detail}.`));
-    this.who = own.read("who", "");
+    this.who = access.who ?? own.read("who", "");
     this.progress = null;
     this.banners = startBanners(byId("banners"), this.outbox);
     this.statusLine = el("p.status", { test: "status" });
@@ -54,7 +55,7 @@ export class Page {
 
   /** Begins a session of the person named. */
   sit(who) {
-    own.write("who", who);
+    if (this.access.who === null) own.write("who", who);
     this.who = who;
     byId("who-button").textContent = who;
     byId("who-button").setAttribute("aria-label", `You are ${who}. Change the name`);
@@ -87,6 +88,11 @@ export class Page {
   announce(sentence) {
     byId("live").textContent = `${this.#saying} ${sentence}`.trim();
     this.#saying = "";
+  }
+
+  /** Saves the labels as a file. */
+  download() {
+    return this.attempt(() => download("labels.csv", "labels.csv"));
   }
 
   /** The result of `work`, or null with the reason said to the person. */

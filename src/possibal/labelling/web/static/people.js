@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { classButtons } from "./classes.js";
 import { count, el, plural } from "./dom.js";
+import { invitationsPart } from "./invitations.js";
 import { showItem } from "./item.js";
 
 const LEVELS = [
@@ -50,8 +51,8 @@ function conflictCard(page, { item, opinions, settled }, done) {
       settled !== null && el("span.tag", `Settled: ${settled}`)),
     showItem(item).node,
     el("ul.opinions", opinions.map(opinion)),
-    el("p.muted", "What is right?"),
-    el("div.classes", classButtons(page, settle, false)));
+    page.access.isOwner && el("p.muted", "What is right?"),
+    page.access.isOwner && el("div.classes", classButtons(page, settle, false)));
 }
 
 /** The view of the people and of the rows on which they differ. */
@@ -71,6 +72,7 @@ export async function peopleView(page) {
       counts.length
         ? table("Answers per person", ["Person", "Answers"], counts)
         : el("p.muted", "Nobody has answered yet.")),
+    page.access.isOwner && (await invitationsPart(page)),
     el("section.card", { test: "agreement" }, el("h2", "Agreement"),
       agreement && agreementPart(agreement)),
     el("section.card", el("h2", "Rows on which people differ"), conflicts));

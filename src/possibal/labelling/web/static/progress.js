@@ -87,7 +87,7 @@ export function progressPanel(page, progress) {
     progress.balance.length ? balance(page, progress.balance) : el("p.muted", "No labels yet."),
     el("h3", "How well the model does"),
     curvePart(progress),
-    measureButton(page, check),
+    page.access.isOwner && measureButton(page, check),
     saving && el("p.saving", { test: "saving" }, saving.sentence),
   ].filter(Boolean);
 }

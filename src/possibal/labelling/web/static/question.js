@@ -67,13 +67,13 @@ export class QuestionView {
   renderClasses() {
     const open = () => this.#addClass();
     const change = () => openClasses(this.#page);
-    const more = el("div.more-classes",
+    const more = this.#page.access.isOwner && el("div.more-classes",
       button(".add", { test: "add-class", click: open }, "+ Add a class"),
       button(".add", { test: "edit-classes", click: change, title: "Rename, describe, merge, remove" },
         "Classes…"));
     const give = (label, event) => this.#give("label", label, event);
     this.#classes.classList.toggle("many", this.#page.classes.length > MANY);
-    this.#classes.replaceChildren(...classButtons(this.#page, give, true), more);
+    this.#classes.replaceChildren(...classButtons(this.#page, give, true), ...[more].filter(Boolean));
   }
 
   /** Shows a question as soon as all of it can be seen, or why there is none. */
@@ -140,7 +140,8 @@ export class QuestionView {
       el("p.links",
         el("a", { href: "#history" }, "See what was answered"),
         el("a", { href: "#map" }, "Choose a row on the map"),
-        el("a", { href: "/api/labels.csv", download: true }, "Download the labels")),
+        this.#page.access.isOwner && button(".link", { click: () => this.#page.download() },
+          "Download the labels")),
       button("", { click: () => this.#session.ask(), test: "ask-again" }, "Look again")));
     this.#renderWhy();
     this.#page.announce(reason ?? "No row to label right now");

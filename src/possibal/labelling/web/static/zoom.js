@@ -1,5 +1,6 @@
 // A picture as large as the window: wheel, pinch and keys zoom, dragging and arrows move it.
 
+import { pictureUrl } from "./api.js";
 import { button, el } from "./dom.js";
 
 const STEP = 1.4;
@@ -123,7 +124,7 @@ function press(stage, box, { key }) {
 
 /** Opens a row's picture in a window of its own; Escape closes it, and focus goes back. */
 export function openZoom({ image, id }) {
-  const picture = el("img", { src: image, alt: `Picture of row ${id}`, draggable: "false" });
+  const picture = el("img", { src: pictureUrl(image), alt: `Picture of row ${id}`, draggable: "false" });
   const fine = () => picture.classList.toggle("tiny", picture.naturalWidth < TINY);
   picture.addEventListener("load", fine);
   const said = el("output", { test: "zoom-scale" }, "1.0 ×");
