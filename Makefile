@@ -29,14 +29,15 @@ $(BIN)/python:
 	$(MAKE) --no-print-directory system
 	@touch $@ .venv/.run
 
-# A real browser and a real PostgreSQL for the tests; from Debian's packages where we may install them.
+# A real browser, a real PostgreSQL and a real proxy for the tests; from Debian's packages where we may install them.
+PACKAGES := chromium postgresql nginx-light
 system:
-	@if { ! command -v chromium || ! ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1; then \
+	@if { ! command -v chromium || ! ls /usr/lib/postgresql/*/bin/initdb || ! ls /usr/sbin/nginx; } >/dev/null 2>&1; then \
 	    if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
-	        DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 chromium postgresql >/dev/null \
-	            || { apt-get update --quiet=2 && DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 chromium postgresql >/dev/null; }; \
+	        DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 $(PACKAGES) >/dev/null \
+	            || { apt-get update --quiet=2 && DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 $(PACKAGES) >/dev/null; }; \
 	    else \
-	        echo "Tests of the page need chromium, those of teams PostgreSQL: they are skipped without."; \
+	        echo "Tests of the page need chromium, those of teams PostgreSQL and nginx: they are skipped without."; \
 	    fi; \
 	fi
 

@@ -76,6 +76,18 @@ def counted(page: Page, number: int) -> None:
     expect(page.get_by_test_id("count-answers")).to_have_text(str(number))
 
 
+def press(page: Page, key: str) -> None:
+    """Answer the question that is shown; a key counts once the question has been in sight."""
+    page.get_by_test_id("row-id").wait_for()
+    row = page.get_by_test_id("question").get_attribute("data-row")
+    for _ in range(PATIENCE // 100):
+        page.keyboard.press(key)
+        page.wait_for_timeout(100)
+        if page.get_by_test_id("question").get_attribute("data-row") != row:
+            return
+    raise AssertionError(f"{key} was not taken")
+
+
 def faultless(page: Page, where: str = "") -> None:
     """Nothing keeps people out, nothing runs off the side, and nothing went wrong."""
     found = Axe().run(page).response["violations"]

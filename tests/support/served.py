@@ -45,7 +45,10 @@ ADDRESS = re.compile(r"Label at ((https?://\S+)/#join=([\w-]+))\s")
 class Server:
     """``possibal label`` with some arguments, in a folder."""
 
-    def __init__(self, *arguments: str, folder: Path, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, *arguments: str, folder: Path, patience: float = PATIENCE, port: int | None = 0
+    ) -> None:
+        """Start it, at any port, or at that of last time if none is named."""
         self.patience = patience
         self.log = folder / f"server-{uuid4().hex[:8]}.log"
         line = [
@@ -55,8 +58,7 @@ class Server:
             "label",
             *arguments,
             "--no-browser",
-            "--port",
-            "0",
+            *(() if port is None else ("--port", str(port))),
         ]
         began = time.monotonic()
         with self.log.open("wb") as out:
@@ -228,13 +230,19 @@ def service_of(
         scheduler.close()
 
 
-def secured(
-    service: LabellingService, *names: str, visitor: tuple[Role, str | None] = (Role.OWNER, None)
-) -> SecurityMiddleware:
-    """The page of a service behind the security middleware, with one who is in."""
+def let_in(
+    service: LabellingService, role: Role = Role.OWNER, who: str | None = None, of: str = SESSION
+) -> AccessControl:
+    """Who may come in to a service: somebody whose browser holds these secrets."""
     access = AccessControl(service.store)
-    if access.visitor(SESSION) is None:
-        access.join(access.invite(visitor[1], visitor[0]), SESSION, PICTURES)
+    if access.visitor(of) is None:
+        access.join(access.invite(who, role), of, PICTURES if of == SESSION else of[::-1])
+    return access
+
+
+def secured(service: LabellingService, *names: str) -> SecurityMiddleware:
+    """The page of a service behind the security middleware; an owner is in."""
+    access = let_in(service)
     return SecurityMiddleware(create_app(service, access), access, ServedHosts.of(names, tls=False))
 
 

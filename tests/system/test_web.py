@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
 
+import httpx
 import pytest
 from support.served import PATIENCE, Server, pictures, table, truth
 
@@ -227,8 +228,7 @@ def line(server: Server, *parts: bytes, wait: float = PATIENCE) -> bytes:
 
 def head(server: Server, *lines: str, method: str = "POST", path: str = "/api/renew") -> bytes:
     """The head of a request of somebody who was let in."""
-    port = server.base.rsplit(":", 1)[1]
-    usual = (f"Cookie: possibal-{port}={server.token}", "Connection: close")
+    usual = (f"Authorization: Bearer {server.session[0]}", "Connection: close")
     said = (f"{method} {path} HTTP/1.1", *usual, "Content-Type: application/json", *lines)
     return "\r\n".join([*said, "", ""]).encode("latin-1")
 
@@ -293,18 +293,16 @@ def test_no_web_socket_is_opened(shades, path):
     assert code(line(shades, said, wait=1)) in {200, 400, 403}
 
 
-def test_the_address_is_exchanged_for_a_cookie(shades):
-    client = shades.client()
-    client.cookies.clear()
-    assert client.get("/api/campaign").status_code == 401
-    first = client.get("/", params={"token": shades.token})
-    assert (first.status_code, first.headers["location"]) == (303, "/")
-    kept = first.headers["set-cookie"]
-    for part in ("HttpOnly", "SameSite=lax", "Path=/"):
-        assert part in kept
-    second = client.get("/")
-    assert (second.status_code, shades.token in second.text) == (200, False)
-    assert shades.token not in str(second.url)
+def test_the_address_lets_one_browser_in_once(shades):
+    session, pictures = shades.session
+    given = {"code": shades.code, "session": session, "pictures": pictures}
+    with httpx.Client(base_url=shades.base, timeout=60) as browser:
+        assert browser.get("/api/campaign").status_code == 401
+        again = browser.post("/api/session", json=given)
+        assert (again.status_code, again.json()["role"]) == (200, "owner")
+        other = browser.post("/api/session", json={**given, "session": "0" * 64})
+        assert (other.status_code, "was used already" in other.json()["detail"]) == (409, True)
+        assert not browser.cookies
 
 
 def test_pictures_are_fetched_by_row(shades):
@@ -322,12 +320,14 @@ def test_the_description_holds_for_whatever_is_sent(shades, tmp_path):
         person = shades.person(who)
         person.say(person.ask()["item"]["row"], "dark", "unsure", next=False)
     described = shades.client().get("/openapi.json").json()
-    (name,) = described["components"]["securitySchemes"]
+    name, _ = described["components"]["securitySchemes"]
     (tmp_path / "openapi.json").write_text(json.dumps(described))
-    (tmp_path / "settings.toml").write_text(f'[auth.openapi.{name}]\napi_key = "{shades.token}"\n')
+    bearer = f'[auth.openapi.{name}]\nbearer = "{shades.session[0]}"\n'
+    (tmp_path / "settings.toml").write_text(bearer)
     tool = shutil.which("schemathesis", path=str(Path(sys.executable).parent))
     assert tool is not None
     options = f"--url {shades.base} --checks all --seed 1 --max-examples {EXAMPLES} --no-color"
+    options += " --exclude-path /api/leave --exclude-path /api/invitations/withdraw"  # of ourselves
     settings = ("--config-file", "settings.toml")
     done = subprocess.run(  # noqa: S603 - a tool of our own tests
         [tool, *settings, "run", "openapi.json", *options.split()],

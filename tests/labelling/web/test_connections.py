@@ -1,6 +1,5 @@
 """Connections that ask nothing: bounded in number and in time, by real sockets."""
 
-import re
 import resource
 import signal
 import socket
@@ -9,7 +8,7 @@ from threading import Event, Thread
 
 import httpx
 import pytest
-from support.served import PATIENCE, service_of, table
+from support.served import PATIENCE, SESSION, let_in, service_of, table
 
 from possibal.data.ingest import SourceSpec
 from possibal.labelling.web import connections
@@ -27,21 +26,21 @@ def service(tmp_path_factory):
 
 
 def visited(service, visit):
-    """What a visitor finds at a server, given its port and its address; then it is stopped."""
+    """What a visitor finds at a server, given its port and its origin; then it is stopped."""
     server, found = Server(Address(port=0)), []
-    port = int(re.search(r":(\d+)/", server.url)[1])
+    port, access = server.port, let_in(service)
 
     def come_and_go() -> None:
         try:
             httpx.get(f"http://127.0.0.1:{port}", timeout=PATIENCE, trust_env=False)
-            found.append(visit(port, server.url))
+            found.append(visit(port, server.origin))
         finally:
             signal.raise_signal(signal.SIGINT)
 
     visitor = Thread(target=come_and_go)
     visitor.start()
     with closing(server):
-        server.run(service, browser=False)
+        server.run(service, access)
     visitor.join()
     return found[0]
 
@@ -69,13 +68,12 @@ def reply(line: socket.socket) -> bytes:
     return said[:12]
 
 
-def request(port: int, url: str) -> bytes:
+def request(port: int) -> bytes:
     """The start of a request by somebody who was let in; its body has still to come."""
-    token = url.partition("token=")[2]
     lines = (
         "POST /api/renew HTTP/1.1",
         f"Host: 127.0.0.1:{port}",
-        f"Cookie: possibal-{port}={token}",
+        f"Authorization: Bearer {SESSION}",
         "Content-Type: application/json",
         "Content-Length: 13",
         "",
@@ -120,20 +118,20 @@ def test_a_connection_that_says_a_little_ever_again_ends(service, monkeypatch):
 
 
 def test_a_body_that_does_not_arrive_ends_and_one_that_does_is_answered(service, monkeypatch):
-    def visit(port, url):
+    def visit(port, _url):
         with ExitStack() as stack:
-            first = opened(stack, port, request(port, url))
+            first = opened(stack, port, request(port))
             first.sendall(b':"ann"}')
             answered = first.recv(12)
             monkeypatch.setattr(connections, "ARRIVAL", 0.1)
-            return answered, is_over(opened(stack, port, request(port, url)))
+            return answered, is_over(opened(stack, port, request(port)))
 
     assert visited(service, visit) == (b"HTTP/1.1 200", True)
 
 
 def test_a_body_that_trickles_after_its_refusal_ends(service, monkeypatch):
-    def visit(port, url):
-        refused = request(port, url).replace(b"token", b"").replace(b"Cookie", b"X-Other")
+    def visit(port, _url):
+        refused = request(port).replace(b"Authorization", b"X-Other")
         with ExitStack() as stack:
             line = opened(stack, port, refused)
             answered = line.recv(12)
@@ -159,7 +157,7 @@ def test_those_who_ask_are_answered_however_many_ask_nothing(service, monkeypatc
             assert all(map(is_over, silent[:40]))
             return codes
 
-    assert visited(service, visit) == [303] * 20
+    assert visited(service, visit) == [200] * 20
     told = [line for line in capfd.readouterr().err.splitlines() if "too many conn" in line]
     assert 1 <= len(told) < 60  # one a second
 
@@ -168,8 +166,8 @@ def test_whoever_had_an_answer_stays_while_others_ask_nothing(service, monkeypat
     monkeypatch.setattr(connections, "most_connections", lambda: 4)
     monkeypatch.setattr(BoundedConnection, "timeout_keep_alive_handler", lambda _self: None)
 
-    def visit(port, url):
-        whole = request(port, url) + b':"ann"}'
+    def visit(port, _url):
+        whole = request(port) + b':"ann"}'
         with ExitStack() as stack:
             known = opened(stack, port, whole)
             first = reply(known)
@@ -184,8 +182,8 @@ def test_whoever_had_an_answer_stays_while_others_ask_nothing(service, monkeypat
 def test_where_all_are_answered_another_is_told_to_come_again(service, monkeypatch):
     monkeypatch.setattr(connections, "most_connections", lambda: 3)
 
-    def visit(port, url):
-        slow = request(port, url).replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n")
+    def visit(port, _url):
+        slow = request(port).replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n")
         with ExitStack() as stack:
             at_work = [opened(stack, port, slow) for _ in range(3)]
             told = [line.recv(200)[:12] for line in at_work]  # from now on they are at work

@@ -11,10 +11,10 @@ from sqlite3 import connect
 import pytest
 from PIL import Image
 from support.served import (
-    COOKIE,
     HOST,
     KNOWN,
     get,
+    let_in,
     pictures,
     post,
     secured,
@@ -260,19 +260,20 @@ def test_long_replies_are_packed(page):
 
 
 # ---------------------------------------------------------------- the description
-def test_the_description_names_the_cookie(page):
+def test_the_description_names_what_lets_in(page):
     said = get(page, "/openapi.json").json()
-    ((name, scheme),) = said["components"]["securitySchemes"].items()
-    assert scheme == {"type": "apiKey", "in": "cookie", "name": COOKIE}
+    (bearer, scheme), (key, other) = said["components"]["securitySchemes"].items()
+    assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+    assert (other["type"], other["in"], other["name"]) == ("apiKey", "query", "key")
     for methods in said["paths"].values():
         for given in methods.values():
-            assert given["security"] == [{name: []}]
+            assert given["security"] == [{bearer: []}, {key: []}]
             assert {"401", "403", "422"} <= set(given["responses"])
 
 
 def test_every_route_is_described(app, service):
     paths = get(app, "/openapi.json").json()["paths"]
-    routes = {route.path for route in create_app(service, COOKIE).routes}
+    routes = {route.path for route in create_app(service, let_in(service)).routes}
     assert routes - set(paths) <= {"/", "/static", "/openapi.json"}
 
 

@@ -25,7 +25,7 @@ REVIEWS = [
 @pytest.fixture
 def service(tmp_path):
     wanted = SourceSpec(table(tmp_path / "a.csv"), classes=("yes", "no"))
-    with service_of(wanted, tmp_path / "a.db", Options(people=2, check=5)) as made:
+    with service_of(wanted, tmp_path / "a.db", Options(people=2, check=5, blind=False)) as made:
         yield made
 
 
@@ -191,6 +191,7 @@ def test_the_campaign_is_described(service):
         "columns": [{"name": f"x{place}", "kind": "number", "note": ""} for place in range(3)],
         "strategy": "herding",
         "answers_per_row": 2,
+        "blind": False,
         "check": 5,
         "rows": 40,
         "notes": said["notes"],
