@@ -1,6 +1,7 @@
 """A campaign from its file to its page: begun, gone on with, refused, and stopped."""
 
 import os
+import re
 import signal
 import socket
 import time
@@ -53,6 +54,48 @@ def test_a_campaign_is_begun_and_then_gone_on_with(capsys):
     assert files() == KEPT
     assert visited(status, "a.csv") == (0, 200)
     assert "Going on with 0 actions so far." in capsys.readouterr().out
+
+
+def test_people_are_invited_and_told_where_the_page_is(capsys):
+    table(Path("a.csv"))
+    assert visited(status, "a.csv", "--invite", "ann", "--address", "https://a.example")[0] == 0
+    said = capsys.readouterr().out
+    assert "Label at https://a.example/#join=" in said
+    assert re.search(r"For ann: https://a\.example/#join=[\w-]{32}&for=ann\n", said)
+    assert visited(status, "a.csv", "--allow-host", "b.example")[0] == 0
+    again = capsys.readouterr().out
+    assert "Others reach it at http://b.example:" in again
+    with Store.open("a.csv.possibal.db", writes=False) as store:
+        assert store.fact(label_session.SERVED_AT).startswith("http://b.example:")
+    assert label_session.last_port("a.csv.possibal.db") > 0
+    assert label_session.last_port("none.db") is None
+
+
+def test_a_campaign_stays_blind_or_open(capsys):
+    table(Path("a.csv"))
+    visited(status, "a.csv", "--people", "2")
+    capsys.readouterr()
+    visited(status, "a.csv", "--blind")
+    assert "answering" not in capsys.readouterr().out
+    visited(status, "a.csv", "--open")
+    said = "People go on answering blind, as when the campaign began."
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--invite", " a"], "who must be a name of 1 to 60 characters"),
+        (["--tls-cert", "a"], "tls_key must be given with tls_cert; got none."),
+        (["--tls-key", "a"], "tls_cert must be given with tls_key; got none."),
+        (["--tls-cert", "a.csv", "--tls-key", "b"], "tls_cert and tls_key must be a certificate"),
+        (["--address", "a.example"], "address must be http or https and a name"),
+    ],
+)
+def test_what_nobody_could_be_let_in_by_is_refused_first(capsys, arguments, sentence):
+    table(Path("a.csv"))
+    assert sentence in refused(capsys, "a.csv", *arguments)
+    assert files() == ["a.csv"]
 
 
 def test_what_was_done_to_read_the_file_is_told(capsys):

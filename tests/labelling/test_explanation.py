@@ -12,6 +12,7 @@ from possibal.labelling.explanation import (
     NearestLabel,
     QuestionSource,
     action,
+    blind_sentence,
     certainty,
     sentence,
 )
@@ -173,3 +174,11 @@ def test_the_page_is_told_plain_words():
 )
 def test_an_action_is_told_in_words(event, words):
     assert action(event) == words
+
+
+@pytest.mark.parametrize("source", QuestionSource)
+def test_a_blind_question_tells_of_no_label(source):
+    said = blind_sentence(source)
+    assert said.endswith(".")
+    assert ("drawn at random" in said) == (source is QuestionSource.CHECK)
+    assert ("You picked it." in said) == (source is QuestionSource.CHOSEN)

@@ -434,7 +434,8 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
             that the pipeline makes of the rows, not the pipeline: pass it again, and the pool, to
             predict new rows.
         seed: the same seed asks the same questions; 0 if left out.
-        people: how many are to answer each row; 1 if left out.
+        people: how many are to answer each row; 1 if left out. Where there are several, the page
+            shows nobody what others and the model say of a row.
         check: rows, drawn at random, that only measure the model; more may be drawn later.
         who: the name under which answers are kept.
         accept_changes: whether rows of the pool that changed, or are missing, since the campaign
