@@ -76,7 +76,7 @@ class Server:
         while time.monotonic() < end:
             said = self.log.read_text(encoding="utf-8")
             found = ADDRESS.search(said)
-            if found:
+            if found and "Stop with Ctrl-C." in said:  # all was printed
                 return found
             if self.process.poll() is not None:
                 raise RuntimeError(said)
@@ -100,7 +100,7 @@ class Server:
 
     def invited(self, who: str, role: str = "annotator") -> "Person":
         """Somebody whom the owner invited."""
-        reply = self.client().post("/api/invitations", json={"who": who, "role": role})
+        reply = self.client().post("/api/invite", json={"who": who, "role": role})
         assert reply.is_success, reply.text
         session, _ = joined(self.base, reply.json()["code"])
         client = self.client()
@@ -137,7 +137,7 @@ def joined(base: str, code: str) -> tuple[str, str]:
     """The session and the key of pictures that an invitation was exchanged for."""
     session, pictures = secrets.token_hex(32), secrets.token_hex(32)
     given = {"code": code, "session": session, "pictures": pictures}
-    reply = httpx.post(f"{base}/api/session", json=given, timeout=PATIENCE, trust_env=False)
+    reply = httpx.post(f"{base}/api/join", json=given, timeout=PATIENCE, trust_env=False)
     assert reply.is_success, reply.text
     return session, pictures
 

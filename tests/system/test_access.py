@@ -173,11 +173,11 @@ def test_what_is_for_owners_is_refused_to_annotators(team):
         assert (reply.status_code, reply.json()["role"]) == (403, "annotator"), path
     given = {"key": uuid4().hex, "made": cara.now(), "row": 0, "kind": "settle", "label": "yes"}
     assert cara.post("answer", **given).status_code == 403
-    invited = cara.client.post("/api/invitations", json={"who": "dan"})
+    invited = cara.client.post("/api/invite", json={"who": "dan"})
     assert (invited.status_code, "code" in invited.json()) == (403, False)
     for path in ("/api/invitations", "/api/labels.csv"):
         assert cara.client.get(path).status_code == 403, path
-    gone = cara.client.post("/api/invitations/withdraw", json={"number": 1})
+    gone = cara.client.post("/api/withdraw", json={"number": 1})
     assert gone.status_code == 403
     campaign = cara.get("campaign")
     assert (campaign["classes"], campaign["check"]) == (["yes", "no"], 0)
@@ -187,7 +187,7 @@ def test_every_route_that_takes_a_name_takes_nobody_elses(team):
     eve = team.invited("eve")
     described = team.client().get("/openapi.json").json()
     schemas, tried = described["components"]["schemas"], 0
-    owners = {f"/api/{path}" for path in FOR_OWNERS} | {"/api/invitations"}
+    owners = {f"/api/{path}" for path in FOR_OWNERS} | {"/api/invite"}
     example = {"key": uuid4().hex, "made": eve.now(), "row": 0, "kind": "skip", "who": "ann"}
     for path, methods in described["paths"].items():
         if "post" in methods and path not in owners and "requestBody" in methods["post"]:
@@ -221,7 +221,7 @@ def test_whoever_is_sent_away_is_out_at_once(team):
     assert gil.ask() is not None
     listed = owner.get("/api/invitations").json()["invitations"]
     (number,) = [one["number"] for one in listed if one["who"] == "gil"]
-    left = owner.post("/api/invitations/withdraw", json={"number": number}).json()
+    left = owner.post("/api/withdraw", json={"number": number}).json()
     assert "gil" not in [one["who"] for one in left["invitations"]]
     assert gil.post("ask").status_code == 401
 
@@ -293,7 +293,7 @@ def test_an_owner_invites_in_the_page_and_sends_away(browser, team):
 @needs_browser
 def test_an_invitation_for_somebody_else_is_not_used_without_asking(browser, team):
     page = visit(browser, team, "Kim")
-    code = team.client().post("/api/invitations", json={"who": "Lee"}).json()["code"]
+    code = team.client().post("/api/invite", json={"who": "Lee"}).json()["code"]
     page.goto(f"{team.base}/#join={code}&for=Lee")
     expect(page.get_by_test_id("dialog")).to_contain_text("An invitation for Lee")
     shot(page, "switch")
@@ -305,7 +305,7 @@ def test_an_invitation_for_somebody_else_is_not_used_without_asking(browser, tea
 
 @needs_browser
 def test_somebody_signs_out(browser, team):
-    code = team.client().post("/api/invitations", json={"who": "Max"}).json()["code"]
+    code = team.client().post("/api/invite", json={"who": "Max"}).json()["code"]
     page = watched(browser, team)
     page.goto(f"{team.base}/#join={code}&for=Max")
     page.get_by_test_id("question").wait_for()
@@ -438,7 +438,7 @@ def test_behind_the_documented_proxy_only_its_own_page_is_heard(proxied):
     with httpx.Client(base_url=at, verify=trusted, headers=named, timeout=PATIENCE) as client:
         assert answered(client, "/").status_code == 200
         given = {"code": code, "session": "d" * 64, "pictures": "e" * 64}
-        assert client.post("/api/session", json=given).json()["who"] == "ann"
+        assert client.post("/api/join", json=given).json()["who"] == "ann"
         client.headers["Authorization"] = f"Bearer {'d' * 64}"
         ann = Person(client, "ann")
         ann.say(ann.ask()["item"]["row"], "yes")

@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from support.served import KNOWN, secured
 
 from possibal.data.ingest import SourceSpec, ingest_frame
 from possibal.labelling.create import Options, create_campaign
@@ -18,7 +19,6 @@ from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
-from possibal.labelling.web.routes import create_app
 
 ROWS, CLASSES, PEOPLE = 6, ("a", "b", "c"), ("Ann", "Bob")
 X = np.random.default_rng(0).normal(size=(ROWS, 2))
@@ -40,8 +40,10 @@ class Place:
         service = LabellingService(self.read_model, scheduler)
         self.clock = EventClock()
         self.service = service
-        carrier = httpx.ASGITransport(create_app(service, "cookie"))
-        self.client = httpx.AsyncClient(transport=carrier, base_url="http://localhost")
+        carrier, known = httpx.ASGITransport(secured(service)), dict([KNOWN[1]])
+        self.client = httpx.AsyncClient(
+            transport=carrier, base_url="http://localhost", headers=known
+        )
         self.loop = asyncio.Runner()
 
     def send(self, request: tuple[str, dict], sent: int) -> int:

@@ -298,9 +298,9 @@ def test_the_address_lets_one_browser_in_once(shades):
     given = {"code": shades.code, "session": session, "pictures": pictures}
     with httpx.Client(base_url=shades.base, timeout=60) as browser:
         assert browser.get("/api/campaign").status_code == 401
-        again = browser.post("/api/session", json=given)
+        again = browser.post("/api/join", json=given)
         assert (again.status_code, again.json()["role"]) == (200, "owner")
-        other = browser.post("/api/session", json={**given, "session": "0" * 64})
+        other = browser.post("/api/join", json={**given, "session": "0" * 64})
         assert (other.status_code, "was used already" in other.json()["detail"]) == (409, True)
         assert not browser.cookies
 
@@ -327,7 +327,7 @@ def test_the_description_holds_for_whatever_is_sent(shades, tmp_path):
     tool = shutil.which("schemathesis", path=str(Path(sys.executable).parent))
     assert tool is not None
     options = f"--url {shades.base} --checks all --seed 1 --max-examples {EXAMPLES} --no-color"
-    options += " --exclude-path /api/leave --exclude-path /api/invitations/withdraw"  # of ourselves
+    options += " --exclude-path /api/leave --exclude-path /api/withdraw"  # of ourselves
     settings = ("--config-file", "settings.toml")
     done = subprocess.run(  # noqa: S603 - a tool of our own tests
         [tool, *settings, "run", "openapi.json", *options.split()],

@@ -72,7 +72,7 @@ def test_a_file_that_is_well_is_told_so(db):
         "the file is sound",
         "can be written",
         "no other possibal has the file open",
-        "the tables are of version 2.",
+        f"the tables are of version {database.SCHEMA}.",
         "all 30 rows are there",
         "answers and other events: 12, by 1 person; rows with a label: 12",
         "people at work: 0",
@@ -241,7 +241,7 @@ def test_a_table_that_is_lost_ends_the_look(any_db):
 def test_tables_of_another_version_end_the_look(any_db, number, remedy):
     changed(any_db, f"UPDATE facts SET value = '{number}' WHERE name = 'schema'")  # noqa: S608 - ours
     assert faults(any_db) == [
-        f"the tables are of version {number}, and this possibal is for 2: {remedy}"
+        f"the tables are of version {number}, and this possibal is for {database.SCHEMA}: {remedy}"
     ]
 
 
@@ -296,7 +296,9 @@ def test_tables_that_are_closed_to_us_are_to_be_looked_at(server):
     )
     guest = server.replace("postgres@", f"{role}@")
     (fault,) = faults(guest)
-    assert fault.startswith("you may not write to events, facts, items, leases, parts: ask")
+    assert fault.startswith(
+        "you may not write to events, facts, invitations, items, leases, parts, "
+    )
     changed(server, f"DROP OWNED BY {role}", f"DROP ROLE {role}")
 
 

@@ -1,6 +1,7 @@
 """What people send is taken as it was meant or not at all."""
 
 import json
+from unicodedata import category, normalize
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from support.served import get, post, secured, service_of, table
 
 from possibal.data.ingest import SourceSpec
+from possibal.labelling.storage.journal import check_who
 from possibal.labelling.web import schemas
 
 KEY = "0123456789abcdef" * 2
@@ -258,16 +260,23 @@ def test_a_place_that_is_none_is_refused(app, path, row):
 # ---------------------------------------------------------------- any text at all
 @given(st.text(max_size=70))
 def test_a_name_is_taken_exactly_if_it_can_be_read_and_told_from_others(text):
-    controls = {*range(32), *range(127, 160)}
-    fine = 0 < len(text) <= 60 and text == text.strip() and not controls & set(map(ord, text))
+    unseen = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+    fine = 0 < len(text) <= 60 and text == text.strip() and not unseen & set(map(category, text))
     try:
         taken = TypeAdapter(schemas.Name).validate_python(text, strict=True)
     except ValidationError:
         assert not fine
     else:
         assert fine
-        assert taken == text
-        assert json.loads(schemas.RenewIn(who=text).model_dump_json()) == {"who": text}
+        assert taken == normalize("NFC", text)
+        assert json.loads(schemas.RenewIn(who=text).model_dump_json()) == {"who": taken}
+        check_who(taken)
+
+
+@pytest.mark.parametrize("name", ["山田\u3000太郎", "Zoë\u00a0Müller"])
+def test_spaces_of_all_scripts_are_part_of_names(name):
+    assert schemas.RenewIn(who=name).who == name
+    check_who(name)
 
 
 @given(st.integers() | st.floats(allow_nan=True))

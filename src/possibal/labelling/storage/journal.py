@@ -10,6 +10,7 @@ Classes are read by the names that they have now, whatever they were called when
 import functools
 import gc
 import json
+import unicodedata
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Mapping, Sequence
@@ -255,12 +256,17 @@ def _class_detail(said: Mapping[str, str]) -> ClassDetail:
 
 def check_who(who: object) -> None:
     """Refuse what is no name of a person, as the page does."""
-    is_name = isinstance(who, str) and who.strip() == (who or None) and who.isprintable()
+    is_name = isinstance(who, str) and who.strip() == (who or None) and is_seen(who)
     if not is_name or len(str(who)) > LONGEST_WHO:
         raise ValueError(
             f"who must be a name of 1 to {LONGEST_WHO} characters, with no blanks around them; "
             f"got {brief(who)}. Write, say, 'ann'."
         )
+
+
+def is_seen(text: str) -> bool:
+    """Whether all characters of a text can be seen; spaces of all scripts are fine."""
+    return all(one.isprintable() or unicodedata.category(one) == "Zs" for one in text)
 
 
 def places_detail(rows: Iterable[int]) -> dict[str, str]:

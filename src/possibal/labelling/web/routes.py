@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-from fastapi import Depends, FastAPI, Header, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response
 from fastapi.security import APIKeyQuery, HTTPBearer
@@ -33,7 +33,7 @@ from possibal.labelling.storage.journal import (
     places_detail,
 )
 from possibal.labelling.web import schemas
-from possibal.labelling.web.security import SESSION_PATH, bearer
+from possibal.labelling.web.security import JOIN_PATH, SESSION_PATH, bearer
 from possibal.labelling.web.serializers import Serializer
 from possibal.labelling.web.thumbnails import ThumbnailCache
 
@@ -111,7 +111,6 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         responses=PROBLEMS,
-        dependencies=[*KEYS, *_shared(service)],
     )
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -121,17 +120,19 @@ def create_app(
     app.add_exception_handler(UnavailableError, _away)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     serializer = Serializer(service, Overview(service.read_model, service.scheduler))
-    _pages(app, service)
-    _signing_in(app, serializer, access)
-    _inviting(app, access, origins)
-    _asking(app, service, serializer, access)
-    _answering(app, service, serializer, access)
-    _changing(app, service, serializer, access)
-    _looking(app, serializer)
-    _comparing(app, serializer)
-    _confirming(app, serializer, access)
-    _naming(app, serializer, access)
-    _taking_away(app, service)
+    _front(app, serializer, access)
+    inside = APIRouter(dependencies=[*KEYS, *_shared(service)])
+    _pictures(inside, service)
+    _inviting(inside, access, origins)
+    _asking(inside, service, serializer, access)
+    _answering(inside, service, serializer, access)
+    _changing(inside, service, serializer, access)
+    _looking(inside, serializer)
+    _comparing(inside, serializer)
+    _confirming(inside, serializer, access)
+    _naming(inside, serializer, access)
+    _taking_away(inside, service)
+    app.include_router(inside)
     return app
 
 
@@ -140,19 +141,34 @@ def _shared(service: LabellingService) -> list[Any]:
 
     def catch_up(request: Request) -> None:
         """See what other servers of the campaign did."""
-        if request.url.path.startswith("/api/") and request.url.path != SESSION_PATH:
+        if request.url.path.startswith("/api/"):
             service.catch_up()
 
     return [Depends(catch_up)] if service.store.is_shared else []
 
 
 # ---------------------------------------------------------------- routes
-def _pages(app: FastAPI, service: LabellingService) -> None:
-    """The page itself and its pictures."""
+def _front(app: FastAPI, serializer: Serializer, access: AccessControl) -> None:
+    """What is there for everybody: the page itself, and what lets a browser in."""
 
     @app.get("/", include_in_schema=False)
     def page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
+
+    @app.get(SESSION_PATH)
+    def session(request: Request) -> schemas.SessionOut:
+        """Which campaign this is, and who is asking."""
+        return serializer.session(request.state.visitor)
+
+    @app.post(JOIN_PATH)
+    def join(given: schemas.JoinIn, request: Request) -> schemas.SessionOut:
+        """Exchange an invitation for a session; one that the browser had before ends."""
+        former = bearer(request.headers)
+        return serializer.session(access.join(given.code, given.session, given.pictures, former))
+
+
+def _pictures(app: APIRouter, service: LabellingService) -> None:
+    """The pictures of rows."""
 
     @app.get("/media/{row}", responses=MISSING | PICTURE, response_class=FileResponse)
     def media(row: schemas.Row) -> Response:
@@ -195,29 +211,14 @@ def _picture_path(service: LabellingService, row: int) -> Path | Response:
         return JSONResponse({"detail": GONE}, 404)
 
 
-def _signing_in(app: FastAPI, serializer: Serializer, access: AccessControl) -> None:
-    """What lets a browser in, and out again."""
-
-    @app.get(SESSION_PATH)
-    def session(request: Request) -> schemas.SessionOut:
-        """Which campaign this is, and who is asking."""
-        return serializer.session(request.state.visitor)
-
-    @app.post(SESSION_PATH)
-    def join(given: schemas.JoinIn, request: Request) -> schemas.SessionOut:
-        """Exchange an invitation for a session; one that the browser had before ends."""
-        former = bearer(request.headers)
-        return serializer.session(access.join(given.code, given.session, given.pictures, former))
+def _inviting(app: APIRouter, access: AccessControl, origins: Sequence[str]) -> None:
+    """What says who may come in, and what lets out."""
 
     @app.post("/api/leave")
-    def leave(request: Request) -> schemas.SessionOut:
+    def leave(request: Request) -> schemas.LeftOut:
         """End the session."""
         access.leave(bearer(request.headers))
-        return serializer.session(None)
-
-
-def _inviting(app: FastAPI, access: AccessControl, origins: Sequence[str]) -> None:
-    """What says who may come in."""
+        return schemas.LeftOut()
 
     def listed(present: Visitor) -> list[schemas.InvitationOut]:
         return [
@@ -231,14 +232,14 @@ def _inviting(app: FastAPI, access: AccessControl, origins: Sequence[str]) -> No
         check_owner(present, "see who is invited")
         return schemas.InvitationsOut(invitations=listed(present))
 
-    @app.post("/api/invitations")
+    @app.post("/api/invite")
     def invite(given: schemas.InvitedIn, present: Present) -> schemas.InvitedOut:
         """Invite somebody; the code is shown this once."""
         check_owner(present, "invite others")
         code = access.invite(given.who, Role(given.role))
         return schemas.InvitedOut(code=code, origins=list(origins), invitations=listed(present))
 
-    @app.post("/api/invitations/withdraw")
+    @app.post("/api/withdraw")
     def withdraw(given: schemas.WithdrawnIn, present: Present) -> schemas.InvitationsOut:
         """Withdraw an invitation; whoever joined by it is out."""
         check_owner(present, "withdraw invitations")
@@ -247,7 +248,7 @@ def _inviting(app: FastAPI, access: AccessControl, origins: Sequence[str]) -> No
 
 
 def _asking(
-    app: FastAPI, service: LabellingService, serializer: Serializer, access: AccessControl
+    app: APIRouter, service: LabellingService, serializer: Serializer, access: AccessControl
 ) -> None:
     """What gives questions."""
 
@@ -276,7 +277,7 @@ def _asking(
 
 
 def _answering(
-    app: FastAPI, service: LabellingService, serializer: Serializer, access: AccessControl
+    app: APIRouter, service: LabellingService, serializer: Serializer, access: AccessControl
 ) -> None:
     """What changes the campaign."""
 
@@ -312,7 +313,7 @@ def _answering(
 
 
 def _changing(
-    app: FastAPI, service: LabellingService, serializer: Serializer, access: AccessControl
+    app: APIRouter, service: LabellingService, serializer: Serializer, access: AccessControl
 ) -> None:
     """What changes the classes and the check rows."""
 
@@ -362,7 +363,7 @@ def _changing(
         return serializer.drawn(len(named_places(stored.event)))
 
 
-def _looking(app: FastAPI, serializer: Serializer) -> None:
+def _looking(app: APIRouter, serializer: Serializer) -> None:
     """What only shows."""
 
     @app.get("/api/campaign")
@@ -396,7 +397,7 @@ def _looking(app: FastAPI, serializer: Serializer) -> None:
         return serializer.history(wanted, present)
 
 
-def _comparing(app: FastAPI, serializer: Serializer) -> None:
+def _comparing(app: APIRouter, serializer: Serializer) -> None:
     """What shows what others said."""
 
     @app.get("/api/agreement")
@@ -410,7 +411,7 @@ def _comparing(app: FastAPI, serializer: Serializer) -> None:
         return serializer.conflicts(present)
 
 
-def _confirming(app: FastAPI, serializer: Serializer, access: AccessControl) -> None:
+def _confirming(app: APIRouter, serializer: Serializer, access: AccessControl) -> None:
     """What shows many rows at once."""
 
     @app.get("/api/events/{key}")
@@ -433,7 +434,7 @@ def _confirming(app: FastAPI, serializer: Serializer, access: AccessControl) -> 
         return serializer.confirmation(named, label or None, first, count)
 
 
-def _naming(app: FastAPI, serializer: Serializer, access: AccessControl) -> None:
+def _naming(app: APIRouter, serializer: Serializer, access: AccessControl) -> None:
     """What shows a row by its place or its id."""
 
     @app.get("/api/find")
@@ -456,7 +457,7 @@ def _naming(app: FastAPI, serializer: Serializer, access: AccessControl) -> None
         return serializer.near_copies(row, access.named(present, who))
 
 
-def _taking_away(app: FastAPI, service: LabellingService) -> None:
+def _taking_away(app: APIRouter, service: LabellingService) -> None:
     """What is saved as a file."""
 
     @app.get("/api/labels.csv", responses=SHEET, response_class=Response)

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from possibal.labelling.class_changes import LONGEST_DESCRIPTION
 from possibal.labelling.create import FILE
+from possibal.labelling.storage.journal import is_seen
 
 WORDS = r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
 """Text without control characters that neither begins nor ends with a space."""
@@ -35,6 +36,8 @@ def _person(given: str) -> str:
     """A name that is nobody's in the journal already."""
     if given.casefold() in RESERVED:
         raise ValueError("be another, for it stands for labels that came with a file")
+    if not is_seen(given):
+        raise ValueError("have no characters that cannot be seen")
     return given
 
 
@@ -198,6 +201,10 @@ class SessionOut(BaseModel):
     campaign: str
     role: str | None
     who: str | None
+
+
+class LeftOut(BaseModel):
+    """That a session has ended."""
 
 
 class InvitationOut(BaseModel):

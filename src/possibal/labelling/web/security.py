@@ -40,8 +40,8 @@ HEADERS = {
 }
 FOREIGN = frozenset(["cross-site", "same-site"])
 """What browsers say of requests that another site's page makes."""
-SESSION_PATH, PICTURES_PATH = "/api/session", "/media/"
-"""Where an invitation is exchanged, and where pictures are."""
+SESSION_PATH, JOIN_PATH, PICTURES_PATH = "/api/session", "/api/join", "/media/"
+"""Where one hears who one is, where an invitation is exchanged, and where pictures are."""
 NOT_IN = "Open the address of your invitation: it lets this browser in, once."
 PROBLEM_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>possibal</title>
@@ -193,10 +193,8 @@ def _picture_key(scope: Scope) -> str:
 def _is_open(scope: Scope) -> bool:
     """Whether somebody may ask for this who is not in: the page itself, and to be let in."""
     path, method = scope["path"], scope["method"]
-    is_page = path == "/" or path.startswith("/static/")
-    return (is_page and method in {"GET", "HEAD"}) or (
-        path == SESSION_PATH and method in {"GET", "POST"}
-    )
+    is_page = path in {"/", SESSION_PATH} or path.startswith("/static/")
+    return (is_page and method in {"GET", "HEAD"}) or (path == JOIN_PATH and method == "POST")
 
 
 def _problem(headers: Headers, status: int, sentence: str) -> Response:

@@ -83,7 +83,7 @@ export class Access {
     const { session, pictures } = joining;
     this.#storage.write("joining", joining);
     try {
-      this.#found = await post("session", { code, session, pictures });
+      this.#found = await post("join", { code, session, pictures });
     } catch (error) {
       if (error instanceof Refused) this.#storage.remove("joining");
       throw error;

@@ -66,7 +66,7 @@ export async function invitationsPart(page) {
       return;
     }
     made.replaceChildren();
-    await act(() => post("invitations/withdraw", { number }));
+    await act(() => post("withdraw", { number }));
   };
   const name = el("input", { test: "invite-name", maxlength: 60, required: true, autocomplete: "off" });
   let role = "annotator";
@@ -74,7 +74,7 @@ export async function invitationsPart(page) {
     event.preventDefault();
     const who = name.value.trim();
     if (!who) return;
-    const reply = await act(() => post("invitations", { who, role }));
+    const reply = await act(() => post("invite", { who, role }));
     if (!reply) return;
     name.value = "";
     made.replaceChildren(addressBox(reply, who));
