@@ -25,6 +25,10 @@ from possibal.campaign.answer import Answer
 
 REST = 20
 """A row that was skipped comes back after this many answers of the same person."""
+UNSEEN = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
+"""Unicode's categories of controls, marks of format, halves of characters and ends of lines."""
+JOINERS = "\u200c\u200d"
+"""Marks of format that some scripts, and emoji, need."""
 LONGEST_WHO = 60
 """Characters of a person's name."""
 
@@ -265,8 +269,9 @@ def check_who(who: object) -> None:
 
 
 def is_seen(text: str) -> bool:
-    """Whether all characters of a text can be seen; spaces of all scripts are fine."""
-    return all(one.isprintable() or unicodedata.category(one) == "Zs" for one in text)
+    """Whether no character of a text is one that cannot be seen; joiners of scripts are fine."""
+    kinds = {unicodedata.category(one) for one in text if one not in JOINERS}
+    return not kinds & UNSEEN
 
 
 def places_detail(rows: Iterable[int]) -> dict[str, str]:

@@ -7,9 +7,12 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from possibal.labelling.class_changes import LONGEST_DESCRIPTION
 from possibal.labelling.create import FILE
-from possibal.labelling.storage.journal import is_seen
+from possibal.labelling.storage.journal import JOINERS, is_seen
 
-WORDS = r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$"
+WORDS = (
+    r"^[^\s\x00-\x1f\x7f-\x9f]"
+    r"([^\x00-\x1f\x7f-\x9f\u2028\u2029]*[^\s\x00-\x1f\x7f-\x9f])?$"
+)
 """Text without control characters that neither begins nor ends with a space."""
 
 
@@ -43,7 +46,6 @@ def _person(given: str) -> str:
 
 WHOLE = BeforeValidator(_whole)
 NORMAL = AfterValidator(_normal)
-JOINERS = "\u200c\u200d"
 RESERVED = frozenset([FILE])
 """Names under which labels come from files."""
 Name: TypeAlias = Annotated[

@@ -192,9 +192,8 @@ def _picture_key(scope: Scope) -> str:
 
 def _is_open(scope: Scope) -> bool:
     """Whether somebody may ask for this who is not in: the page itself, and to be let in."""
-    path, method = scope["path"], scope["method"]
-    is_page = path in {"/", SESSION_PATH} or path.startswith("/static/")
-    return (is_page and method in {"GET", "HEAD"}) or (path == JOIN_PATH and method == "POST")
+    path = scope["path"]
+    return path in {"/", SESSION_PATH, JOIN_PATH} or path.startswith("/static/")
 
 
 def _problem(headers: Headers, status: int, sentence: str) -> Response:
