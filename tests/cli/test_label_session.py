@@ -302,8 +302,9 @@ def test_going_on_with_a_campaign_and_its_questions_load_no_scipy(tmp_path):
     asked = (
         "import sys\nfrom possibal.cli.label_session import serving\n"
         "from possibal.labelling.overview import Overview\n"
+        "from possibal.labelling.read_model import ReadModel\n"
         "from possibal.labelling.storage.store import Store\n"
-        "with Store.open('a.db') as store, serving(store) as at:\n"
+        "with Store.open('a.db') as store, serving(ReadModel(store)) as at:\n"
         "    while at.scheduler.ranking is None:\n"
         "        at.scheduler.await_ranking()\n"
         "    assert at.ask('Ann').sentence\n"

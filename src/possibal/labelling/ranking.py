@@ -28,6 +28,7 @@ class RankingTask:
         check: rows whose labels only measure the model.
         first: how many rows must differ from each other.
         rows: how many the pool has: a ranking of fewer is one of another pool.
+        most_labels: that the model learns from, where that is fewer than usual; zero as usual.
     """
 
     answers: tuple[Answer, ...] = ()
@@ -36,6 +37,7 @@ class RankingTask:
     check: tuple[Answer, ...] = ()
     first: int = 4
     rows: int = 0
+    most_labels: int = 0
 
     def __hash__(self) -> int:
         """By the last answer and how many there are: all would take long, and seldom tell more."""

@@ -35,6 +35,8 @@ from possibal.numerics.geometry import EUCLIDEAN, RowGeometry
 
 CHUNK, MANY = 8_000_000, 500
 """Bytes of an array in one cell, and values that one statement names."""
+KEPT_RANKING = "ranking:"
+"""Begins the names of the arrays of the last ranking, which can be made again from the others."""
 INCOMPLETE = "incomplete"
 """In place of the digest of a source of which rows have still to join."""
 COLUMNS = {one.name: one.name for one in fields(Event)} | {"predicted_label": "thought"}
@@ -361,6 +363,10 @@ class Store:
         """Everything that is kept under names that begin so, by name."""
         return {name: self.array(name) for name in self.array_names() if name.startswith(start)}
 
+    def replace_arrays(self, start: str, arrays: dict[str, NDArray[Any]]) -> None:
+        """Keep arrays in the place of all whose names begin so, all of them or none."""
+        self._run(lambda connection: _replace_arrays(connection, start, arrays))
+
     def items(self, rows: Iterable[int] | None = None) -> dict[int, Item]:
         """Rows as their source has them; all if none are named."""
         table, found = database.items, dict[int, Item]()
@@ -461,8 +467,16 @@ def _extend(
         values = {"cells": json.dumps(item.cells), "media": item.media}
         connection.execute(update(items).where(items.c.row == item.row).values(values))
     connection.execute(delete(parts).where(parts.c.name.in_(contents.arrays)))
+    _replace_arrays(connection, KEPT_RANKING, {})  # it is of the rows before
     _fill(connection, contents)
     _append(connection, contents.events)
+
+
+def _replace_arrays(connection: Connection, start: str, arrays: dict[str, NDArray[Any]]) -> None:
+    """Put arrays in the place of all whose names begin so."""
+    name = database.parts.c.name
+    connection.execute(delete(database.parts).where(name.startswith(start, autoescape=True)))
+    _fill(connection, Contents((), arrays))
 
 
 def _fill(connection: Connection, contents: Contents) -> None:
