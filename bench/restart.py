@@ -2,7 +2,7 @@
 
     python bench/restart.py --rows 40000 --labels 20000 --restarts 3
 
-A file of two classes and 8 columns, its labels spread over 20 000 answers of one person. Printed are
+A file of two classes and 8 columns, and answers of one person to part of its rows. Printed are
 the seconds from the command to the first question over HTTP, of the questions after it, and to
 the first ranking that is not behind, with the memory of the server and of its worker.
 """
@@ -13,8 +13,8 @@ import subprocess
 import sys
 import time
 from argparse import ArgumentParser
+from collections.abc import Generator
 from contextlib import contextmanager
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -55,7 +55,7 @@ def begun(folder: Path, rows: int, labels: int) -> Path:
 
 
 @contextmanager
-def served(source: Path) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+def served(source: Path) -> Generator[tuple[subprocess.Popen[str], httpx.Client]]:
     """The server of a file, and somebody who was let in."""
     line = [sys.executable, "-m", "possibal", "label", str(source), "--no-browser", "--port", "0"]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)  # noqa: S603 - ours

@@ -80,13 +80,13 @@ def _ranking(arrays: Mapping[str, NDArray[Any]], rows: int, columns: int) -> Ran
     about: dict[str, Any] = json.loads(str(arrays[ABOUT]))
     if (about["format"], about["rows"]) != (FORMAT, rows):
         return None
-    advice: dict[str, Any] = about["advice"]
+    advice: dict[str, Any] = {**about["advice"], "state": AdviceState(about["advice"]["state"])}
     each = zip(arrays[CHANCES].tolist(), about["labels"], strict=True)
     ranking = Ranking(
         answers=int(about["answers"]),
         classes=tuple(map(str, about["classes"])),
         usual_distance=float(about["usual_distance"]),
-        advice=Advice(**advice | {"state": AdviceState(advice["state"])}),
+        advice=Advice(**advice),
         is_cold=bool(about["is_cold"]),
         chances={int(row): CredibleChance(low, high, int(n)) for (row, low, high), n in each},
         **{name: arrays[name] for name in ARRAYS},

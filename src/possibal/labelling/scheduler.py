@@ -214,7 +214,7 @@ class RankingScheduler:
 
     @property
     def _is_partial_due(self) -> bool:
-        """Whether there is nothing to serve from but what knows of fewer than half of the labels."""
+        """Whether what there is to serve from knows of fewer than half of the labels."""
         if self._ranked >= 0 or self._is_partial_tried or not self._has_many_labels:
             return False
         known = 0 if self.ranking is None else self.ranking.answers
