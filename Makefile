@@ -86,6 +86,7 @@ bench: .venv/.bench  ## speed as ratios against peers, in one run
 	$(BIN)/python bench/asks.py
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/replay.py
+	$(BIN)/python bench/restart.py
 
 reliability: .venv/.test  ## the labelling server killed 200 times on each database, and crowded (half an hour)
 	PYTHONPATH=tests $(BIN)/python -m system.reliability kills --times 200

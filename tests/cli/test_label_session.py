@@ -16,6 +16,7 @@ from support.served import PATIENCE, Server, pictures, run, table, visited
 
 from possibal.cli import label_session, main
 from possibal.labelling.storage.store import Store
+from possibal.labelling.web.server import Server as PageServer
 
 KEPT = ["a.csv", "a.csv.possibal.db"]
 """What a campaign about a file leaves beside it, but for its lock."""
@@ -131,6 +132,39 @@ def test_a_campaign_may_be_kept_elsewhere(capsys):
     assert visited(status, "a.csv", "--db", "kept/mine.db") == (0, 200)
     assert "possibal export kept/mine.db" in capsys.readouterr().out
     assert files() == ["a.csv", "kept"]
+
+
+def looked_at(monkeypatch, look):
+    """What there is to see of each campaign when its page is served."""
+    plain, found = PageServer.run, []
+
+    def run_noting(server, service, *, browser):
+        found.append(look(service.read_model))
+        plain(server, service, browser=browser)
+
+    monkeypatch.setattr(PageServer, "run", run_noting)
+    return found
+
+
+def test_going_on_reads_the_journal_once_and_knows_what_was_added(capsys, monkeypatch):
+    table(Path("a.csv"))
+    visited(status, "a.csv", "--classes", "yes,no")
+    plain, read = Store.events, []
+    monkeypatch.setattr(Store, "events", lambda *given: read.append(given) or plain(*given))
+    seen = looked_at(monkeypatch, lambda model: (model.classes, len(model.check_rows)))
+    visited(status, "a.csv", "--classes", "maybe", "--check", "4")
+    assert len(read) == 1
+    assert seen == [(("yes", "no", "maybe"), 4)]
+    assert "Going on with 2 actions so far." in capsys.readouterr().out
+
+
+def test_rows_that_joined_before_the_page_was_there_are_served(monkeypatch):
+    table(Path("a.csv"), rows=20)
+    visited(status, "a.csv")
+    table(Path("a.csv"), rows=30)
+    seen = looked_at(monkeypatch, lambda model: (model.X.shape, model.setup.rows))
+    visited(status, "a.csv")
+    assert seen == [((30, 3), 30)]
 
 
 def test_a_person_at_a_terminal_sees_a_bar(capsys, monkeypatch):
@@ -345,8 +379,9 @@ def test_going_on_with_a_campaign_and_its_questions_load_no_scipy(tmp_path):
     asked = (
         "import sys\nfrom possibal.cli.label_session import serving\n"
         "from possibal.labelling.overview import Overview\n"
+        "from possibal.labelling.read_model import ReadModel\n"
         "from possibal.labelling.storage.store import Store\n"
-        "with Store.open('a.db') as store, serving(store) as at:\n"
+        "with Store.open('a.db') as store, serving(ReadModel(store)) as at:\n"
         "    while at.scheduler.ranking is None:\n"
         "        at.scheduler.await_ranking()\n"
         "    assert at.ask('Ann').sentence\n"

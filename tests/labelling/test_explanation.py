@@ -39,6 +39,11 @@ def test_a_row_that_stands_for_others_says_so():
     assert sentence(QuestionSource.DIVERSE, None, 0.0, None) == f"{begun} {ALONE}"
 
 
+def test_a_row_that_no_ranking_chose_does_not_say_that_it_stands_for_others():
+    begun = "The model has not looked at the rows yet."
+    assert sentence(QuestionSource.UNRANKED, None, 0.0, None) == f"{begun} {ALONE}"
+
+
 @pytest.mark.parametrize(
     ("source", "begun"),
     [
@@ -145,6 +150,7 @@ def test_the_page_is_told_plain_words():
     assert [source.value for source in QuestionSource] == [
         "model",
         "diverse",
+        "unranked",
         "check",
         "chosen",
         "again",

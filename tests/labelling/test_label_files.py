@@ -110,6 +110,15 @@ def test_every_opinion_that_holds_has_its_line_and_no_other(db):
     assert lines[0].when is None
 
 
+def test_what_is_known_to_hold_is_exported_as_the_journal_itself(db):
+    with Store.open(db, writes=False) as store:
+        verdicts = replay(store.events()).verdicts
+        known = label_files.export_file(store, ".csv", verdicts=verdicts)
+        assert known == label_files.export_file(store, ".csv")
+        row = next(iter(verdicts))
+        assert label_files.export_file(store, ".csv", verdicts={row: verdicts[row]})[2] == 1
+
+
 def test_what_an_unsure_person_was_about_to_say_is_no_label(tmp_path):
     db = campaign(source(tmp_path), tmp_path / "a.db")
     told(db, replace(said(1, kind=Kind.UNSURE), label="small"))

@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from possibal.acquisition.registry import STRATEGIES
 from possibal.belief import leading_labels
 from possibal.campaign.snapshot import Answer, Snapshot
 from possibal.campaign.stopping import AdviceState
+from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.labelling import evaluation
 from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.ranking import UNKNOWN, RankingTask
@@ -96,6 +98,35 @@ def test_before_two_classes_were_seen_rows_differ_and_nothing_is_known(classes, 
     assert ranking.advice.state is AdviceState.GO_ON
     assert len({row // 4 for row in ranking.order[:5]}) == 5
     assert sorted(ranking.order) == list(range(answered, 24))
+
+
+@pytest.mark.parametrize("labels", [truth, three], ids=["two classes", "three classes"])
+def test_a_ranking_of_some_labels_is_that_of_a_model_that_learns_from_so_many(labels):
+    X = rows(80)
+    answers = told(X, range(60), labels(X))
+    task = RankingTask(answers, tuple(sorted(set(labels(X)))), frozenset([70]), most_labels=20)
+    ranker = InProcessRanker(X, "necessity", 5)
+    ranking = ranker.rank(task)
+    model = PossibilisticGPClassifier(most_labels=20)
+    alone = Snapshot.start(
+        X, classes=list(task.classes), strategy="necessity", seed=5, classifier=model
+    )
+    alone = alone.without([70]).replay(answers)
+    assert alone.classifier.left_out_ == 40
+    assert tuple(ranking.order[:4]) == alone.ask(4)
+    assert sorted(ranking.order.tolist()) == [row for row in range(60, 80) if row != 70]
+    np.testing.assert_array_equal(ranking.necessity, necessity(alone.belief))
+    assert ranking.answers == 60
+    assert ranking.advice.state is AdviceState.GO_ON
+    assert ranking.advice.reason == "The model has learnt from 20 of 60 labels so far."
+    assert ranking.advice.least_necessity == ranking.necessity.min()
+    whole = ranker.rank(replace(task, most_labels=0))
+    assert whole.advice == alone_of_all(X, task, labels).advice
+
+
+def alone_of_all(X, task, labels):
+    campaign = Snapshot.start(X, classes=sorted(set(labels(X))), strategy="necessity", seed=5)
+    return campaign.without(task.aside).replay(task.answers)
 
 
 def test_nothing_is_asked_where_nothing_is_left():

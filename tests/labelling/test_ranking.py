@@ -30,6 +30,7 @@ def test_nothing_is_said_of_rows_that_were_not_looked_at():
         None,
     ]
     assert [found.necessity_of(row) for row in range(7)] == [0.0, 0.0, 0.1, 0.0, 0.0, 0.7, 0.0]
+    assert found.necessities_of([5, 6, 2]) == [0.7, 0.0, 0.1]
 
 
 def test_the_rows_that_stand_for_a_pool_are_drawn_by_the_seed(monkeypatch):

@@ -1,5 +1,6 @@
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,8 +18,10 @@ from support.services import (
 )
 
 from possibal.campaign.snapshot import Answer, Snapshot
-from possibal.labelling import evaluation
+from possibal.errors import UnsavedError
+from possibal.labelling import evaluation, kept_ranking
 from possibal.labelling import scheduler as module
+from possibal.labelling.explanation import QuestionSource
 from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.read_model import MANY_PEOPLE, ReadModel
 from possibal.labelling.scheduler import RankingScheduler
@@ -147,9 +150,22 @@ def test_a_question_waits_for_the_first_ranking_but_not_for_ever(store, monkeypa
         assert at.scheduler.ranking is None
         assert at.ask("ann") is not None
         slow.go.set()
-        monkeypatch.setattr(module, "FIRST", 30.0)
+        until(lambda: at.scheduler.ranking is not None)
+
+
+def test_all_questions_together_wait_for_the_first_ranking_once(store, monkeypatch):
+    monkeypatch.setattr(module, "FIRST", 0.05)
+    slow = Moody(store)
+    slow.go.clear()
+    with serving(store, slow, background=True) as at:
         at.scheduler.await_ranking()
-        assert at.scheduler.ranking is not None
+        monkeypatch.setattr(module, "FIRST", 60.0)
+        began = time.monotonic()
+        at.scheduler.await_ranking()
+        assert at.ask("ann").source is QuestionSource.UNRANKED
+        assert time.monotonic() - began < module.FIRST
+        assert at.scheduler.ranking is None
+        slow.go.set()
 
 
 def test_a_question_waits_a_moment_for_the_next_ranking_but_not_in_a_crowd(store, monkeypatch):
@@ -194,6 +210,147 @@ def test_close_ends_the_thread_also_while_it_gets_over_a_failure(store, monkeypa
         at.close()
         at._thread.join(10)  # noqa: SLF001 - whether it ended shows nowhere else
         assert not at._thread.is_alive()  # noqa: SLF001 - as above
+
+
+# ---------------------------------------------------------------- restarts
+def _labelled(store, count):
+    """Keep labels of the first rows, and rank after them in a server that is closed then."""
+    labels = truth(store.array("X"))
+    store.append([event("ann", row, labels[row]) for row in range(count)])
+    with serving(store, background=True) as at:
+        until(lambda: not at.scheduler.is_behind)
+        return at.scheduler.ranking
+
+
+def _slow(store):
+    """A ranker that waits."""
+    slow = Moody(store)
+    slow.go.clear()
+    return slow
+
+
+def test_after_a_restart_with_many_labels_questions_are_served_from_the_ranking_before(
+    store, monkeypatch
+):
+    monkeypatch.setattr(module, "FIRST_LABELS", 5)
+    monkeypatch.setattr(module, "FIRST", 60.0)
+    before = _labelled(store, 8)
+    answered, second, third, *_ = before.order.tolist()
+    store.append([event("bob", answered, "no"), event("bob", third, kind=Kind.BAD)])
+    slow = _slow(store)
+    with serving(store, slow, background=True) as at:
+        began = time.monotonic()
+        question = at.ask("ann")
+        assert time.monotonic() - began < module.FIRST
+        assert question.item.row == second
+        assert question.source is QuestionSource.MODEL
+        assert not {answered, third} & set(at.scheduler.order)
+        assert at.scheduler.is_behind
+        slow.go.set()
+        until(lambda: not at.scheduler.is_behind)
+        assert at.scheduler.ranking.answers == 9
+        assert slow.asked == 1  # what was kept knows of most labels
+
+
+def test_after_a_restart_with_few_labels_a_question_waits_for_the_ranking_of_now(
+    store, monkeypatch
+):
+    monkeypatch.setattr(module, "FIRST", 60.0)
+    before = _labelled(store, 8)
+    store.append([event("bob", int(before.order[0]), "no")])
+    with serving(store, background=True) as at:
+        question = at.ask("ann")
+        fresh = in_process_ranker(store).rank(at.read_model.task())
+        assert question.item.row == fresh.order[0]
+        assert at.scheduler.ranking.answers == 9
+
+
+def test_where_the_wait_is_over_the_ranking_before_is_better_than_none(store, monkeypatch):
+    monkeypatch.setattr(module, "FIRST", 0.01)
+    before = _labelled(store, 8)
+    slow = _slow(store)
+    with serving(store, slow, background=True) as at:
+        assert at.ask("ann").item.row == before.order[0]
+        slow.go.set()
+
+
+def test_the_first_ranking_after_very_many_labels_learns_from_some_of_them(store, monkeypatch):
+    monkeypatch.setattr(module, "FIRST_LABELS", 5)
+    labels = truth(store.array("X"))
+    store.append([event("ann", row, labels[row]) for row in range(12)])
+    tasks, go = [], threading.Event()
+
+    class Noting(InProcessRanker):
+        def rank(self, task):
+            tasks.append(task)
+            assert task.most_labels or go.wait(30)
+            return super().rank(task)
+
+    setup = store.setup()
+    ranker = Noting(store.array("X"), setup.strategy, setup.seed)
+    with serving(store, ranker, background=True) as at:
+        until(lambda: at.scheduler.ranking is not None)
+        assert at.scheduler.is_behind
+        assert not at.scheduler.check_predictions
+        assert min(at.scheduler.order) >= 12
+        said = at.scheduler.ranking.advice.reason
+        assert said == "The model has learnt from 5 of 12 labels so far."
+        go.set()
+        until(lambda: not at.scheduler.is_behind)
+        assert [task.most_labels for task in tasks] == [5, 0]
+        at.scheduler.anticipate(20)
+        assert at.scheduler._speculation() is None  # noqa: SLF001 - nobody else can know
+    alone = Snapshot.start(store.array("X"), classes=["no", "yes"])
+    alone = alone.replay(Answer(row, labels[row]) for row in range(12))
+    first = tasks[1].first
+    assert tuple(at.scheduler.ranking.order[:first]) == alone.ask(first)
+
+
+def test_a_first_ranking_of_some_labels_that_fails_gives_way_to_that_of_all(store, monkeypatch):
+    monkeypatch.setattr(module, "FIRST_LABELS", 5)
+    monkeypatch.setattr(module, "PAUSE", 0.01)
+    labels = truth(store.array("X"))
+    store.append([event("ann", row, labels[row]) for row in range(12)])
+    moody = Moody(store, failures=1)
+    with serving(store, moody, background=True) as at:
+        until(lambda: moody.failures == 0)
+        until(lambda: moody.go.set() or not at.scheduler.is_behind)
+        assert moody.asked == 2
+        assert "so far" not in at.scheduler.ranking.advice.reason
+
+
+def test_one_that_comes_late_does_not_take_the_place_of_that_of_all(store, monkeypatch):
+    monkeypatch.setattr(module, "FIRST_LABELS", 5)
+    labels = truth(store.array("X"))
+    store.append([event("ann", row, labels[row]) for row in range(12)])
+    with serving(store) as at:
+        whole = at.scheduler.rank()
+        at.scheduler._rank_partially()  # noqa: SLF001 - two threads at once show nothing else
+        assert at.scheduler.ranking is whole
+
+
+def test_the_last_ranking_is_kept_from_time_to_time(store, monkeypatch):
+    monkeypatch.setattr(module, "KEPT_EVERY", 0.0)
+    kept = partial(kept_ranking.kept, store, *store.array("X").shape)
+    with serving(store, background=True) as at:
+        until(lambda: kept() is not None)
+        assert kept().answers == 0
+        monkeypatch.setattr(module, "KEPT_EVERY", 1e9)
+        until(lambda: not at.scheduler.is_behind)
+        at.read_model.apply(store.append([event("ann", 3, "no")]))
+        until(lambda: not at.scheduler.is_behind)
+        assert kept().answers == 0
+    assert kept().answers == 1
+
+
+def test_a_ranking_that_cannot_be_kept_disturbs_nobody(store, monkeypatch):
+    def full(*_):
+        raise UnsavedError("db must take what is written; got 'disk full'. Try again.")
+
+    monkeypatch.setattr(store, "replace_arrays", full)
+    with serving(store, background=True) as at:
+        at.scheduler.await_ranking()
+    assert at.scheduler.trouble is None
 
 
 # ---------------------------------------------------------------- check rows tell

@@ -138,7 +138,8 @@ def test_the_first_questions_stand_for_others_and_the_later_ones_come_from_the_m
 def test_before_the_first_ranking_a_row_can_be_shown_and_answered(at):
     question = at.question(3, "ann")
     assert at.scheduler.ranking is None
-    assert question.source is QuestionSource.DIVERSE
+    assert question.source is QuestionSource.UNRANKED
+    assert question.sentence.startswith("The model has not looked at the rows yet. ")
     stored = answer(at, "ann", 3).event
     assert (stored.predicted_label, stored.necessity) == (None, None)
     label = truth(at.read_model.X)[3]

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 import typer
@@ -26,7 +26,7 @@ from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.database import address, file_of, shown
 from possibal.labelling.storage.invitations import Role
-from possibal.labelling.storage.journal import Event, Kind, places_detail, replay
+from possibal.labelling.storage.journal import Event, Kind, places_detail
 from possibal.labelling.storage.store import Setup, Store
 from possibal.labelling.web.server import Address, Certificate, Server, invitation_address
 from possibal.progress import shares
@@ -37,6 +37,8 @@ if TYPE_CHECKING:  # scikit-learn takes a second to import, and going on needs n
 
 SERVED_AT = "served at"
 """The fact of a campaign that says where its page was last."""
+_Opened: TypeAlias = "tuple[ReadModel, SourceRows | None]"
+"""A campaign, and the rows of its source if some have still to join."""
 MANY_COLUMNS = 30
 """Columns that are listed one by one."""
 
@@ -76,8 +78,9 @@ def label(asked: LabelRequest) -> None:
             place = file_of(address(db)) or Path(beside(wanted.source))
             wanted = replace(wanted, cache=cache_beside(place))
             with withdrawn_if_refused(wanted.cache):
-                store, waiting = _opened(db, asked, wanted)
-        with store, serving(store, waiting and (waiting, wanted)) as at:
+                read_model, waiting = _opened(db, asked, wanted)
+        store = read_model.store
+        with store, serving(read_model, waiting and (waiting, wanted)) as at:
             store.note_fact(SERVED_AT, server.reachable[0] if server.reachable else server.origin)
             access, say = AccessControl(store), console()
             url = invitation_address(server.origin, access.invite(None, Role.OWNER, TERMINAL_DAYS))
@@ -124,15 +127,14 @@ def _invited(server: Server, access: AccessControl, names: Sequence[str]) -> Ite
 
 @contextmanager
 def serving(
-    store: Store, waiting: tuple["SourceRows", SourceSpec] | None = None
+    read_model: ReadModel, waiting: tuple["SourceRows", SourceSpec] | None = None
 ) -> Generator[LabellingService]:
     """The service of a campaign, with a process of its own that ranks.
 
     Args:
-        store: of the campaign.
+        read_model: of the campaign.
         waiting: a source of which rows have still to join, and how it is read.
     """
-    read_model = ReadModel(store)
     setup = read_model.setup
     with RankerProcess(read_model.X, setup.strategy, setup.seed, setup.geometry) as ranker:
         scheduler = RankingScheduler(read_model, ranker)
@@ -163,16 +165,16 @@ def _built_in() -> SourceSpec:
     return SourceSpec(digits.digits(Path()), classes=digits.CLASSES)
 
 
-def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> tuple[Store, "SourceRows | None"]:
+def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> _Opened:
     """The campaign of a file, gone on with or begun, and its rows if some have still to join."""
-    store, waiting = (_resumed if Store.exists(db) else _begun)(db, asked, wanted)
+    read_model, waiting = (_resumed if Store.exists(db) else _begun)(db, asked, wanted)
     if waiting is not None:
-        ready = f"{store.setup().rows:,} of {len(waiting.ids):,} rows are ready"
+        ready = f"{read_model.setup.rows:,} of {len(waiting.ids):,} rows are ready"
         console().print(f"{ready}; the others join while you label.", soft_wrap=True)
-    return store, waiting
+    return read_model, waiting
 
 
-def _begun(db: str, asked: LabelRequest, wanted: SourceSpec) -> tuple[Store, "SourceRows | None"]:
+def _begun(db: str, asked: LabelRequest, wanted: SourceSpec) -> _Opened:
     """A new campaign of a file."""
     from possibal.data.ingest import FirstRows
 
@@ -188,27 +190,30 @@ def _begun(db: str, asked: LabelRequest, wanted: SourceSpec) -> tuple[Store, "So
         say.print(note, soft_wrap=True)
     if None not in intake.source.labels:
         say.print("Every row has a label already, so that nothing is left to ask.")
-    return store, intake.whole
+    return ReadModel(store), intake.whole
 
 
-def _resumed(db: str, asked: LabelRequest, wanted: SourceSpec) -> tuple[Store, "SourceRows | None"]:
-    """A campaign of a file that was begun before."""
+def _resumed(db: str, asked: LabelRequest, wanted: SourceSpec) -> _Opened:
+    """A campaign of a file that was begun before; its journal, which may be long, is read once."""
     say, store = console(), Store.open(db)
     try:
         setup = store.setup()
         sentences = [*_kept(setup, asked.options), *growth.kept_roles(setup, wanted)]
         sentences += [*_kept_models(setup, wanted), *growth.kept_copies(store, wanted)]
-        state = replay(store.events())
+        read_model = ReadModel(store)
+        state = read_model.state
         new = class_changes.added_all(state, setup.classes, wanted.classes, COMMAND_LINE)
         waiting = _grow(store, wanted, accept=asked.accept_changes)
-        sentences += _added(store, new, asked.options.check)
+        if store.setup() != setup:
+            read_model.reload_rows()
+        sentences += _added(read_model, new, asked.options.check)
     except BaseException:
         store.close()
         raise
-    sentences.append(f"Going on with {len(store.events())} actions so far.")
+    sentences.append(f"Going on with {len(state.events)} actions so far.")
     for sentence in sentences:
         say.print(sentence, soft_wrap=True)
-    return store, waiting
+    return read_model, waiting
 
 
 def columns_table(columns: Sequence["Column"]) -> Table:
@@ -285,15 +290,15 @@ def _agreed() -> bool:
     )
 
 
-def _added(store: Store, new: Sequence[Event], check: int) -> Iterator[str]:
+def _added(read_model: ReadModel, new: Sequence[Event], check: int) -> Iterator[str]:
     """Add classes and check rows that the campaign has not, all of them or none, and say so."""
-    read_model, drawn = ReadModel(store), list[Event]()
+    drawn = list[Event]()
     more = check - len(read_model.check_rows)
     if more > 0:
         detail = places_detail(read_model.draw_check_rows(more))
         drawn = [class_changes.change_event(Kind.CHECK, None, COMMAND_LINE, detail)]
     if new or drawn:
-        store.append([*new, *drawn])
+        read_model.apply(read_model.store.append([*new, *drawn]))
     if new:
         yield f"Added the classes {', '.join(str(event.label) for event in new)}."
     if drawn:

@@ -19,6 +19,7 @@ class QuestionSource(StrEnum):
 
     MODEL = "model"
     DIVERSE = "diverse"
+    UNRANKED = "unranked"
     CHECK = "check"
     CHOSEN = "chosen"
     AGAIN = "again"
@@ -93,6 +94,8 @@ def sentence(  # noqa: PLR0913, PLR0917 - each is a part of the sentence
     if source is QuestionSource.CHECK:
         return DRAWN
     similar = _similar(nearest)
+    if source is QuestionSource.UNRANKED:
+        return f"The model has not looked at the rows yet. {similar}"
     if source is QuestionSource.DIVERSE:
         return f"Too little is known for a guess, and this row stands for many others. {similar}"
     stands = _stands(others) if source is QuestionSource.MODEL else ""

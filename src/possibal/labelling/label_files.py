@@ -96,15 +96,18 @@ def timestamp(made: int) -> str:
 
 
 # ---------------------------------------------------------------- out
-def exported_opinions(store: Store, *, fields: bool = True) -> list[ExportedOpinion]:
+def exported_opinions(
+    store: Store, *, fields: bool = True, verdicts: Mapping[int, RowVerdict] | None = None
+) -> list[ExportedOpinion]:
     """What holds of each row, one line per opinion, in an order that follows from what they say.
 
     Args:
         store: of the campaign.
         fields: whether each line also has what is shown of its row.
+        verdicts: what holds, where that is known; otherwise the journal is replayed.
     """
-    state = replay(store.events())
-    rows = sorted(state.verdicts)
+    holding = replay(store.events()).verdicts if verdicts is None else verdicts
+    rows = sorted(holding)
     items = store.items(rows)
     lost = [row for row in rows if row not in items]
     if lost:
@@ -114,7 +117,7 @@ def exported_opinions(store: Store, *, fields: bool = True) -> list[ExportedOpin
         )
     lines = list[ExportedOpinion]()
     for row in rows:
-        verdict = state.verdict(row)
+        verdict = holding[row]
         of_row = [_line(items[row], event, verdict, fields=fields) for event in _holding(verdict)]
         lines += sorted(of_row, key=lambda line: (line.made or 0, line.who, line.kind))
     return lines
@@ -162,7 +165,13 @@ def field_names(store: Store) -> tuple[str, ...]:
     return tuple(names)
 
 
-def export_file(store: Store, ending: str, *, fields: bool = True) -> tuple[bytes, int, int]:
+def export_file(
+    store: Store,
+    ending: str,
+    *,
+    fields: bool = True,
+    verdicts: Mapping[int, RowVerdict] | None = None,
+) -> tuple[bytes, int, int]:
     """All opinions as a file of that ending; how many there are, and about how many rows.
 
     Ids and labels have the type that they were given in, where the format has types.
@@ -171,8 +180,9 @@ def export_file(store: Store, ending: str, *, fields: bool = True) -> tuple[byte
         store: of the campaign.
         ending: one of `WRITERS`.
         fields: whether each line also has what people saw of its row.
+        verdicts: what holds, where that is known; otherwise the journal is replayed.
     """
-    lines, setup = exported_opinions(store, fields=fields), store.setup()
+    lines, setup = exported_opinions(store, fields=fields, verdicts=verdicts), store.setup()
     read = {"id": NameType(setup.id_type).read} | dict.fromkeys(
         ("label", "thought", "final"), NameType(setup.label_type).read
     )

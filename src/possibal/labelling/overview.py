@@ -237,7 +237,7 @@ class Overview:
             labelled = {row: self._read_model.label(row, who) for row in given}
         rows = dict.fromkeys([*self._sample, *labelled])
         places = self._plane[list(rows)].tolist()
-        necessity = [0.0 if ranking is None else ranking.necessity_of(row) for row in rows]
+        necessity = [0.0] * len(rows) if ranking is None else ranking.necessities_of(rows)
         return [
             MapPoint(row, self._read_model.shown_id(row), x, y, one, labelled.get(row))
             for row, (x, y), one in zip(rows, places, necessity, strict=True)

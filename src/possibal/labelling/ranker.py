@@ -14,7 +14,8 @@ from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import leading_labels
 from possibal.campaign.chance import LEVEL, CredibleChance
 from possibal.campaign.snapshot import BATCH_CANDIDATES, Answer, Snapshot
-from possibal.estimators.classifier import PossibilisticGPClassifier, with_geometry
+from possibal.campaign.stopping import DOUBTFUL, Advice, AdviceState
+from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted, with_geometry
 from possibal.labelling import evaluation
 from possibal.labelling.evaluation import MeasuredSaving
 from possibal.labelling.ranking import UNKNOWN, Ranking, RankingTask, overview_sample
@@ -72,7 +73,8 @@ class InProcessRanker:
             certain, predicted = necessity(belief), leading_labels(belief)
             chances = _chances(campaign.classifier, self._X, order[:CHANCES])
         relevance = _relevance(self._X[rows], predicted)
-        count, advice = len(task.answers), campaign.advice
+        count = len(task.answers)
+        advice = _partial_advice(task, certain) if task.most_labels else campaign.advice
         usual = campaign.pool.usual_distance
         told = (relevance, usual, advice, is_cold, chances)
         return Ranking(count, classes, order, rows, certain, predicted, *told)
@@ -105,7 +107,24 @@ class InProcessRanker:
         names = task.classes if len(task.classes) > 1 else ()
         if names not in self._begun:
             self._begun = {names: self._start(self._X, classes=list(names) or None)}
-        return self._begun[names].without(task.aside).replay(task.answers)
+        begun = self._begun[names]
+        if task.most_labels:
+            model = unfitted(begun.model).set_params(most_labels=task.most_labels)
+            begun = replace(begun, model=model)
+        return begun.without(task.aside).replay(task.answers)
+
+
+def _partial_advice(task: RankingTask, certain: Vector) -> Advice:
+    """To go on, for the model has not learnt from all labels.
+
+    Args:
+        task: that names how many it learns from.
+        certain: (r,), the necessity of the likeliest label of each row that was looked at.
+    """
+    learnt = min(task.most_labels, len(task.answers))
+    reason = f"The model has learnt from {learnt} of {len(task.answers)} labels so far."
+    in_doubt = int(np.count_nonzero(certain < DOUBTFUL))
+    return Advice(AdviceState.GO_ON, reason, float(certain.min(initial=1.0)), in_doubt, None)
 
 
 def _chances(

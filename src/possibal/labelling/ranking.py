@@ -1,6 +1,6 @@
 """Ranking of a pool after some answers: which rows to ask about, and what is predicted of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +28,7 @@ class RankingTask:
         check: rows whose labels only measure the model.
         first: how many rows must differ from each other.
         rows: how many the pool has: a ranking of fewer is one of another pool.
+        most_labels: that the model learns from, where that is fewer than usual; zero as usual.
     """
 
     answers: tuple[Answer, ...] = ()
@@ -36,6 +37,7 @@ class RankingTask:
     check: tuple[Answer, ...] = ()
     first: int = 4
     rows: int = 0
+    most_labels: int = 0
 
     def __hash__(self) -> int:
         """By the last answer and how many there are: all would take long, and seldom tell more."""
@@ -83,6 +85,11 @@ class Ranking:
         """The necessity of that label; zero where nothing can be said."""
         at = self._at(row)
         return 0.0 if at is None else float(self.necessity[at])
+
+    def necessities_of(self, rows: Iterable[int]) -> list[float]:
+        """The necessity of the likeliest label of each row, as :meth:`necessity_of` has it."""
+        known = dict(zip(self.looked_at.tolist(), self.necessity.tolist(), strict=True))
+        return [known.get(row, 0.0) for row in rows]
 
     def _at(self, row: int) -> int | None:
         """Where a row stands among those looked at."""

@@ -130,7 +130,8 @@ class ReadModel:
         self.store, self.setup = store, store.setup()
         self.X: Matrix = store.array("X")
         self.copies: CopyGroups = copy_groups(store)
-        self.state: JournalState = replay(store.events())
+        with paused_collection():
+            self.state: JournalState = replay(store.events())
         self.lock = RLock()
         """Held by whoever changes the state, or reads several things as of one moment."""
         self.changes = 0

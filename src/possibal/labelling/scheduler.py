@@ -6,16 +6,21 @@
 A ranking is made beside the answers, and again whenever events were applied to the read model.
 """
 
+import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
+from math import inf
 from threading import Condition, Thread
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
 from possibal.arrays import Places
 from possibal.campaign.answer import Answer
+from possibal.errors import UnsavedError
+from possibal.labelling import kept_ranking
 from possibal.labelling.ranking import Ranking, RankingTask
 from possibal.labelling.read_model import MANY_PEOPLE, ReadModel
 from possibal.labelling.storage.journal import Event, Kind
@@ -26,7 +31,12 @@ if TYPE_CHECKING:
 PATIENCE = 0.06
 """Seconds that a question waits for a ranking that is almost there."""
 FIRST = 3.0
-"""Seconds that the first question waits for the first ranking."""
+"""Seconds that questions wait for the first ranking, from the first of them on."""
+FIRST_LABELS = 1000
+"""With more labels no question waits for the first ranking, which then learns from so many: one of
+all takes minutes."""
+KEPT_EVERY = 60.0
+"""Seconds between two rankings that are kept for the next start, at least."""
 PAUSE = 1.0
 """Seconds after a failure before it is tried again."""
 SPECULATED_LABELS = 3
@@ -73,7 +83,10 @@ class RankingScheduler:
         """Labels predicted for the check rows, in their order, after so many answers."""
         self._read_model, self._ranker = read_model, ranker
         self._changed = Condition(read_model.lock)  # a ranking is adopted as of one state
-        self._ranked = -1  # after how many changes it was ranked
+        self._ranked = -1  # after how many changes it was ranked; none for one of an earlier time
+        self._first_until = inf  # when questions cease to wait for the first ranking
+        self._is_partial_tried = False
+        self._kept, self._kept_at = cast("Ranking | None", None), time.monotonic()
         self._is_measured, self._is_closed = False, False
         self._anticipated = dict[int, None]()
         self._speculative = dict[RankingTask, Ranking]()
@@ -81,13 +94,16 @@ class RankingScheduler:
         self._in_background = background
         read_model.subscribe(self._on_events)
         if background:
+            self._adopt_kept()
             self._thread.start()
 
     def close(self) -> None:
-        """Stop ranking; the store is closed by whoever opened it."""
+        """Stop ranking, and keep the last one; the store is closed by whoever opened it."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
+        if self._in_background:
+            self._keep()
 
     # ------------------------------------------------------------ changes
 
@@ -129,10 +145,22 @@ class RankingScheduler:
             return
         with self._changed:
             known = self.ranking
-            is_busy = known is not None and self._read_model.has_many_people
-            if self.is_behind and not is_busy:
-                patience = FIRST if known is None else PATIENCE
-                self._changed.wait_for(lambda: self.ranking is not known or self.trouble, patience)
+            if self._lacks_first:
+                self._first_until = min(self._first_until, time.monotonic() + FIRST)
+                patience = max(0.0, self._first_until - time.monotonic())
+                self._changed.wait_for(lambda: not self._lacks_first or self.trouble, patience)
+            elif self.is_behind and not self._read_model.has_many_people:
+                self._changed.wait_for(lambda: self.ranking is not known or self.trouble, PATIENCE)
+
+    @property
+    def _lacks_first(self) -> bool:
+        """Whether the first ranking is still to come that questions wait for."""
+        return self._ranked < 0 and not self._has_many_labels
+
+    @property
+    def _has_many_labels(self) -> bool:
+        """Whether a ranking of all labels takes longer than people wait."""
+        return len(self._read_model.task().answers) > FIRST_LABELS
 
     # ------------------------------------------------------------ ranking
 
@@ -153,22 +181,63 @@ class RankingScheduler:
     def _adopt(self, ranking: Ranking, changes: int) -> None:
         """Let a ranking count that knows of so many changes, unless another was faster."""
         if changes >= self._ranked:
-            self.ranking, self._ranked, self._is_measured = ranking, changes, False
+            self._ranked, self._is_measured = changes, False
             for undone in [count for count in self.check_predictions if count > ranking.answers]:
                 del self.check_predictions[undone]
-            self.order = dict.fromkeys(
-                r for r in ranking.order.tolist() if self._read_model.wants(r)
-            )
+            self._serve(ranking)
         if self._read_model.check_rows and not ranking.is_cold:
             self.check_predictions[ranking.answers] = [
                 ranking.predicted_label(row) or "" for row in self._read_model.check_rows
             ]
+
+    def _serve(self, ranking: Ranking) -> None:
+        """Serve questions from a ranking, also from one that is behind."""
+        self.ranking = ranking
+        self.order = dict.fromkeys(r for r in ranking.order.tolist() if self._read_model.wants(r))
+
+    # ------------------------------------------------------------ the first one, and the last
+
+    def _adopt_kept(self) -> None:
+        """Serve questions from the ranking of an earlier time, until there is one of now."""
+        rows, columns = self._read_model.X.shape
+        self._kept = kept_ranking.kept(self._read_model.store, rows, columns)
+        if self._kept is not None:
+            self._serve(self._kept)
+
+    def _keep(self) -> None:
+        """Keep the last ranking for the next start, if it can be written."""
+        ranking, rows = self.ranking, self._read_model.setup.rows
+        if ranking is not None and ranking is not self._kept:
+            self._kept, self._kept_at = ranking, time.monotonic()
+            with suppress(UnsavedError, RuntimeError):  # the store may be closed by now
+                kept_ranking.keep(self._read_model.store, ranking, rows)
+
+    @property
+    def _is_partial_due(self) -> bool:
+        """Whether what there is to serve from knows of fewer than half of the labels."""
+        if self._ranked >= 0 or self._is_partial_tried or not self._has_many_labels:
+            return False
+        known = 0 if self.ranking is None else self.ranking.answers
+        return 2 * known < len(self._read_model.task().answers)
+
+    def _rank_partially(self) -> None:
+        """Rank after some of the labels, to serve from until all were learnt from."""
+        with self._changed:
+            self._is_partial_tried = True
+            task = replace(self._read_model.task(), most_labels=FIRST_LABELS)
+        ranking = self._ranker.rank(task)
+        with self._changed:
+            if self._ranked < 0:
+                self._serve(ranking)
+            self._changed.notify_all()
 
     # ------------------------------------------------------------ speculation
 
     def _speculation(self) -> RankingTask | None:
         """The next task that a likely answer would bring; None if all such are ranked."""
         if self.is_behind or self.ranking is None or self._read_model.has_many_people:
+            return None
+        if self._has_many_labels:  # answers come faster, and the ranking after them would wait
             return None
         now, predicted = self._read_model.task(), self.ranking.predicted_label
         for row in self._anticipated:
@@ -224,9 +293,13 @@ class RankingScheduler:
             if self._is_closed or job is None:
                 return
             self._run(job)
+            if time.monotonic() - self._kept_at > KEPT_EVERY:
+                self._keep()
 
     def _job(self) -> Callable[[], object] | None:
         """What is most urgent; None if nothing is to be done."""
+        if self._is_partial_due:
+            return self._rank_partially
         if self.is_behind:
             return self.rank
         if self._speculation() is not None:

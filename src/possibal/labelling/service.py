@@ -584,9 +584,9 @@ class LabellingService:
         mine = self.read_model.state.verdict(row).opinions.get(who)
         if mine is not None:
             return QuestionSource.AGAIN
-        return (
-            QuestionSource.DIVERSE if ranking is None or ranking.is_cold else QuestionSource.MODEL
-        )
+        if ranking is None:
+            return QuestionSource.UNRANKED
+        return QuestionSource.DIVERSE if ranking.is_cold else QuestionSource.MODEL
 
 
 def _check_same(known: Event, event: Event) -> None:

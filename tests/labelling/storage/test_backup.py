@@ -11,7 +11,7 @@ from possibal.labelling.storage import database
 from possibal.labelling.storage.backup import backup
 from possibal.labelling.storage.doctor import doctor
 from possibal.labelling.storage.leases import Lease
-from possibal.labelling.storage.store import Store, clock
+from possibal.labelling.storage.store import KEPT_RANKING, Store, clock
 
 pytest_plugins = ["support.postgres"]
 
@@ -46,6 +46,24 @@ def test_a_copy_is_the_campaign(db, tmp_path):
     assert said_of_it == "answers and other events: 12, by 1 person; rows with a label: 12"
     assert contents(tmp_path / "b.db") == contents(db)
     assert all(finding.ok for finding in doctor(str(tmp_path / "b.db")))
+
+
+def test_the_last_ranking_is_copied_and_may_shrink_while_it_is(db, tmp_path, monkeypatch):
+    with Store.open(db) as store:
+        store.replace_arrays(KEPT_RANKING, {f"{KEPT_RANKING}{n}": np.arange(3) for n in "ab"})
+    backup(db, tmp_path / "b.db")
+    assert contents(tmp_path / "b.db") == contents(db)
+    plain = copies._copied  # noqa: SLF001 - nobody else knows when the copy is made
+
+    def copied_then_kept(url, part):
+        sizes = plain(url, part)
+        with Store.open(db) as store:
+            store.replace_arrays(KEPT_RANKING, {f"{KEPT_RANKING}a": np.arange(3)})
+        return sizes
+
+    monkeypatch.setattr(copies, "_copied", copied_then_kept)
+    backup(db, tmp_path / "c.db")
+    assert contents(tmp_path / "c.db") == contents(tmp_path / "b.db")
 
 
 def test_nothing_is_left_beside_the_copy(db, tmp_path):

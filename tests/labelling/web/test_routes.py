@@ -4,6 +4,8 @@ import csv
 import gzip
 import io
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
@@ -24,6 +26,7 @@ from support.served import (
 )
 
 from possibal.data.ingest import SourceSpec
+from possibal.labelling import label_files
 from possibal.labelling.create import Options
 from possibal.labelling.web import routes, serializers
 from possibal.labelling.web.routes import STATIC
@@ -518,6 +521,30 @@ def test_labels_leave_as_a_file(app):
         ("2", "no", "ann, müller"),
         ("3", "yes", "ann, müller"),
     ]
+
+
+def test_files_of_all_answers_are_made_a_few_at_once_and_others_are_told_to_come_again(
+    app, monkeypatch
+):
+    there, go = threading.Semaphore(0), threading.Event()
+    plain = label_files.export_file
+
+    def slow(*given, **named):
+        there.release()
+        assert go.wait(30)
+        return plain(*given, **named)
+
+    monkeypatch.setattr(label_files, "export_file", slow)
+    with ThreadPoolExecutor(routes.EXPORTS) as others:
+        first = [others.submit(get, app, "/api/labels.csv") for _ in range(routes.EXPORTS)]
+        for _ in first:
+            assert there.acquire(timeout=30)
+        refused = get(app, "/api/labels.csv")
+        assert (refused.status, refused.headers["retry-after"]) == (503, "2")
+        assert refused.json()["detail"].startswith("labels.csv must be fetched by at most 2 at")
+        go.set()
+        assert {one.result().status for one in first} == {200}
+    assert get(app, "/api/labels.csv").status == 200
 
 
 def test_names_that_a_spreadsheet_would_run_are_marked(app):

@@ -13,14 +13,14 @@ from possibal.labelling.storage import database
 from possibal.labelling.storage.database import TABLES, address, file_of, refusals
 from possibal.labelling.storage.doctor import connected, counted
 from possibal.labelling.storage.journal import replay
-from possibal.labelling.storage.store import Store
+from possibal.labelling.storage.store import KEPT_RANKING, Store
 
 LARGE = frozenset(["parts"])
 """Tables whose rows are copied one by one."""
 MANY = 2000
 """Rows of the others that are copied at a time."""
 LASTING = (database.facts, database.items, database.parts, database.events)
-"""Tables of which no row is ever taken out."""
+"""Tables of which no row is ever taken out, but for those of the last ranking."""
 
 
 def backup(db: str, to: Path) -> str:
@@ -77,8 +77,10 @@ def _check_free(to: Path) -> None:
 
 
 def _sizes(connection: Connection) -> dict[str, int]:
-    """How many rows each lasting table has."""
+    """How many rows each lasting table has, without those of the last ranking."""
     counts = {table.name: select(func.count()).select_from(table) for table in LASTING}
+    derived = database.parts.c.name.startswith(KEPT_RANKING, autoescape=True)
+    counts[database.parts.name] = counts[database.parts.name].where(~derived)
     return {name: connection.execute(count).scalar_one() for name, count in counts.items()}
 
 

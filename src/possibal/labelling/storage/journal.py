@@ -17,7 +17,8 @@ from collections.abc import Callable, Collection, Generator, Hashable, Iterable,
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from operator import attrgetter
+from itertools import islice
+from operator import attrgetter, lt
 from reprlib import repr as brief
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
@@ -79,7 +80,7 @@ COPY_OF = "copy"
 It holds for as long as that one does, and is no action by itself."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Event:
     """Something that a person did.
 
@@ -293,14 +294,15 @@ def named_places(event: Event) -> tuple[int, ...]:
 class _SortedEvents(Generic[Owner]):
     """Events of each row or person, kept sorted; one joins or leaves by bisection."""
 
-    def __init__(self, *attributes: str) -> None:
+    def __init__(self, first: str | None = None) -> None:
         """None yet.
 
         Args:
-            attributes: what they are sorted by.
+            first: the attribute that sorts them before the time at which they were made, if any.
         """
         self._events = dict[Owner, list[Event]]()
-        self._key: Callable[[Event], Any] = attrgetter(*attributes)
+        self._first: Callable[[Event], Any] | None = attrgetter(first) if first else None
+        self._key: Callable[[Event], Any] = attrgetter(first, "made", "key") if first else _order
 
     def of(self, owner: Owner) -> Sequence[Event]:
         """Those of a row or person."""
@@ -316,8 +318,10 @@ class _SortedEvents(Generic[Owner]):
                 continue
             if known is not events:
                 known += events
-            if len(known) > 1:
+            if len(known) > 1 and not _are_in_order(known):
                 known.sort(key=self._key)
+            elif len(known) > 1 and self._first is not None:
+                known.sort(key=self._first)  # which leaves the others in their order
 
     def remove(self, owner: Owner, event: Event) -> None:
         """Remove one that is there."""
@@ -335,10 +339,8 @@ class JournalState:
         self._undone = set[tuple[str, str]]()
         self._copied = defaultdict[str, list[Event]](list)
         # Those that hold: of each row the opinions and all else, of each person what can be undone
-        self._opinions = _SortedEvents[int]("who", "made", "key")
-        self._rulings = _SortedEvents[int]("kind", "made", "key")
-        self._acts = _SortedEvents[str]("made", "key")
-        self._changes = _SortedEvents[str]("made", "key")
+        self._opinions, self._rulings = _SortedEvents[int]("who"), _SortedEvents[int]("kind")
+        self._acts, self._changes = _SortedEvents[str](), _SortedEvents[str]()
         self._recent = dict[str, list[Order]]()  # the last REST of a person, undone or not
         self._changed = dict[str, int]()  # when the last change by a person was made, likewise
         self._verdicts = dict[int, RowVerdict]()
@@ -363,10 +365,12 @@ class JournalState:
         An event that is known already changes nothing. A single one costs the logarithm of the
         number of events on its row, for each person who spoke of it.
         """
-        new = dict[str, Event]()
-        for event in events:
-            if event.key not in self.events:
-                new.setdefault(event.key, event)
+        new = {event.key: event for event in events}
+        if len(new) < len(events) or not self.events.keys().isdisjoint(new.keys()):
+            new = dict[str, Event]()
+            for event in events:
+                if event.key not in self.events:
+                    new.setdefault(event.key, event)
         withdrawn = self._withdraw(new.values())
         undone = self._undone
         lost = {  # as holds() says, without a million calls
@@ -633,8 +637,15 @@ class JournalState:
 
 # ---------------------------------------------------------------- events
 _order: Callable[[Event], Order] = attrgetter("made", "key")
+_made: Callable[[Event], int] = attrgetter("made")
 _who: Callable[[Event], str] = attrgetter("who")
 _kind: Callable[[Event], Kind] = attrgetter("kind")
+
+
+def _are_in_order(events: Sequence[Event]) -> bool:
+    """Whether each was made after the one before, as most of a journal was."""
+    made = list(map(_made, events))
+    return all(map(lt, made, islice(made, 1, None)))
 
 
 def _is_on_rows(event: Event) -> bool:

@@ -35,12 +35,17 @@ from possibal.numerics.geometry import EUCLIDEAN, RowGeometry
 
 CHUNK, MANY = 8_000_000, 500
 """Bytes of an array in one cell, and values that one statement names."""
+KEPT_RANKING = "ranking:"
+"""Begins the names of the arrays of the last ranking, which can be made again from the others."""
 INCOMPLETE = "incomplete"
 """In place of the digest of a source of which rows have still to join."""
 COLUMNS = {one.name: one.name for one in fields(Event)} | {"predicted_label": "thought"}
 """The column of the journal that holds each attribute of an event."""
-KIND, DETAIL, MADE, AT = (list(COLUMNS).index(name) for name in ("kind", "detail", "made", "at"))
-"""Places of the columns that are read as something else."""
+put_key, put_kind, put_who, put_made, put_row, put_label, put_target, put_necessity, *others = (
+    vars(Event)[name].__set__ for name in COLUMNS
+)
+put_predicted, put_detail, put_number, put_at = others
+"""What fill the slots of an event that is read: the constructor would take twice as long."""
 AHEAD = 60_000
 """Milliseconds that an event may claim to be made after it arrived: clocks differ, and what one
 person did within a millisecond is told apart by counting on."""
@@ -373,6 +378,10 @@ class Store:
         """Everything that is kept under names that begin so, by name."""
         return {name: self.array(name) for name in self.array_names() if name.startswith(start)}
 
+    def replace_arrays(self, start: str, arrays: dict[str, NDArray[Any]]) -> None:
+        """Keep arrays in the place of all whose names begin so, all of them or none."""
+        self.run(lambda connection: _replace_arrays(connection, start, arrays))
+
     def items(self, rows: Iterable[int] | None = None) -> dict[int, Item]:
         """Rows as their source has them; all if none are named."""
         table, found = database.items, dict[int, Item]()
@@ -411,7 +420,8 @@ class Store:
         query = select(*columns)
         query = query.where(table.c.number > after).order_by(table.c.number)
         with self._sound("the journal"), self.reading() as connection, paused_collection():
-            return [_event(row) for row in connection.execute(query)]
+            rows = connection.execute(query).cursor  # of the driver: to wrap each takes long
+            return [_event(row) for row in cast("Iterable[tuple[Any, ...]]", rows)]
 
     # ------------------------------------------------------------ leases
 
@@ -479,8 +489,16 @@ def _extend(
         values = {"cells": json.dumps(item.cells), "media": item.media}
         connection.execute(update(items).where(items.c.row == item.row).values(values))
     connection.execute(delete(parts).where(parts.c.name.in_(contents.arrays)))
+    _replace_arrays(connection, KEPT_RANKING, {})  # it is of the rows before
     _fill(connection, contents)
     _append(connection, contents.events)
+
+
+def _replace_arrays(connection: Connection, start: str, arrays: dict[str, NDArray[Any]]) -> None:
+    """Put arrays in the place of all whose names begin so."""
+    name = database.parts.c.name
+    connection.execute(delete(database.parts).where(name.startswith(start, autoescape=True)))
+    _fill(connection, Contents((), arrays))
 
 
 def _fill(connection: Connection, contents: Contents) -> None:
@@ -520,7 +538,7 @@ def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
 
 def _values(event: Event, now: int) -> dict[str, Any]:
     """What the journal holds of an event that it gives a number."""
-    values = {COLUMNS[name]: value for name, value in vars(event).items() if name != "number"}
+    values = {column: getattr(event, name) for name, column in COLUMNS.items() if name != "number"}
     detail = None if event.detail is None else json.dumps(dict(event.detail))
     return values | {"at": now, "detail": detail}
 
@@ -555,12 +573,21 @@ def _inserting(connection: Connection, table: Any) -> Any:  # noqa: ANN401 - one
 
 def _event(row: Iterable[Any]) -> Event:
     """An event as it was stored."""
-    values = list(row)
-    kind, detail = values[KIND], values[DETAIL]
-    values[KIND] = KINDS.get(kind) or Kind(kind)
-    values[DETAIL] = None if detail is None else json.loads(detail)
-    values[MADE] = min(values[MADE], values[AT] + AHEAD)
-    return Event(*values)
+    key, kind, who, made, place, label, target, necessity, predicted, detail, number, at = row
+    event = object.__new__(Event)
+    put_key(event, key)
+    put_kind(event, KINDS.get(kind) or Kind(kind))
+    put_who(event, who)
+    put_made(event, min(made, at + AHEAD))
+    put_row(event, place)
+    put_label(event, label)
+    put_target(event, target)
+    put_necessity(event, necessity)
+    put_predicted(event, predicted)
+    put_detail(event, None if detail is None else json.loads(detail))
+    put_number(event, number)
+    put_at(event, at)
+    return event
 
 
 def _tuple(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds

@@ -5,6 +5,7 @@ import reprlib
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request
@@ -40,6 +41,8 @@ from possibal.labelling.web.thumbnails import ThumbnailCache
 STATIC = Path(str(files("possibal.labelling.web") / "static"))
 PRIVATE = "private, max-age=3600"
 """For pictures: they do not change."""
+EXPORTS = 2
+"""Files with all answers that are made at once."""
 RETRY = 2
 """Seconds after which to try again what the database did not do."""
 LOG = logging.getLogger(__name__)
@@ -459,12 +462,23 @@ def _naming(app: APIRouter, serializer: Serializer, access: AccessControl) -> No
 
 def _taking_away(app: APIRouter, service: LabellingService) -> None:
     """What is saved as a file."""
+    free = BoundedSemaphore(EXPORTS)  # questions and answers share the processor with them
 
     @app.get("/api/labels.csv", responses=SHEET, response_class=Response)
     def sheet(present: Present) -> Response:
         """All answers."""
         check_owner(present, "download the labels")
-        content, _, _ = label_files.export_file(service.store, ".csv")
+        if not free.acquire(blocking=False):
+            raise UnavailableError(
+                f"labels.csv must be fetched by at most {EXPORTS} at once; got one more. "
+                "Try again in a few seconds."
+            )
+        try:
+            with service.read_model.lock:
+                verdicts = dict(service.read_model.state.verdicts)
+            content, _, _ = label_files.export_file(service.store, ".csv", verdicts=verdicts)
+        finally:
+            free.release()
         kept = {"content-disposition": 'attachment; filename="labels.csv"'}
         return Response(content, media_type="text/csv; charset=utf-8", headers=kept)
 
