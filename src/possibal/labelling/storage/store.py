@@ -253,9 +253,11 @@ class Store:
         try:
             return self.writing.run(job)
         except (DBAPIError, PoolTimeoutError) as error:
+            is_commit = isinstance(error, DBAPIError) and error.statement is None
+            outcome = "It may be kept all the same" if is_commit else "Nothing of it was kept"
             raise UnsavedError(
                 f"db must take what is written; got {database.reason(error)!r} from "
-                f"{database.shown(self.url)!r}. Nothing of it was kept: try again."
+                f"{database.shown(self.url)!r}. {outcome}: try again."
             ) from error
 
     @contextmanager
