@@ -30,9 +30,9 @@ SHARES = (0.0, 0.1, 0.5, 0.9, 1.0)
 """Of what was not made durable, how much is kept in a state."""
 SPOILT = 0.2
 """How much of what is lost is noise, where a file grew."""
-LOST, CORRUPT, STRAY = "lost", "corrupt", "stray"
-"""Wrongs: an acknowledged answer is gone, the file is damaged, something is there by halves or
-that nobody sent."""
+SOUND, LOST, CORRUPT, STRAY = "sound", "lost", "corrupt", "stray"
+"""What a state is found to be. What is wrong: an acknowledged answer is gone, the file is damaged,
+or something is there twice, by halves, or though nobody sent it."""
 FOLDER = ""
 """The name that stands for the folder itself."""
 
@@ -198,24 +198,26 @@ def wrong(folder: Path, told: Sequence[str]) -> str | None:
 def cuts(
     steps: Sequence[Step], states: int, seed: int, mode: Sequence[str], folder: Path
 ) -> Counter[str]:
-    """How many states there were, how many of them different, and what is wrong with them.
+    """How many states there were, all of them different, and what is wrong with how many.
 
-    Each moment gets as many states as any other.
+    A state is drawn at each moment, and again at each, until there are enough.
     """
-    rng, disk, found = random.Random(seed), Disk(), Counter[str]()  # noqa: S311 - no secret
-    seen = set[int]()
+    rng, found, seen = random.Random(seed), Counter[str](), set[int]()  # noqa: S311 - no secret
     with patch.object(database, "pragmas", lambda: tuple(mode)):
-        for at, step in enumerate(steps):
-            disk.do(step)
-            for _ in range(states * (at + 1) // len(steps) - states * at // len(steps)):
+        while found["states"] < states:
+            disk = Disk()
+            for step in steps:
+                disk.do(step)
                 state = disk.drawn(rng)
-                seen.add(hash((len(disk.told), frozenset(state.items()))))
+                this = hash((len(disk.told), frozenset(state.items())))
+                if this in seen or found["states"] == states:
+                    continue
+                seen.add(this)
                 with tempfile.TemporaryDirectory(dir=folder) as made:
                     for name, content in state.items():
                         Path(made, name).write_bytes(content)
                     found["states"] += 1
-                    found[wrong(Path(made), disk.told) or "sound"] += 1
-    found["different"] = len(seen)
+                    found[wrong(Path(made), disk.told) or SOUND] += 1
     return found
 
 
@@ -252,7 +254,7 @@ def main() -> None:
             less = without(steps, CONTROLS[name])
             control = cuts(less, asked.states // 5, asked.seed, mode, folder)
             print(f"    without {CONTROLS[name].__name__}: {dict(control)}", flush=True)  # noqa: T201 - its job
-            assert figures["sound"] == figures["states"]
+            assert figures[SOUND] == figures["states"]
             assert control[LOST] > 0
 
 

@@ -5,6 +5,7 @@ from support.traced import MODES, NEEDS_STRACE
 from system.power_cuts import (
     CONTROLS,
     LOST,
+    SOUND,
     Disk,
     File,
     Step,
@@ -28,13 +29,12 @@ def recording(request, tmp_path_factory):
 def test_no_power_cut_loses_an_acknowledged_answer_or_damages_the_file(recording, tmp_path):
     name, steps = recording
     found = cuts(steps, STATES, 1, MODES[name], tmp_path)
-    assert found["sound"] == found["states"] == STATES, found
-    assert found["different"] > STATES / 4
+    assert found[SOUND] == STATES, found
 
 
 def test_without_what_makes_a_commit_durable_something_is_lost(recording, tmp_path):
     name, steps = recording
-    found = cuts(without(steps, CONTROLS[name]), STATES, 1, MODES[name], tmp_path)
+    found = cuts(without(steps, CONTROLS[name]), STATES // 2, 1, MODES[name], tmp_path)
     assert found[LOST] > 0, found
 
 
