@@ -16,7 +16,7 @@ OTHERS = (
 
 @dataclass(frozen=True)
 class Change:
-    """Something that is done to bytes, at a share of their length."""
+    """Something that is done to bytes, at a share of their length; most changes are small."""
 
     verb: str
     at: float
@@ -26,7 +26,7 @@ class Change:
     def made(self, content: bytes) -> bytes:
         """The bytes with the change."""
         at = int(self.at * len(content))
-        end = min(len(content), at + 1 + int(self.share**4 * len(content)))
+        end = min(len(content), at + 1 + int(self.share**8 * len(content)))
         whole = content[:at], content[at:end], content[end:]
         middle = {
             "end": lambda: None,

@@ -847,6 +847,8 @@ def test_a_stored_campaign_refuses_what_cannot_be(case):
         assert [event.kind for event in store.events()] == ["label"]
 
 
+HEADLESS = b"\x93NUMPY\x01\x00\x0a\x00{'descr':("
+"""An array whose head, which is parsed as Python, never ends."""
 MODELS: dict[str, dict[str, str | bytes | None]] = {
     "nothing": {},
     "an empty folder": {"m": None},
@@ -859,6 +861,10 @@ MODELS: dict[str, dict[str, str | bytes | None]] = {
         "m/model.json": '{"format": "possibal model", "version": 3}',
         "m/arrays.npz": zipped(),
     },
+    "with an array whose head is cut off": {
+        "m/model.json": '{"format": "possibal model", "version": 3}',
+        "m/arrays.npz": zipped(X_npy=HEADLESS),
+    },
     "with a version that is none": {
         "m/model.json": '{"format": "possibal model", "version": "new"}',
         "m/arrays.npz": zipped(),
@@ -870,6 +876,14 @@ MODELS: dict[str, dict[str, str | bytes | None]] = {
 def test_what_is_no_model_is_not_loaded(case):
     written(MODELS[case])
     told(lambda: load_model("m"))
+
+
+def test_a_campaign_whose_array_has_no_end_of_its_head_is_refused(capsys):
+    written({"a.csv": WORDS})
+    open_campaign("b.db", FRAME, classes=["yes", "no"]).close()
+    with closing(sqlite3.connect("b.db")) as db, db:
+        db.execute("UPDATE parts SET content = ? WHERE name = 'X'", (HEADLESS,))
+    assert "of which the array X cannot be read" in refused(capsys, ["status", "b.db"])
 
 
 # ---------------------------------------------------------------- HTTP

@@ -24,7 +24,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from possibal.arguments import DEFAULT_STRATEGY
 from possibal.data.name_types import NameType
-from possibal.errors import UnavailableError, UnsavedError, summary
+from possibal.errors import PossibalError, UnavailableError, UnsavedError, summary
 from possibal.files import is_there
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import TABLES, address, held, leases, refusals
@@ -277,7 +277,9 @@ class Store:
         """Where something is read that we wrote: if it is otherwise now, that is told."""
         try:
             yield
-        except (ValueError, TypeError, KeyError, EOFError) as error:
+        except PossibalError:
+            raise
+        except Exception as error:
             raise ValueError(
                 f"db must be sound; got {database.shown(self.url)!r}, of which {what} cannot be "
                 f"read ({summary(error)}). See what possibal doctor says, or restore a backup."
