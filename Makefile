@@ -95,7 +95,7 @@ reliability: .venv/.test  ## the labelling server killed 200 times on each datab
 	PYTHONPATH=tests $(BIN)/python -m system.reliability crowd
 	PYTHONPATH=tests $(BIN)/python -m system.reliability question
 
-faults: .venv/.test  ## power cuts, calls of the writer that fail, and damaged files, in many thousands
+faults: .venv/.test  ## power cuts, calls of the writer that fail, and damaged files, by the thousand (an hour)
 	PYTHONPATH=tests $(BIN)/python -m system.power_cuts --states 5000
 	PYTHONPATH=tests $(BIN)/python -m system.failing_disk
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses=$(WORKERS) tests/system/test_damaged_files.py

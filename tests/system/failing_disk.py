@@ -110,7 +110,7 @@ def sampled(all_of_them: Sequence[Fault], most: int, seed: int) -> list[Fault]:
 def main() -> None:
     """Let each call fail, and print the figures."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--pairs", type=int, default=4, help="of answers")
+    parser.add_argument("--pairs", type=int, default=3, help="of answers")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as found:
         for name, mode in MODES.items():

@@ -1,10 +1,14 @@
 """Power cuts of a campaign in a file; the long run is in ``make faults``."""
 
+import tempfile
+from pathlib import Path
+
 import pytest
 from support.traced import MODES, NEEDS_STRACE
 from system.power_cuts import (
     CONTROLS,
     LOST,
+    MEMORY,
     SOUND,
     Disk,
     File,
@@ -19,6 +23,13 @@ STATES, PAIRS = 250, 4
 """Of each way to write; the long run has 5000."""
 
 
+@pytest.fixture
+def folder():
+    """Where states are made."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as made:
+        yield Path(made)
+
+
 @pytest.fixture(scope="module", params=MODES)
 def recording(request, tmp_path_factory):
     """What a writer did, by the way SQLite writes."""
@@ -26,15 +37,15 @@ def recording(request, tmp_path_factory):
     return request.param, recorded(folder, PAIRS, MODES[request.param])
 
 
-def test_no_power_cut_loses_an_acknowledged_answer_or_damages_the_file(recording, tmp_path):
+def test_no_power_cut_loses_an_acknowledged_answer_or_damages_the_file(recording, folder):
     name, steps = recording
-    found = cuts(steps, STATES, 1, MODES[name], tmp_path)
+    found = cuts(steps, STATES, 1, MODES[name], folder)
     assert found[SOUND] == STATES, found
 
 
-def test_without_what_makes_a_commit_durable_something_is_lost(recording, tmp_path):
+def test_without_what_makes_a_commit_durable_something_is_lost(recording, folder):
     name, steps = recording
-    found = cuts(without(steps, CONTROLS[name]), STATES // 2, 1, MODES[name], tmp_path)
+    found = cuts(without(steps, CONTROLS[name]), STATES // 2, 1, MODES[name], folder)
     assert found[LOST] > 0, found
 
 
