@@ -11,7 +11,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")  # some 
 MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/possibal/gp/*,src/possibal/acquisition/*,src/possibal/estimators/*,src/possibal/pool/*,src/possibal/campaign/*,src/possibal/experiments/**/*,src/possibal/labelling/agreement.py,src/possibal/labelling/evaluation.py,src/possibal/labelling/ranking.py,src/possibal/labelling/ranker.py,src/possibal/labelling/storage/journal.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo system reliability screenshots test check test-changed lint types format bench kills reproduction why recipe stopping variational hyperparameters label-efficiency features tables axioms picture clean
+.PHONY: help run demo system reliability faults screenshots test check test-changed lint types format bench kills reproduction why recipe stopping variational hyperparameters label-efficiency features tables axioms picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -29,15 +29,15 @@ $(BIN)/python:
 	$(MAKE) --no-print-directory system
 	@touch $@ .venv/.run
 
-# A real browser, a real PostgreSQL and a real proxy for the tests; from Debian's packages where we may install them.
-PACKAGES := chromium postgresql nginx-light
+# A real browser, PostgreSQL, proxy and strace for the tests; from Debian's packages where we may install them.
+PACKAGES := chromium postgresql nginx-light strace
 system:
-	@if { ! command -v chromium || ! ls /usr/lib/postgresql/*/bin/initdb || ! ls /usr/sbin/nginx; } >/dev/null 2>&1; then \
+	@if { ! command -v chromium || ! command -v strace || ! ls /usr/lib/postgresql/*/bin/initdb || ! ls /usr/sbin/nginx; } >/dev/null 2>&1; then \
 	    if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 	        DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 $(PACKAGES) >/dev/null \
 	            || { apt-get update --quiet=2 && DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 $(PACKAGES) >/dev/null; }; \
 	    else \
-	        echo "Tests of the page need chromium, those of teams PostgreSQL and nginx: they are skipped without."; \
+	        echo "Tests of the page need chromium, of teams PostgreSQL and nginx, of failing disks strace: they are skipped without."; \
 	    fi; \
 	fi
 
@@ -95,6 +95,11 @@ reliability: .venv/.test  ## the labelling server killed 200 times on each datab
 	PYTHONPATH=tests $(BIN)/python -m system.reliability crowd --pace 1 --postgres
 	PYTHONPATH=tests $(BIN)/python -m system.reliability crowd
 	PYTHONPATH=tests $(BIN)/python -m system.reliability question
+
+faults: .venv/.test  ## power cuts, calls of the writer that fail, and damaged files, by the thousand (an hour)
+	PYTHONPATH=tests $(BIN)/python -m system.power_cuts --states 5000
+	PYTHONPATH=tests $(BIN)/python -m system.failing_disk
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses=$(WORKERS) tests/system/test_damaged_files.py
 
 screenshots: .venv/.test  ## pictures of the page, from a real browser
 	mkdir -p screenshots

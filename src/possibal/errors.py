@@ -63,7 +63,10 @@ class UnavailableError(PossibalError, OSError):
 
 
 class UnsavedError(PossibalError, OSError):
-    """A database did not take what it was given; nothing of it was written."""
+    """A database did not take what it was given.
+
+    Nothing of it was written, unless it was the commit itself that failed: then all of it may be.
+    """
 
 
 class FlatScoresWarning(UserWarning):

@@ -1,6 +1,5 @@
 """More than two hundred bad inputs: each gets one sentence, and nothing is half-written."""
 
-import hashlib
 import json
 import re
 import shutil
@@ -21,6 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.begun import campaign, clouds, source
+from support.refusals import HELP, SENTENCE, listing, refused
 from support.served import get, post, secured, service_of
 from support.tables import xlsx
 
@@ -31,26 +31,11 @@ from possibal.embedding import efficientnet, sentence_encoder
 from possibal.labelling.storage.store import Store
 from possibal.labelling.web.server import Server
 
-SENTENCE = re.compile(r"[A-Za-z_. ]+ must [^\n]*; got [^\n]*[.?]")
-"""<argument> must <rule>; got <what>. <What to do>."""
-HELP = re.compile(r"[^\n]+\. See possibal [a-z]+ --help\.")
-"""Of a line that cannot be parsed."""
 GOOD = "x,y\n" + "".join(f"{i},{i * i % 7}\n" for i in range(8))
 COUNT = 60
 WORDS = "id,a,b,c\n" + "".join(
     f"k{i},{i * i},{i * i % 7},{'red' if i % 3 else 'blue'}\n" for i in range(COUNT)
 )
-
-
-def listing(folder: Path) -> dict[str, str]:
-    """Everything in a folder with a hash of its content; the lock of a campaign is no content."""
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        if path.is_file()
-        else "folder"
-        for path in sorted(folder.rglob("*"))
-        if not (path.suffix == ".lock" and path.with_suffix("").exists())
-    }
 
 
 def written(files: dict[str, str | bytes | None]) -> None:
@@ -62,19 +47,6 @@ def written(files: dict[str, str | bytes | None]) -> None:
             path.mkdir()
         else:
             path.write_bytes(content.encode() if isinstance(content, str) else content)
-
-
-def refused(capsys, arguments: list[str], form: re.Pattern[str] = SENTENCE) -> str:
-    """The one sentence with which a command ends, after which all is as before."""
-    before = listing(Path())
-    assert main.main(arguments) == 2
-    out, err = capsys.readouterr()
-    assert listing(Path()) == before
-    assert "Label at" not in out
-    assert err.startswith("possibal: ")
-    assert err.endswith("\n")
-    assert form.fullmatch(err[len("possibal: ") : -1]), err
-    return err
 
 
 @pytest.fixture(autouse=True)
@@ -875,6 +847,8 @@ def test_a_stored_campaign_refuses_what_cannot_be(case):
         assert [event.kind for event in store.events()] == ["label"]
 
 
+HEADLESS = b"\x93NUMPY\x01\x00\x0a\x00{'descr':("
+"""An array whose head, which is parsed as Python, never ends."""
 MODELS: dict[str, dict[str, str | bytes | None]] = {
     "nothing": {},
     "an empty folder": {"m": None},
@@ -887,6 +861,10 @@ MODELS: dict[str, dict[str, str | bytes | None]] = {
         "m/model.json": '{"format": "possibal model", "version": 3}',
         "m/arrays.npz": zipped(),
     },
+    "with an array whose head is cut off": {
+        "m/model.json": '{"format": "possibal model", "version": 3}',
+        "m/arrays.npz": zipped(X_npy=HEADLESS),
+    },
     "with a version that is none": {
         "m/model.json": '{"format": "possibal model", "version": "new"}',
         "m/arrays.npz": zipped(),
@@ -898,6 +876,14 @@ MODELS: dict[str, dict[str, str | bytes | None]] = {
 def test_what_is_no_model_is_not_loaded(case):
     written(MODELS[case])
     told(lambda: load_model("m"))
+
+
+def test_a_campaign_whose_array_has_no_end_of_its_head_is_refused(capsys):
+    written({"a.csv": WORDS})
+    open_campaign("b.db", FRAME, classes=["yes", "no"]).close()
+    with closing(sqlite3.connect("b.db")) as db, db:
+        db.execute("UPDATE parts SET content = ? WHERE name = 'X'", (HEADLESS,))
+    assert "of which the array X cannot be read" in refused(capsys, ["status", "b.db"])
 
 
 # ---------------------------------------------------------------- HTTP

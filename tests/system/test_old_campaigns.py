@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sqlalchemy import LargeBinary, MetaData, create_engine, insert, select, text
 from support.old_campaigns import OLD_CAMPAIGNS
+from support.refusals import refused
 from support.served import visited
 
 from possibal import load_model, open_campaign
@@ -17,6 +19,7 @@ from possibal.labelling.read_model import ReadModel
 from possibal.labelling.storage import database
 from possibal.labelling.storage.store import Store
 
+pytest_plugins = ["support.postgres"]
 ROLES = {"sizes": {}, "named": {"id": "name", "label": "sort"}, "texts": {"text": "message"}}
 """What is said of columns in Python; that of names is found where it is called id."""
 
@@ -140,3 +143,72 @@ def test_new_rows_join_it_from_python(old, is_file):
         assert opened.labels == labels(campaign)
     with open_campaign("old.db", pool, **roles) as again:
         assert again.rows == ids(campaign)
+
+
+# ---------------------------------------------------------------- on a server
+@pytest.fixture(name="served")
+def _served(tmp_path, monkeypatch, postgresql):
+    """The address of a campaign of the version before on PostgreSQL, and the campaign."""
+    monkeypatch.chdir(tmp_path)
+    campaign = OLD_CAMPAIGNS["named"]
+    campaign.unpack(tmp_path)
+    tables = MetaData()
+    old, new = (create_engine(database.address(db)) for db in ("old.db", postgresql))
+    try:
+        with old.connect() as source, new.begin() as target:
+            tables.reflect(source)
+            tables.tables["parts"].c.content.type = LargeBinary()  # as each server calls it
+            tables.create_all(target)
+            for table in tables.sorted_tables:
+                rows = source.execute(select(table)).mappings().all()
+                if rows:
+                    target.execute(insert(table), [dict(row) for row in rows])
+            last = "SELECT setval('events_number_seq', (SELECT max(number) FROM events))"
+            target.execute(text(last))
+    finally:
+        old.dispose()
+        new.dispose()
+    return postgresql, campaign
+
+
+def tables_of(db: str) -> dict[str, list]:
+    """All tables with their columns and rows."""
+    engine, tables = create_engine(database.address(db)), MetaData()
+    with engine.connect() as connection:
+        tables.reflect(connection)
+        found = {
+            name: [
+                sorted(table.columns.keys()),
+                *sorted(connection.execute(select(table)).all(), key=repr),
+            ]
+            for name, table in tables.tables.items()
+        }
+    engine.dispose()
+    return found
+
+
+def test_commands_that_read_take_it_as_it_is_on_a_server_too(served, capsys):
+    db, campaign = served
+    before = tables_of(db)
+    for arguments in (
+        ["status", db],
+        ["export", db, "--to", "labels.csv", "--no-fields"],
+        ["model", db, "--to", "model"],
+    ):
+        assert main.main(arguments) == 0, capsys.readouterr()
+    assert Path("labels.csv").read_text() == campaign.exported
+    assert main.main(["doctor", db]) == 1
+    assert "The tables are of version 1" in capsys.readouterr().out
+    refused(capsys, ["backup", db, "--to", "copy.db"])
+    assert tables_of(db) == before
+
+
+def test_it_goes_on_on_a_server_too_once_it_was_kept(served):
+    db, campaign = served
+    before = tables_of(db)
+    for _ in range(2):
+        with open_campaign(db) as opened:
+            assert opened.labels == labels(campaign)
+        after = tables_of(db)
+        assert ("schema", str(database.SCHEMA)) in after["facts"]
+        assert {name: after[f"{name}_v1"] for name in before} == before

@@ -16,7 +16,6 @@ from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias, cast
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,18 +51,6 @@ BLOCK = 2000
 """Rows that are predicted at a time."""
 SKOPS = ".skops"
 """What a model in a single file ends in."""
-SPOILT = (
-    AttributeError,
-    KeyError,
-    OverflowError,
-    TypeError,
-    ValueError,
-    EOFError,
-    OSError,
-    BadZipFile,
-)
-"""What is raised where a file is not what it should be."""
-
 Kept: TypeAlias = tuple[dict[str, Any], dict[str, Array]]
 """A model as it is kept: a document of JSON, and arrays."""
 
@@ -222,7 +209,9 @@ class SavedModel:
             document, arrays = _from_skops(path) if path.is_file() else _from_folder(path)
             if document["format"] == FORMAT and int(document["version"]) <= VERSION:
                 return cls._restored(document, arrays)
-        except SPOILT as error:
+        except MissingPackageError:
+            raise
+        except Exception as error:  # noqa: BLE001 - readers fail in as many ways as files
             raise _refused(
                 path, f"({summary(error)})", "Save it again with possibal model."
             ) from None

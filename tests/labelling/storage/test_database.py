@@ -5,13 +5,14 @@ import socket
 import sqlite3
 import sys
 from contextlib import closing
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 from sqlalchemy.exc import OperationalError
 from support.contracts import created, go, process, word
 
@@ -484,6 +485,82 @@ def test_a_migration_that_breaks_changes_nothing_and_can_be_tried_again(db, monk
     newer(monkeypatch, with_note)
     Store.open(db).close()
     assert backup(db, NOW) == (["r0", "r1", "r2"], [str(NOW)])
+
+
+def tables_of(db: str) -> dict[str, list]:
+    """All tables with their columns and rows."""
+    made = engine(address(db), writes=False)
+    with made.connect() as connection:
+        names = sorted(inspect(connection).get_table_names())
+        found = {name: connection.execute(text(f"SELECT * FROM {name}")) for name in names}  # noqa: S608 - ours
+        held = {name: [tuple(rows.keys()), *sorted(rows.all())] for name, rows in found.items()}
+    made.dispose()
+    return held
+
+
+def counted(monkeypatch, broken: int | None = None) -> list[int]:
+    """The steps that are taken from now on; one of them may break when all of it is done."""
+    taken = []
+
+    def step(connection, number, usual):
+        usual(connection)
+        taken.append(number)
+        if number == broken:
+            raise RuntimeError("the power of the program ended")
+
+    for number, usual in database.MIGRATIONS.items():
+        one = partial(step, number=number, usual=usual)
+        monkeypatch.setitem(database.MIGRATIONS, number, one)
+    return taken
+
+
+@pytest.mark.parametrize("broken", sorted(database.MIGRATIONS))
+def test_a_campaign_of_the_first_version_stays_as_it_was_if_any_step_breaks(
+    db, monkeypatch, broken
+):
+    first_version(db)
+    before = tables_of(db)
+    with monkeypatch.context() as breaking:
+        taken = counted(breaking, broken)
+        with pytest.raises(RuntimeError, match="ended"):
+            Store.open(db)
+        assert taken == list(range(1, broken + 1))
+    assert tables_of(db) == before
+    with Store.open(db, writes=False) as opened:
+        assert (opened.version, [event.key for event in opened.events()]) == (1, ["a"])
+    taken = counted(monkeypatch)
+    for _ in range(2):
+        with Store.open(db) as opened:
+            assert opened.version == NOW
+            assert [event.key for event in opened.events()] == ["a"]
+    assert taken == list(range(1, NOW))
+    assert backup(db, 1) == (["r0", "r1", "r2"], ["1"])
+
+
+KILLED = """
+import os, signal, sys
+from possibal.labelling.storage import database
+from possibal.labelling.storage.store import Store
+first = min(database.MIGRATIONS)
+usual = database.MIGRATIONS[first]
+def killed(connection):
+    usual(connection)
+    os.kill(os.getpid(), signal.SIGKILL)
+database.MIGRATIONS[first] = killed
+Store.open(sys.argv[1])
+"""
+
+
+@POSIX
+def test_a_campaign_of_the_first_version_stays_as_it_was_if_a_migration_is_killed(db):
+    first_version(db)
+    before = tables_of(db)
+    with process(KILLED, db) as other:
+        assert other.wait(120) == -signal.SIGKILL
+    assert tables_of(db) == before
+    with Store.open(db) as opened:
+        assert (opened.version, [event.key for event in opened.events()]) == (NOW, ["a"])
+    assert backup(db, 1) == (["r0", "r1", "r2"], ["1"])
 
 
 def test_several_versions_are_crossed_one_after_the_other(db, monkeypatch):

@@ -24,7 +24,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from possibal.arguments import DEFAULT_STRATEGY
 from possibal.data.name_types import NameType
-from possibal.errors import UnavailableError, UnsavedError, summary
+from possibal.errors import PossibalError, UnavailableError, UnsavedError, summary
 from possibal.files import is_there
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import TABLES, address, held, leases, refusals
@@ -260,9 +260,11 @@ class Store:
         try:
             return self.writing.run(job)
         except (DBAPIError, PoolTimeoutError) as error:
+            is_commit = isinstance(error, DBAPIError) and error.statement is None
+            outcome = "It may be kept all the same" if is_commit else "Nothing of it was kept"
             raise UnsavedError(
                 f"db must take what is written; got {database.reason(error)!r} from "
-                f"{database.shown(self.url)!r}. Nothing of it was kept: try again."
+                f"{database.shown(self.url)!r}. {outcome}: try again."
             ) from error
 
     @contextmanager
@@ -282,7 +284,9 @@ class Store:
         """Where something is read that we wrote: if it is otherwise now, that is told."""
         try:
             yield
-        except (ValueError, TypeError, KeyError, EOFError) as error:
+        except PossibalError:
+            raise
+        except Exception as error:
             raise ValueError(
                 f"db must be sound; got {database.shown(self.url)!r}, of which {what} cannot be "
                 f"read ({summary(error)}). See what possibal doctor says, or restore a backup."

@@ -38,8 +38,9 @@ class WriteQueue:
     """Owns the only connection that writes, and commits the jobs that wait as one group.
 
     Each job has a savepoint of its own, so that one that fails takes nothing back from the others.
-    Where the commit itself fails, or the database gave up the transaction before it, all of them
-    fail, and nothing was written.
+    Where the database gave up the transaction, all of them fail, and nothing was written. Where the
+    commit itself fails all of them fail, too: either nothing was written or, if only the last sync
+    of the commit failed, everything.
     """
 
     def __init__(self, engine: Engine) -> None:
