@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,7 +42,13 @@ ADDRESS = re.compile(r"(http://\S+/)\?token=(\S+)")
 class Server:
     """``possibal label`` with some arguments, in a folder."""
 
-    def __init__(self, *arguments: str, folder: Path, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        *arguments: str,
+        folder: Path,
+        patience: float = PATIENCE,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         self.patience = patience
         self.log = folder / f"server-{uuid4().hex[:8]}.log"
         line = [
@@ -58,7 +64,12 @@ class Server:
         began = time.monotonic()
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(  # noqa: S603 - our own code
-                line, cwd=folder, env=HERE, stdout=out, stderr=out, start_new_session=True
+                line,
+                cwd=folder,
+                env={**HERE, **(env or {})},
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
             )
         found = self._found()
         self.seconds = time.monotonic() - began
