@@ -66,7 +66,7 @@ class Node:
         self._clock, self._arguments = self._folder / "clock", arguments
         self.put_clock(0)
         self.server: Server | None = None
-        self.logs = list[Path]()
+        self.started = list[Server]()
         self.disturbed = list[tuple[float, float]]()
         """When it was paused, killed or not there."""
         self.start()
@@ -78,7 +78,7 @@ class Node:
         while self.server is None:
             with suppress(RuntimeError):
                 self.server = Server(*self._arguments, folder=self._folder, env=env)
-                self.logs.append(self.server.log)
+                self.started.append(self.server)
 
     def put_clock(self, seconds: int) -> None:
         """Let its clock be wrong by so much."""
@@ -96,9 +96,9 @@ class Node:
             server.kill()
 
     def close(self) -> None:
-        """End its server and forget the connections to it."""
-        if self.server is not None:
-            self.server.__exit__()
+        """End its server, and the connections to all that it had."""
+        for server in self.started:
+            server.__exit__()
 
 
 @dataclass(frozen=True)
@@ -283,6 +283,8 @@ class Client:
             outcome = _outcome(reply)
             if outcome is Outcome.DONE and path != "answer":
                 row = _row(reply)
+            if outcome is Outcome.DONE and path == "undo" and reply.json()["target"] is None:
+                outcome = Outcome.REFUSED  # there was nothing to take back
         except httpx.TimeoutException:
             outcome = Outcome.LATE if is_patient else Outcome.UNKNOWN
         except httpx.TransportError:
@@ -405,12 +407,8 @@ def run(folder: Path, seconds: float, *, servers: int, people: int, seed: int) -
         found = [shown(node.server) for node in nodes if node.server is not None]
         with Store.open(db, writes=False) as store:
             journal = store.events()
-    tracebacks = [
-        f"server {node.number} printed a traceback: {log.read_text(encoding='utf-8')[-2000:]}"
-        for node in nodes
-        for log in node.logs
-        if "Traceback" in log.read_text(encoding="utf-8")
-    ]
+    logs = [one.log.read_text(encoding="utf-8") for node in nodes for one in node.started]
+    tracebacks = [f"a server printed {log[-2000:]}" for log in logs if "Traceback" in log]
     wrong = [*failed, *violations(history, journal, people), *disagreements(found, journal)]
     wrong += _late(history, nodes) + tracebacks
     return Run(history, journal, faults, wrong)

@@ -152,14 +152,23 @@ class ReadModel:
 
     def catch_up(self) -> None:
         """Apply what other processes wrote, where there may be others."""
-        if self.store.is_shared:
+        seen = self.store.glance()
+        if seen is not None:
+            self.read_to(seen.number)
+
+    def read_to(self, number: int) -> None:
+        """Apply all events up to one, unless they are known."""
+        if number > self._number:
             events = self.store.events(self._number)
             self.apply(events)
-            self._number = max([self._number, *(event.number for event in events)])
+            with self.lock:  # what is written here takes its turn among them
+                self._number = max([self._number, *(event.number for event in events)])
 
     def apply(self, events: Sequence[Event]) -> None:
         """Apply events to the state and tell the listeners; known ones change nothing."""
         with self.lock:
+            for event in events:  # one that follows the last known leaves nothing out
+                self._number += event.number == self._number + 1
             new = [event for event in events if event.key not in self.state.events]
             self._judged.update(self.state.apply(*new))
             self._task = None

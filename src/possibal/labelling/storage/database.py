@@ -37,6 +37,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from possibal.errors import MissingPackageError
 from possibal.files import part_of
 from possibal.labelling.storage.file_lock import locked_file
+from possibal.labelling.storage.leases import LONGEST
 
 SCHEMA = 2
 """The version of the tables below."""
@@ -179,6 +180,53 @@ def engine(url: URL, *, writes: bool) -> Engine:
     return made
 
 
+def glancing(url: URL) -> Engine:
+    """What connects to a server for :func:`glance`: few connections, and no transactions to begin."""
+    reached = {name: most for name, most in REACHED.items() if name not in url.query}
+    return create_engine(
+        url,
+        isolation_level="AUTOCOMMIT",
+        pool_size=3,
+        max_overflow=0,
+        pool_timeout=CONNECTING,
+        connect_args=reached,
+    )
+
+
+def glance(connections: Engine) -> tuple[int, int, str]:
+    """The time by a server's clock, the last event's number, and the running leases, as JSON.
+
+    All of it is one message to the server and one back: every request begins with it. A connection
+    that broke while nobody used it is replaced, with all others of its age.
+    """
+    broken = connections.dialect.loaded_dbapi.Error
+    try:
+        return _glanced(connections)
+    except broken:
+        connections.dispose()
+    try:
+        return _glanced(connections)
+    except broken as error:
+        raise DBAPIError.instance(GLANCE, None, error, broken) from error
+
+
+def _glanced(connections: Engine) -> tuple[int, int, str]:
+    """The same, by a connection that may be broken."""
+    connection = connections.raw_connection()
+    try:
+        with closing(connection.cursor()) as cursor:
+            cursor.execute(GLANCE)
+            while cursor.description is None:  # setting the limits says nothing
+                cursor.nextset()  # pyright: ignore[reportAttributeAccessIssue] - psycopg has it
+            found: Any = cursor.fetchone()
+            return found
+    except BaseException:
+        connection.invalidate()
+        raise
+    finally:
+        connection.close()
+
+
 def _limits(statement: float, idle: float) -> str:
     """How long a transaction on a server may wait, work and stand still.
 
@@ -191,6 +239,15 @@ def _limits(statement: float, idle: float) -> str:
         "idle_in_transaction_session_timeout": idle,
     }
     return "; ".join(f"SET LOCAL {name} = {int(1000 * most)}" for name, most in seconds.items())
+
+
+GLANCE = f"""{_limits(CONNECTING, CONNECTING)};
+    SELECT now, (SELECT coalesce(max(number), 0) FROM events), (
+        SELECT coalesce(json_agg(json_build_array("row", who, until, spare) ORDER BY "row"), '[]')
+        FROM leases WHERE until > now AND until <= now + {LONGEST}
+    )::text
+    FROM (SELECT floor(1000 * extract(epoch FROM clock_timestamp()))::bigint AS now) AS clock"""  # noqa: S608 - numbers of ours
+"""What :func:`glance` asks; a string of statements is a transaction of its own."""
 
 
 def unhurried(connection: Connection) -> None:
