@@ -117,18 +117,18 @@ ROWS = 300
 
 
 # ---------------------------------------------------------------- faults
-def pause(cluster: Cluster, rng: random.Random, end: threading.Event) -> None:
+def pause(cluster: Cluster, rng: random.Random) -> None:
     """Stop a server for longer than the database waits for it."""
     node = rng.choice(cluster.nodes)
     with node.lock:
         node.send(signal.SIGSTOP)
         began = time.monotonic()
-        end.wait(PAUSE)
+        time.sleep(PAUSE)
         node.send(signal.SIGCONT)
         node.disturbed.append((began, time.monotonic()))
 
 
-def kill(cluster: Cluster, rng: random.Random, _end: threading.Event) -> None:
+def kill(cluster: Cluster, rng: random.Random) -> None:
     """Kill a server, and start it again."""
     node = rng.choice(cluster.nodes)
     with node.lock:
@@ -138,7 +138,7 @@ def kill(cluster: Cluster, rng: random.Random, _end: threading.Event) -> None:
         node.disturbed.append((began, time.monotonic()))
 
 
-def kill_worker(cluster: Cluster, rng: random.Random, _end: threading.Event) -> None:
+def kill_worker(cluster: Cluster, rng: random.Random) -> None:
     """Kill the process that ranks for a server."""
     server = rng.choice(cluster.nodes).server
     for pid in [] if server is None else workers(server.process.pid):
@@ -146,23 +146,23 @@ def kill_worker(cluster: Cluster, rng: random.Random, _end: threading.Event) -> 
             os.kill(pid, signal.SIGKILL)
 
 
-def restart_database(cluster: Cluster, rng: random.Random, end: threading.Event) -> None:
+def restart_database(cluster: Cluster, rng: random.Random) -> None:
     """Stop PostgreSQL at once, and start it again after a while."""
     with cluster.lock:
         cluster.engine.stop()
-        end.wait(rng.uniform(0.0, 2.0))
+        time.sleep(rng.uniform(0.0, 2.0))
         cluster.engine.listen()
 
 
-def put_clock_wrong(cluster: Cluster, rng: random.Random, end: threading.Event) -> None:
+def put_clock_wrong(cluster: Cluster, rng: random.Random) -> None:
     """Put the clock of a server wrong for a while."""
     node = rng.choice(cluster.nodes)
     node.put_clock(rng.choice(SKEWS))
-    end.wait(rng.uniform(2.0, 4.0))
+    time.sleep(rng.uniform(2.0, 4.0))
     node.put_clock(0)
 
 
-FAULTS: dict[str, Callable[[Cluster, random.Random, threading.Event], None]] = {
+FAULTS: dict[str, Callable[[Cluster, random.Random], None]] = {
     "pauses of a server": pause,
     "kills of a server": kill,
     "kills of a worker": kill_worker,
@@ -173,13 +173,14 @@ APART = "pauses of a server"
 """The fault that takes longest: it goes on while others come and go."""
 
 
-def disturb(cluster: Cluster, rng: random.Random, end: threading.Event, names: list[str]) -> Counter:
-    """Let things go wrong, each as often, until the end; how often each did."""
-    happened = Counter[str]()
-    while not end.wait(rng.uniform(0.2, 1.5)):
+def disturb(cluster: Cluster, rng: random.Random, seconds: float, names: list[str]) -> Counter[str]:
+    """Let things go wrong for so long, each as often, and at least once; how often each did."""
+    happened, until = Counter[str](), time.monotonic() + seconds
+    while time.monotonic() < until or len(happened) < len(names):
+        time.sleep(rng.uniform(0.2, 1.5))
         least = min(happened[name] for name in names)
         name = rng.choice([one for one in names if happened[one] == least])
-        FAULTS[name](cluster, rng, end)
+        FAULTS[name](cluster, rng)
         happened[name] += 1
     return happened
 
@@ -439,7 +440,7 @@ def _worked(
 
     def disturbing(names: list[str], number: int) -> None:
         rng = random.Random(f"{seed} fault {number}")  # noqa: S311 - no secret
-        faults.update(disturb(cluster, rng, end, names))
+        faults.update(disturb(cluster, rng, seconds, names))
 
     working = [guarded(lambda one=client: one.work(end)) for client in clients]
     brief = [name for name in FAULTS if name != APART]
@@ -447,15 +448,16 @@ def _worked(
         guarded(lambda: disturbing([APART], 0)),
         guarded(lambda: disturbing(brief, 1)),
     ]
-    time.sleep(seconds)
+    for thread in nemeses:
+        thread.join()
     end.set()
-    for thread in (*nemeses, *working):  # what was begun is ended, with all that it needs there
+    for thread in working:  # what was begun is ended, with all that it needs there
         thread.join()
     return [one for client in clients for one in client.history], faults, failed
 
 
 def _late(history: list[Attempt], nodes: list[Node]) -> list[str]:
-    """Requests that took longer than they may, without the time in which their server was paused."""
+    """Requests that took longer than they may, besides the time in which their server was away."""
     found = list[str]()
     for one in history:
         node = nodes[one.server]

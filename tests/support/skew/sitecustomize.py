@@ -1,7 +1,7 @@
 """A clock that a test may put forward and back: Python reads this file before all else.
 
-The seconds by which it is wrong stand in the file that POSSIBAL_SKEW names. libfaketime would do the
-same for any program, but lets ``time.sleep`` of Python fail if it leaves the monotonic clock alone.
+The seconds by which it is wrong stand in the file that POSSIBAL_SKEW names. libfaketime would do
+the same for any program, but lets ``time.sleep`` fail where it leaves the monotonic clock alone.
 """
 
 import os

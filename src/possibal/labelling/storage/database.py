@@ -181,7 +181,7 @@ def engine(url: URL, *, writes: bool) -> Engine:
 
 
 def glancing(url: URL) -> Engine:
-    """What connects to a server for :func:`glance`: few connections, and no transactions to begin."""
+    """What connects to a server for :func:`glance`: a few connections without transactions."""
     reached = {name: most for name, most in REACHED.items() if name not in url.query}
     return create_engine(
         url,
