@@ -32,11 +32,11 @@ def usage(pid: int) -> Usage:
     """What a process has now."""
     folder = Path(f"/proc/{pid}")
     times = folder.joinpath("stat").read_text().rpartition(")")[2].split()
-    told = folder.joinpath("status").read_text().splitlines()
-    numbers = {name: rest.split()[0] for name, _, rest in (one.partition(":\t") for one in told)}
+    told = (one.partition(":") for one in folder.joinpath("status").read_text().splitlines())
+    words = {name: rest.split() for name, _, rest in told}
     seconds = sum(map(int, times[11:13])) / TICKS
     handles = len(list(folder.joinpath("fd").iterdir()))
-    return Usage(seconds, int(numbers["VmRSS"]) / 1024, handles, int(numbers["Threads"]))
+    return Usage(seconds, int(words["VmRSS"][0]) / 1024, handles, int(words["Threads"][0]))
 
 
 def workers(pid: int) -> list[int]:

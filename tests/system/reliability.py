@@ -104,23 +104,7 @@ def kills(times: int, folder: Path, db: str, people: int = 4) -> dict[str, float
     for _ in range(times):
         with Server(*arguments, folder=folder) as server:
             starts.append(server.seconds)
-            end = threading.Event()
-            threads = [
-                threading.Thread(target=_answer, args=(server, who, one, end))
-                for who, one in sent.items()
-            ]
-            before, patient = _acknowledged(sent), time.monotonic() + PATIENCE
-            for thread in threads:
-                thread.start()
-            while _acknowledged(sent) == before and time.monotonic() < patient:
-                time.sleep(0.005)
-            time.sleep(random.uniform(0.0, 0.4))  # noqa: S311 - no secret
-            if random.random() < WORKERS:  # noqa: S311 - no secret
-                ended += _kill_workers(server)
-            time.sleep(random.uniform(0.0, 0.4))  # noqa: S311 - no secret
-            server.kill()
-            for thread in threads:
-                thread.join()
+            ended += _answered_until_killed(server, sent)
         _check(db, sent)
     began = time.perf_counter()
     with Store.open(db) as store:
@@ -142,6 +126,30 @@ def kills(times: int, folder: Path, db: str, people: int = 4) -> dict[str, float
         "seconds to serve again, median": round(float(np.median(starts[1:] or starts)), 2),
         "seconds to serve again, largest": round(max(starts[1:] or starts), 2),
     }
+
+
+def _answered_until_killed(server: Server, sent: dict[str, Sent]) -> int:
+    """Let people answer, and kill the server a moment after the first is told that it was kept.
+
+    How many ranking workers were killed a moment before.
+    """
+    end, ended = threading.Event(), 0
+    threads = [
+        threading.Thread(target=_answer, args=(server, who, one, end)) for who, one in sent.items()
+    ]
+    before, patient = _acknowledged(sent), time.monotonic() + PATIENCE
+    for thread in threads:
+        thread.start()
+    while _acknowledged(sent) == before and time.monotonic() < patient:
+        time.sleep(0.005)
+    time.sleep(random.uniform(0.0, 0.4))  # noqa: S311 - no secret
+    if random.random() < WORKERS:  # noqa: S311 - no secret
+        ended = _kill_workers(server)
+    time.sleep(random.uniform(0.0, 0.4))  # noqa: S311 - no secret
+    server.kill()
+    for thread in threads:
+        thread.join()
+    return ended
 
 
 def _kill_workers(server: Server) -> int:
@@ -209,7 +217,7 @@ class Crowd:
     wrong: list[str] = field(default_factory=list)
 
     def answer_all(self, server: Server, who: str, end: threading.Event | None = None) -> None:
-        """Answer until nothing is left, or the end; they come within a few thoughts of each other."""
+        """Answer until nothing is left, or the end; people come within a few thoughts."""
         person = server.person(who)
         time.sleep(2.0 * self.pace * random.random())  # noqa: S311 - no secret
         try:
@@ -329,7 +337,7 @@ def _shown(one: Usage) -> str:
 def soak(
     folder: Path, db: str, minutes: float, pace: float, tell: Callable[[str], None] = print
 ) -> dict[str, float]:
-    """People answer at a pace for a long time; memory, handles and threads must stay as they are."""
+    """People answer at a pace for a long time; memory and handles must stay as they are."""
     many = Crowd(written(folder / "rows.csv", SOAKED), pace or 1.0)
     line = ("rows.csv", "--classes", "yes,no", "--check", str(CHECK), "--db", db)
     seen, end = list[Minute](), threading.Event()
@@ -354,7 +362,7 @@ def soak(
         events = store.events()
     assert sum(many.given.values()) == told["answered"] == len({event.key for event in events})
     assert set(many.given.values()) == {1}, "a row was given twice"
-    return _flat(seen) | {"answers": len(events), "lost": 0}
+    return flat(seen) | {"answers": len(events), "lost": 0}
 
 
 def _minute(server: Server, many: Crowd) -> Minute:
@@ -366,7 +374,7 @@ def _minute(server: Server, many: Crowd) -> Minute:
     return Minute(usage(pid), worker, asks or [0.0], tells or [0.0])
 
 
-def _flat(seen: list[Minute]) -> dict[str, float]:
+def flat(seen: list[Minute]) -> dict[str, float]:
     """How much a server grew from the first third of its minutes to the last; it must be little."""
     third = max(1, len(seen) // 3)
     first, last = seen[:third], seen[-third:]

@@ -1,4 +1,4 @@
-"""Several servers with faults, and the checker that judges them; the long run is ``make cluster``."""
+"""Several servers with faults, and the checker that judges them; ``make cluster`` runs long."""
 
 from dataclasses import replace
 

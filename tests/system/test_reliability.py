@@ -50,12 +50,12 @@ def test_memory_or_handles_that_grow_are_found():
     def minute(megabytes: float, handles: int) -> reliability.Minute:
         return reliability.Minute(reliability.Usage(1.0, megabytes, handles, 9), None, [0.1], [0.1])
 
-    assert reliability._flat([minute(200, 20)] * 9)["threads at most"] == 9
+    assert reliability.flat([minute(200, 20)] * 9)["threads at most"] == 9
     grown = 201 + reliability.GROWTH
     with pytest.raises(AssertionError, match=r"memory grew from 200\.0 to"):
-        reliability._flat([minute(200, 20)] * 3 + [minute(grown, 20)] * 6)
+        reliability.flat([minute(200, 20)] * 3 + [minute(grown, 20)] * 6)
     with pytest.raises(AssertionError, match="handles grew from 20 to 40"):
-        reliability._flat([minute(200, 20)] * 6 + [minute(200, 40)] * 3)
+        reliability.flat([minute(200, 20)] * 6 + [minute(200, 40)] * 3)
 
 
 def test_the_page_asks_who_waits_for_the_model_what_a_campaign_in_python_asks(tmp_path):

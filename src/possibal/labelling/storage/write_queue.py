@@ -1,4 +1,4 @@
-"""Single-writer thread with group commit: a savepoint per job of many; callers resume after COMMIT.
+"""Single-writer thread with group commit: a savepoint per job; callers resume after COMMIT.
 
 queue.run(job)       job(connection) -> whatever it returns, once it is durable
 """
@@ -37,8 +37,7 @@ class QueuedJob(Generic[Result]):
 class WriteQueue:
     """Owns the only connection that writes, and commits the jobs that wait as one group.
 
-    Each job of several has a savepoint of its own, so that one that fails takes nothing back from
-    the others.
+    Each job has a savepoint of its own, so that one that fails takes nothing back from the others.
     Where the commit itself fails, or the database gave up the transaction before it, all of them
     fail, and nothing was written.
     """
@@ -96,10 +95,7 @@ class WriteQueue:
         outcomes = list[Callable[[], None]]()
         try:
             with self._engine.begin() as connection:
-                if len(batch) == 1:  # whatever it did is taken back with the transaction
-                    outcomes.append(_success(batch[0], batch[0].job(connection)))
-                else:
-                    outcomes.extend(_run_in_savepoint(connection, waiting) for waiting in batch)
+                outcomes.extend(_run_in_savepoint(connection, waiting) for waiting in batch)
         except BaseException as error:  # noqa: BLE001 - whoever waits must hear of it
             outcomes = [_failure(waiting, error) for waiting in batch]
         for resolve in outcomes:
@@ -120,11 +116,6 @@ def _run_in_savepoint(connection: Connection, waiting: QueuedJob[Any]) -> Callab
         savepoint.rollback()
         return _failure(waiting, error)
     savepoint.commit()
-    return _success(waiting, result)
-
-
-def _success(waiting: QueuedJob[Result], result: Result) -> Callable[[], None]:
-    """What a job returned."""
     return lambda: waiting.done.set_result(result)
 
 
