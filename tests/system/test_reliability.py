@@ -32,9 +32,9 @@ def test_many_people_at_three_servers_never_get_the_same_row(postgresql, tmp_pat
 
 
 def test_figures_of_campaigns_killed_side_by_side_are_summed_up():
-    found = reliability.parallel_kills(3, 2, is_postgres=False)
-    assert found["kills"] == 3
-    assert found["acknowledged"] >= 3
+    found = reliability.parallel_kills(2, 2, is_postgres=False)
+    assert found["kills"] == 2
+    assert found["acknowledged"] >= 2
     assert found["seconds to serve again, largest"] > 0
 
 

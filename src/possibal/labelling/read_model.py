@@ -33,7 +33,7 @@ from possibal.labelling.storage.journal import (
     paused_collection,
     replay,
 )
-from possibal.labelling.storage.store import Item, Store
+from possibal.labelling.storage.store import Glance, Item, Store
 
 MANY_PEOPLE = 5
 """With so many people nobody waits for a ranking: there are always other answers on their way."""
@@ -153,17 +153,16 @@ class ReadModel:
 
     def catch_up(self) -> None:
         """Apply what other processes wrote, where there may be others."""
-        seen = self.store.glance()
-        if seen is not None:
-            self.read_to(seen.number)
+        self.glance()
 
-    def read_to(self, number: int) -> None:
-        """Apply all events up to one, unless they are known."""
-        if number > self._number:
-            events = self.store.events(self._number)
-            self.apply(events)
+    def glance(self) -> Glance | None:
+        """What other processes did lately, their events applied; None where there are none."""
+        seen = self.store.glance(self._number)
+        if seen is not None and seen.events:
+            self.apply(seen.events)
             with self.lock:  # what is written here takes its turn among them
-                self._number = max([self._number, *(event.number for event in events)])
+                self._number = max(self._number, seen.events[-1].number)
+        return seen
 
     def apply(self, events: Sequence[Event]) -> None:
         """Apply events to the state and tell the listeners; known ones change nothing."""

@@ -135,9 +135,8 @@ class LabellingService:
         """See what other servers of the campaign did, where there may be any."""
         with self._lock:
             changes = self._leases.changes
-        seen = self.store.glance()
+        seen = self.read_model.glance()
         if seen is not None:
-            self.read_model.read_to(seen.number)
             with self._lock:
                 self._leases.load(seen.leases, changes)
 

@@ -51,6 +51,8 @@ WRITING, READING = 30.0, 120.0
 """Seconds that one statement may take on a server; whole arrays are read by one."""
 ABANDONED = 10.0
 """Seconds after which a server ends a transaction that stands still, as of a paused process."""
+LIMITS = "lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"
+"""What bounds how long a transaction on a server may wait, work and stand still."""
 UNHURRIED = 600.0
 """The same, and seconds for a statement, where very many rows are written at once."""
 REACHED = {
@@ -193,30 +195,30 @@ def glancing(url: URL) -> Engine:
     )
 
 
-def glance(connections: Engine) -> tuple[int, int, str]:
-    """The time by a server's clock, the last event's number, and the running leases, as JSON.
+def glance(connections: Engine, after: int) -> tuple[int, str, str]:
+    """The time by a server's clock, and as JSON the running leases, and the events after one.
 
     All of it is one message to the server and one back: every request begins with it. A connection
     that broke while nobody used it is replaced, with all others of its age.
     """
     broken = connections.dialect.loaded_dbapi.Error
     try:
-        return _glanced(connections)
+        return _glanced(connections, after)
     except broken:
         connections.dispose()
     try:
-        return _glanced(connections)
+        return _glanced(connections, after)
     except broken as error:
         raise DBAPIError.instance(GLANCE, None, error, broken) from error
 
 
-def _glanced(connections: Engine) -> tuple[int, int, str]:
+def _glanced(connections: Engine, after: int) -> tuple[int, str, str]:
     """The same, by a connection that may be broken."""
     connection = connections.raw_connection()
     try:
         with closing(connection.cursor()) as cursor:
-            cursor.execute(GLANCE)
-            while cursor.description is None:  # setting the limits says nothing
+            cursor.execute(GLANCE % after)
+            for _ in LIMITS:  # setting them says nothing
                 cursor.nextset()  # pyright: ignore[reportAttributeAccessIssue] - psycopg has it
             found: Any = cursor.fetchone()
             return found
@@ -233,20 +235,20 @@ def _limits(statement: float, idle: float) -> str:
     They are set in each transaction and end with it: a pool of connections between us and the
     server may hand the session to somebody else.
     """
-    seconds = {
-        "lock_timeout": LOCKED,
-        "statement_timeout": statement,
-        "idle_in_transaction_session_timeout": idle,
-    }
+    seconds = dict(zip(LIMITS, (LOCKED, statement, idle), strict=True))
     return "; ".join(f"SET LOCAL {name} = {int(1000 * most)}" for name, most in seconds.items())
 
 
 GLANCE = f"""{_limits(CONNECTING, CONNECTING)};
-    SELECT now, (SELECT coalesce(max(number), 0) FROM events), (
-        SELECT coalesce(json_agg(json_build_array("row", who, until, spare) ORDER BY "row"), '[]')
+    SELECT now, (
+        SELECT coalesce(json_agg(json_build_array("row", who, until, spare)), '[]')
         FROM leases WHERE until > now AND until <= now + {LONGEST}
+    )::text, (
+        SELECT coalesce(json_agg(to_json(events) ORDER BY number), '[]')
+        FROM events WHERE number > after
     )::text
-    FROM (SELECT floor(1000 * extract(epoch FROM clock_timestamp()))::bigint AS now) AS clock"""  # noqa: S608 - numbers of ours
+    FROM (SELECT floor(1000 * extract(epoch FROM clock_timestamp()))::bigint) AS clock(now),
+    (VALUES (%d::bigint)) AS known(after)"""  # noqa: S608 - numbers of ours
 """What :func:`glance` asks; a string of statements is a transaction of its own."""
 
 

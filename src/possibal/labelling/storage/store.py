@@ -172,12 +172,12 @@ class Glance:
     """What others that write to a database did lately.
 
     Attributes:
-        number: of the last event.
         leases: the lease of each row that is held.
+        events: what was added after an event, in the order of the journal.
     """
 
-    number: int
     leases: dict[int, Lease]
+    events: list[Event]
 
 
 class Store:
@@ -329,7 +329,7 @@ class Store:
         """Milliseconds since 1970, by the one clock of all who write to the database."""
         return clock() + self.ahead
 
-    def glance(self) -> Glance | None:
+    def glance(self, after: int) -> Glance | None:
         """What others did lately, and their clock from now on; None where there are no others.
 
         The clock of the database was read between the question and its answer, which bounds how far
@@ -341,10 +341,12 @@ class Store:
             return None
         with self._told():
             asked = _ticks()
-            now, number, listed = database.glance(self._glances)
+            now, held_rows, added = database.glance(self._glances, after)
         least, most = now - _ticks(), now - asked
         self._offset = min(max(least, least if self._offset is None else self._offset), most)
-        return Glance(number, {row: Lease(*by) for row, *by in json.loads(listed)})
+        with self._sound("the journal"):
+            events = [_event(one[name] for name in COLUMNS.values()) for one in json.loads(added)]
+        return Glance({row: Lease(*by) for row, *by in json.loads(held_rows)}, events)
 
     def close(self) -> None:
         """Write what waits and close the database."""
