@@ -270,6 +270,7 @@ def crowd(folder: Path, db: str, size: Size, pace: float = 0.0) -> dict[str, flo
         servers = [stack.enter_context(Server(*line, folder=folder)) for _ in range(size.servers)]
         for server in servers:
             server.person("person 0").ask()  # which waits for the first ranking
+        started = sum(usage(one.process.pid).seconds for one in servers)
         began = time.perf_counter()
         threads = [
             threading.Thread(
@@ -283,7 +284,7 @@ def crowd(folder: Path, db: str, size: Size, pace: float = 0.0) -> dict[str, flo
             thread.join()
         seconds = time.perf_counter() - began
         told = [Person(one.client(), "person 0").get("progress")["answered"] for one in servers]
-        spent = sum(usage(one.process.pid).seconds for one in servers)
+        spent = sum(usage(one.process.pid).seconds for one in servers) - started
     assert not many.wrong, many.wrong[:3]
     assert told == [rows] * size.servers
     assert set(many.given) == set(range(rows))
