@@ -11,7 +11,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")  # some 
 MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/possibal/gp/*,src/possibal/acquisition/*,src/possibal/estimators/*,src/possibal/pool/*,src/possibal/campaign/*,src/possibal/experiments/**/*,src/possibal/labelling/agreement.py,src/possibal/labelling/evaluation.py,src/possibal/labelling/ranking.py,src/possibal/labelling/ranker.py,src/possibal/labelling/storage/journal.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo system reliability faults screenshots test check test-changed lint types format bench kills reproduction why recipe stopping variational hyperparameters label-efficiency features tables axioms picture clean
+.PHONY: help run demo system reliability cluster faults screenshots test check test-changed lint types format bench kills reproduction why recipe stopping variational hyperparameters label-efficiency features tables axioms picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -88,13 +88,21 @@ bench: .venv/.bench  ## speed as ratios against peers, in one run
 	$(BIN)/python bench/replay.py
 	$(BIN)/python bench/restart.py
 
-reliability: .venv/.test  ## the labelling server killed 200 times on each database, and crowded (half an hour)
-	PYTHONPATH=tests $(BIN)/python -m system.reliability kills --times 200
-	PYTHONPATH=tests $(BIN)/python -m system.reliability kills --times 200 --postgres
+reliability: .venv/.test  ## the labelling server killed 1000 times, crowded, and at work for long (an hour and a half)
 	PYTHONPATH=tests $(BIN)/python -m system.reliability crowd --pace 1
 	PYTHONPATH=tests $(BIN)/python -m system.reliability crowd --pace 1 --postgres
+	PYTHONPATH=tests $(BIN)/python -m system.reliability crowd --pace 1 --postgres --servers 3
 	PYTHONPATH=tests $(BIN)/python -m system.reliability crowd
 	PYTHONPATH=tests $(BIN)/python -m system.reliability question
+	PYTHONPATH=tests $(BIN)/python -m system.reliability cost
+	PYTHONPATH=tests $(BIN)/python -m system.reliability cost --postgres
+	PYTHONPATH=tests $(BIN)/python -m system.reliability soak --minutes 10
+	PYTHONPATH=tests $(BIN)/python -m system.reliability kills --times 500 --jobs 2
+	PYTHONPATH=tests $(BIN)/python -m system.reliability kills --times 500 --jobs 2 --postgres
+
+cluster: .venv/.test  ## three servers of one campaign with pauses, kills and wrong clocks, and a checker (10 minutes)
+	PYTHONPATH=tests $(BIN)/python -m system.cluster --minutes 5 --servers 3 --people 2 --seed 1
+	PYTHONPATH=tests $(BIN)/python -m system.cluster --minutes 5 --servers 3 --people 1 --seed 2
 
 faults: .venv/.test  ## power cuts, calls of the writer that fail, and damaged files, by the thousand (an hour)
 	PYTHONPATH=tests $(BIN)/python -m system.power_cuts --states 5000

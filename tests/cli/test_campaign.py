@@ -20,6 +20,7 @@ from possibal.data import readers, writers
 from possibal.data.ingest import SourceSpec, ingest_file
 from possibal.embedding import sentence_encoder
 from possibal.labelling.create import Options, create_campaign
+from possibal.labelling.storage import database
 from possibal.labelling.storage.journal import Kind
 from possibal.labelling.storage.store import Store
 
@@ -196,7 +197,7 @@ def test_status_is_for_programs(capsys, db):
         "answers_per_row": 2,
         "check": {"answered": found["check"]["answered"], "size": 4},
         "db": "a.db",
-        "schema": 2,
+        "schema": database.SCHEMA,
     }
     assert found["agreement"] == pytest.approx(0.0)
 

@@ -138,9 +138,9 @@ def looked_at(monkeypatch, look):
     """What there is to see of each campaign when its page is served."""
     plain, found = PageServer.run, []
 
-    def run_noting(server, service, *, browser):
+    def run_noting(server, service, *others):
         found.append(look(service.read_model))
-        plain(server, service, browser=browser)
+        plain(server, service, *others)
 
     monkeypatch.setattr(PageServer, "run", run_noting)
     return found

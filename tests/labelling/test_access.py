@@ -26,8 +26,10 @@ def _access(store):
 
 def test_a_session_is_known_by_its_secrets_and_by_nothing_else(access):
     access.join(access.invite("ann"), "s", "p")
-    assert access.visitor("s").who == access.picture_visitor("p").who == "ann"
-    assert access.visitor("p") is access.picture_visitor("s") is access.visitor("") is None
+    assert access.visitor("s").who == access.visitor("p", pictures=True).who == "ann"
+    assert access.known("s").who == access.known("p", pictures=True).who == "ann"
+    assert access.is_alone
+    assert access.visitor("p") is access.visitor("s", pictures=True) is access.visitor("") is None
 
 
 def test_sessions_survive_a_restart(store, access):
@@ -133,7 +135,7 @@ def test_a_session_holds_at_once_at_every_server(two):
     one, other = two
     one.join(one.invite("ann"), "s", "p")
     assert other.visitor("s") == one.visitor("s")
-    assert other.picture_visitor("p") == one.visitor("s")
+    assert other.visitor("p", pictures=True) == one.visitor("s")
     assert other.visitor("p") is None
 
 
@@ -143,6 +145,7 @@ def test_whoever_is_sent_away_at_one_server_is_out_at_all(two, monkeypatch):
     monkeypatch.setattr(control, "FRESH", 0.0)
     (invitation,) = other.invitations()
     assert one.visitor("s") is not None
+    assert one.known("s") is None  # others may have ended it
     other.withdraw(invitation.number)
     assert one.visitor("s") is None
 

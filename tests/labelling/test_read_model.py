@@ -265,6 +265,18 @@ def test_the_nearest_labelled_rows_are_found_with_their_distance(tmp_path):
         assert [distance for *_, distance in found] == [1.0, 1.0, 3.0]
 
 
+def test_the_nearest_labelled_rows_follow_what_people_say_and_take_back(tmp_path):
+    X = np.arange(40.0)[:, None]
+    with created(tmp_path, X) as store, serving(store) as at:
+        for row in range(1, 30):
+            answer(at, "ann", row, "no")
+        assert [row for row, *_ in at.read_model.nearest(0, 3)] == [1, 2, 3]
+        for row in (1, 3):
+            at.answer(event("ann", row, None, Kind.SKIP))
+        assert [row for row, *_ in at.read_model.nearest(0, 3)] == [2, 4, 5]
+        assert at.read_model.nearest_rows(0, [0, 1], 3) == [2, 3, 4]
+
+
 def test_rows_in_doubt_that_are_like_a_row_are_counted(tmp_path):
     # Three heaps of ten: one is labelled no, one yes, and nothing is known of the last.
     X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 10, axis=0) + rows(30)[:, :2] / 10

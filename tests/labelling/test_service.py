@@ -24,7 +24,7 @@ from support.services import (
 from possibal.campaign.snapshot import Snapshot
 from possibal.data.copies import CopyGroups
 from possibal.errors import RefusedError, UnsavedError
-from possibal.labelling import class_changes, service
+from possibal.labelling import class_changes, service, storage
 from possibal.labelling.explanation import FAR, NEAR, QuestionSource
 from possibal.labelling.service import LEASE
 from possibal.labelling.storage import journal
@@ -611,6 +611,40 @@ def test_two_processes_never_give_out_one_row(postgresql):
         assert here.ask("late") is None
         here.read_model.catch_up()
         assert here.read_model.state.labels.keys() == set(asked[6:9])
+
+
+@pytest.fixture(name="put_clock_wrong")
+def _put_clock_wrong(monkeypatch):
+    """What puts the clock of this machine wrong by some seconds."""
+    real = service.clock
+
+    def put(seconds):
+        for module in (service, storage.store):
+            monkeypatch.setattr(module, "clock", lambda: real() + 1000 * seconds)
+
+    return put
+
+
+@pytest.mark.parametrize("wrong", [-86_400, -300, 300, 86_400])
+def test_a_server_whose_clock_is_wrong_gives_no_row_that_others_have(
+    postgresql, put_clock_wrong, wrong
+):
+    with two_services(postgresql) as (here, there):
+        best = row_of(here.ask("ann"))
+        put_clock_wrong(wrong)
+        assert row_of(there.ask("bob")) != best
+        assert there.held_by_others("bob") == {best}
+
+
+def test_the_later_word_counts_though_a_server_has_a_wrong_clock(postgresql, put_clock_wrong):
+    with two_services(postgresql) as (here, there):
+        here.catch_up()
+        here.answer(here.stamped(event("ann", 3, "yes"), None, None))
+        put_clock_wrong(-86_400)
+        there.catch_up()
+        late = there.answer(there.stamped(event("ann", 3, "no", Kind.EDIT), None, None))
+        assert late.counts
+        assert there.read_model.state.labels[3] == "no"
 
 
 def test_rows_that_others_took_are_known_at_once(postgresql):

@@ -408,6 +408,15 @@ class StoreContract:
                 1: lease("cy"),
             }
 
+    def test_an_answer_that_comes_twice_releases_its_row_once(self, db):
+        with created(db) as made:
+            hold(made, [1], lease("ann"))
+            made.append([word("a", 1)])
+            assert made.leases(0) == {}
+            hold(made, [1], lease("ann"))  # to answer it anew, after an undo
+            made.append([word("a", 1)])
+            assert made.leases(0) == {1: lease("ann")}
+
     def test_ones_own_row_can_be_taken_again_and_lasts_longer(self, db):
         with created(db) as made:
             hold(made, [1], lease("ann", until=100))

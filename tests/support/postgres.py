@@ -44,11 +44,15 @@ class Server:
         assert done.returncode == 0, log.read_text(errors="replace")
 
     def start(self) -> None:
-        """Make its folder and listen."""
+        """Make its folder, and listen."""
         if is_root():
             shutil.chown(self.folder, SUPERUSER)
         plain = ["-A", "trust", "-U", SUPERUSER, "-E", "UTF8", "--locale=C", "--no-sync"]
         self.run("initdb", *plain)
+        self.listen()
+
+    def listen(self) -> None:
+        """Listen, for the first time or again."""
         options = f"-c listen_addresses='' -c unix_socket_directories='{self.folder}' -c fsync=on"
         self.run("pg_ctl", "start", "--wait", "-o", options, "-l", str(self.data / "server.log"))
 

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,7 +46,12 @@ class Server:
     """``possibal label`` with some arguments, in a folder."""
 
     def __init__(
-        self, *arguments: str, folder: Path, patience: float = PATIENCE, port: int | None = 0
+        self,
+        *arguments: str,
+        folder: Path,
+        patience: float = PATIENCE,
+        port: int | None = 0,
+        env: Mapping[str, str] | None = None,
     ) -> None:
         """Start it, at any port, or at that of last time if none is named."""
         self.patience = patience
@@ -63,7 +68,12 @@ class Server:
         began = time.monotonic()
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(  # noqa: S603 - our own code
-                line, cwd=folder, env=HERE, stdout=out, stderr=out, start_new_session=True
+                line,
+                cwd=folder,
+                env={**HERE, **(env or {})},
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
             )
         found = self._found()
         self.seconds = time.monotonic() - began

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from support.processes import workers
 from support.served import PATIENCE, Server, table
 from support.services import until
 
@@ -33,14 +34,6 @@ def few_files(soft: int):
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, usual)
-
-
-def workers(pid: int) -> list[int]:
-    """The processes that a server has started to rank."""
-    listed = Path(f"/proc/{pid}/task").glob("*/children")
-    found = [int(child) for one in listed for child in one.read_text().split()]
-    lines = {one: Path(f"/proc/{one}/cmdline").read_bytes() for one in found}
-    return [one for one, line in lines.items() if b"spawn_main" in line]
 
 
 def end(pid: int) -> None:

@@ -130,30 +130,43 @@ class AccessControl:
         self._store.run(lambda connection: table.end_session(connection, digest(session)))
         self._known = self._read()
 
-    @property
-    def may_read(self) -> bool:
-        """Whether to find a visitor may take a look at the database."""
-        return self._store.is_shared
+    def visitor(self, secret: str, *, pictures: bool = False) -> Visitor | None:
+        """Whom a session belongs to, if it runs; the database may have to be asked.
 
-    def visitor(self, session: str) -> Visitor | None:
-        """Whom a session belongs to, if it runs."""
-        return self._running(digest(session), pictures=False)
-
-    def picture_visitor(self, key: str) -> Visitor | None:
-        """Whom the key of pictures belongs to, if their session runs."""
-        return self._running(digest(key), pictures=True)
-
-    def _running(self, key: str, *, pictures: bool) -> Visitor | None:
-        """The visitor of a digest; other servers may have begun or ended the session."""
-        if self.may_read and time.monotonic() - self._known.read > FRESH:
+        Args:
+            secret: what a request carries.
+            pictures: whether it is the key of pictures, and not the session.
+        """
+        if not self._is_fresh:
             with suppress(UnavailableError):  # whoever is in stays in while the database is away
                 self._known = self._read()
-        found = (self._known.by_picture if pictures else self._known.by_secret).get(key)
-        if found is None and self.may_read:
+        found = self._recalled(secret, pictures=pictures)
+        if found is None and self._store.is_shared:  # it may have begun at another server just now
+            key = digest(secret)
             with self._store.reading() as connection:
                 running = table.running_sessions(connection, clock(), key)
             for keys, visitor in running.items():
                 found = visitor if key == (keys.pictures if pictures else keys.secret) else None
+        return found
+
+    def known(self, secret: str, *, pictures: bool = False) -> Visitor | None:
+        """The same, if that is known without asking the database."""
+        return self._recalled(secret, pictures=pictures) if self._is_fresh else None
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other server lets people in and sends them away."""
+        return not self._store.is_shared
+
+    @property
+    def _is_fresh(self) -> bool:
+        """Whether what is known can be relied on."""
+        return self.is_alone or time.monotonic() - self._known.read <= FRESH
+
+    def _recalled(self, secret: str, *, pictures: bool) -> Visitor | None:
+        """The visitor of a secret, as far as is known."""
+        among = self._known.by_picture if pictures else self._known.by_secret
+        found = among.get(digest(secret))
         return found if found is not None and found.expires > clock() else None
 
     def _read(self) -> _KnownSessions:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # scikit-learn takes a second to import, and the server needs
 
 GROWTH = 4
 """Rows join in steps: each time so many times as many as there are already."""
-NICENESS = 10
+NICENESS = 15
 """Added to the priority of the process that embeds: people and rankings come first."""
 PATIENCE = 0.5
 """Seconds between two looks at whether to stop."""

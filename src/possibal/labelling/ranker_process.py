@@ -24,8 +24,9 @@ if TYPE_CHECKING:  # scikit-learn takes a second to import, which only the proce
 
     from possibal.labelling.evaluation import MeasuredSaving
 
-NICENESS = 5
-"""Added to the worker's scheduling priority, so that it yields to the server."""
+NICENESS = 10
+"""Added to the worker's scheduling priority, so that it yields to the server, and several workers
+of one machine to all servers on it."""
 TRIES = 2
 """How often something is begun before the process is said to die of it."""
 LEAST, TIMES = 600.0, 4.0

@@ -33,7 +33,7 @@ from possibal.labelling.storage.journal import (
     paused_collection,
     replay,
 )
-from possibal.labelling.storage.store import Item, Store
+from possibal.labelling.storage.store import Glance, Item, Store
 
 MANY_PEOPLE = 5
 """With so many people nobody waits for a ranking: there are always other answers on their way."""
@@ -143,6 +143,7 @@ class ReadModel:
         self._split: AnswerSplit | None = None
         self._judged = set[int]()  # rows that the split does not know of yet
         self._given = self._count_given()
+        self._note_rows()
         self._number = max((event.number for event in self.state.events.values()), default=0)
 
     # ------------------------------------------------------------ events
@@ -153,16 +154,26 @@ class ReadModel:
 
     def catch_up(self) -> None:
         """Apply what other processes wrote, where there may be others."""
-        if self.store.is_shared:
-            events = self.store.events(self._number)
-            self.apply(events)
-            self._number = max([self._number, *(event.number for event in events)])
+        self.glance()
+
+    def glance(self) -> Glance | None:
+        """What other processes did lately, their events applied; None where there are none."""
+        seen = self.store.glance(self._number)
+        if seen is not None and seen.events:
+            self.apply(seen.events)
+            with self.lock:  # what is written here takes its turn among them
+                self._number = max(self._number, seen.events[-1].number)
+        return seen
 
     def apply(self, events: Sequence[Event]) -> None:
         """Apply events to the state and tell the listeners; known ones change nothing."""
         with self.lock:
+            for event in events:  # one that follows the last known leaves nothing out
+                self._number += event.number == self._number + 1
             new = [event for event in events if event.key not in self.state.events]
-            self._judged.update(self.state.apply(*new))
+            judged = self.state.apply(*new)
+            self._judged.update(judged)
+            self._note_labels(judged)
             self._task = None
             self.changes += len(new)
             for listener in self._listeners:
@@ -173,10 +184,23 @@ class ReadModel:
         with self.lock:
             self.setup, self.X = self.store.setup(), self.store.array("X")
             self.copies = copy_groups(self.store)
+            self._note_rows()
             vars(self).pop("ids", None)
             self.changes += 1
             self.apply(self.store.events())
             self._given = self._count_given()
+
+    def _note_rows(self) -> None:
+        """Keep which rows have a label, and which are copies, as masks: questions look at all."""
+        self._is_labelled, self._is_copy = (np.zeros(len(self.X), dtype=bool) for _ in range(2))
+        self._is_copy[list(self.copies.copies)] = True
+        self._note_labels(self.state.labels)
+
+    def _note_labels(self, rows: Collection[int]) -> None:
+        """See anew which of some rows have a label."""
+        for row in rows:
+            if row < len(self._is_labelled):  # others have yet to join here
+                self._is_labelled[row] = row in self.state.labels
 
     def _count_given(self) -> int:
         """How many rows that are asked came with a label, so that nobody asked about them."""
@@ -340,22 +364,20 @@ class ReadModel:
 
     def nearest(self, row: int, most: int) -> list[tuple[int, str, float]]:
         """The nearest labelled neighbours of a row: place, label, and Euclidean distance."""
-        hidden = self.copies.copies | {row, *self.copies.others(row)}
         with self.lock:
-            known = {one: said for one, said in self.state.labels.items() if one not in hidden}
-        rows = np.array(list(known), dtype=np.intp)
+            is_known = self._is_labelled & ~self._is_copy
+            is_known[[row, *self.copies.others(row)]] = False
+        rows, labels = np.flatnonzero(is_known), self.state.labels
         distances = self._distances(rows, row)
-        first = rows[np.argsort(distances, kind="stable")[:most]]
-        return [
-            (int(other), known[int(other)], float(distance))
-            for other, distance in zip(first, np.sort(distances, kind="stable")[:most], strict=True)
-        ]
+        near = _least(distances, most)
+        said = ((int(rows[at]), labels.get(int(rows[at])), float(distances[at])) for at in near)
+        return [(other, label, distance) for other, label, distance in said if label is not None]
 
     def nearest_rows(self, row: int, excluded: Collection[int], most: int) -> list[int]:
         """Places of the rows nearest to a row, those excluded left out."""
         rows = np.setdiff1d(np.arange(self.setup.rows), list(excluded), assume_unique=True)
         distances = self._distances(rows, row)
-        return rows[np.argsort(distances, kind="stable")[:most]].tolist()
+        return rows[_least(distances, most)].tolist()
 
     def nearly_same(self, row: int, rows: Sequence[int]) -> list[Item]:
         """Those of some rows whose text and picture are nearly the same as those of a row."""
@@ -388,8 +410,10 @@ class ReadModel:
         if ranking is None or ranking.is_cold:
             return 0
         with self.lock:
-            known = [row, *self.state.labels, *self.copies.copies]
-        unsure = np.setdiff1d(ranking.looked_at[ranking.necessity < CERTAIN], known)
+            is_known = self._is_labelled | self._is_copy
+            is_known[row] = True
+        unsure = ranking.looked_at[ranking.necessity < CERTAIN]
+        unsure = unsure[~is_known[unsure]]
         near = self._distances(unsure, row) / ranking.usual_distance < NEAR
         return int(np.count_nonzero(near))
 
@@ -398,8 +422,18 @@ class ReadModel:
         found = np.empty(len(rows))
         for at in range(0, len(rows), BLOCK):
             part = slice(at, at + BLOCK)
-            found[part] = np.sqrt(((self.X[rows[part]] - self.X[row]) ** 2).sum(axis=1))
+            apart = np.take(self.X, rows[part], axis=0)
+            apart -= self.X[row]
+            found[part] = np.sqrt(np.einsum("ij,ij->i", apart, apart))
         return found
+
+
+def _least(values: Vector, most: int) -> Places:
+    """Places of the least values, in their order; of equals the first."""
+    if len(values) > most > 0:
+        near = np.flatnonzero(values <= np.partition(values, most - 1)[most - 1])
+        return near[np.argsort(values[near], kind="stable")[:most]]
+    return np.argsort(values, kind="stable")[:most]
 
 
 def last_part(path: str) -> str:

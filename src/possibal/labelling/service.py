@@ -133,10 +133,12 @@ class LabellingService:
 
     def catch_up(self) -> None:
         """See what other servers of the campaign did, where there may be any."""
-        if self.store.is_shared:
-            self.read_model.catch_up()
+        with self._lock:
+            changes = self._leases.changes
+        seen = self.read_model.glance()
+        if seen is not None:
             with self._lock:
-                self._load_leases()
+                self._leases.load(seen.leases, changes)
 
     def rows(self, who: str, count: int) -> list[int]:
         """The next rows for a person, the best first, now theirs for a while."""
@@ -157,7 +159,7 @@ class LabellingService:
         self.catch_up()
         self.check_row(row)
         with self._lock:
-            left = [other for other in self._leases.current(who, clock()) if other != row]
+            left = [other for other in self._leases.current(who, self._now()) if other != row]
         if not self._try_lease(who, row):
             name = self.read_model.shown_id(row)
             raise RefusedError(f"row must be free; got {name!r}, which somebody has. Pick another.")
@@ -173,13 +175,13 @@ class LabellingService:
         self.catch_up()
         self.scheduler.await_ranking()
         with self._lock:
-            now = clock()
+            now = self._now()
             mine, at = self._leases.in_reserve(who, now), self._leases.current(who, now)
             kept = [row for row in mine if self._may_ask(row, who)]
             wanted = max(0, count - len(kept))
             others = (row for row in self._open(who) if row not in mine and row not in at)
             rows = list(islice(others, HEAD + wanted))[-wanted:] if wanted else []
-        now, lease = _lease(who, spare=True)
+        now, lease = self._lease(who, spare=True)
         held = self.store.hold(rows, lease, now, wanted) if wanted else []
         with self._lock:
             self._leases.hold(held, lease)
@@ -187,7 +189,7 @@ class LabellingService:
 
     def renew(self, who: str) -> int:
         """Renew all leases of a person; the seconds they have."""
-        now, lease = _lease(who)
+        now, lease = self._lease(who)
         self.store.renew(who, now, lease.until)
         with self._lock:
             self._leases.renew(who, now, lease.until)
@@ -233,10 +235,10 @@ class LabellingService:
         if self.setup.rows > MOST_COMPARED or row in check:
             return []
         with self._lock:
-            known = {row, *read_model.state.labels, *self._leases.current(who, clock())}
+            known = {row, *read_model.state.labels, *self._leases.current(who, self._now())}
         near = read_model.nearest_rows(row, known | check | groups.copies, LOOKED_AT)
         with self._lock:
-            now = clock()
+            now = self._now()
             free = [one for one in near if self._leases.is_free(one, who, now)]
             may = [one for one in free if self._may_ask(one, who)]
         return read_model.nearly_same(row, may)[:OFFERED]
@@ -273,7 +275,7 @@ class LabellingService:
     def stamped(self, event: Event, sent: int | None, device: str | None) -> Event:
         """An event that came over the network, as made at a time of our clock."""
         with self._lock:
-            return self._event_clock.stamped(event, sent, device, clock())
+            return self._event_clock.stamped(event, sent, device, self._now())
 
     def undo(self, event: Event) -> Event | None:
         """The event that was undone: the target, else the person's last; None if there is none.
@@ -458,12 +460,12 @@ class LabellingService:
     def held_by_others(self, who: str) -> set[int]:
         """The rows that others than this person hold."""
         with self._lock:
-            return self._leases.of_others(who, clock())
+            return self._leases.of_others(who, self._now())
 
     def _current(self, who: str) -> list[int]:
         """The rows that a person is at, if they still want an answer."""
         with self._lock:
-            rows = self._leases.current(who, clock())
+            rows = self._leases.current(who, self._now())
             return [row for row in rows if self._may_ask(row, who)]
 
     def _lease_first(self, who: str, pick: Callable[[str], Iterator[int]]) -> int | None:
@@ -473,16 +475,16 @@ class LabellingService:
             with self._claiming(lambda: list(islice(pick(who), most))) as rows:
                 if not rows:
                     return None
-                now, lease = _lease(who)
+                now, lease = self._lease(who)
                 held = self.store.hold(rows, lease, now)
                 if held and not self._still_wanted(held[0]):
                     self._release(who, held)
                     continue
                 with self._lock:
                     self._leases.hold(held, lease)
-                    if held:
-                        return held[0]
-                    self._load_leases()
+                if held:
+                    return held[0]
+                self._load_leases()
         return None
 
     @contextmanager
@@ -505,7 +507,7 @@ class LabellingService:
 
     def _try_lease(self, who: str, row: int) -> bool:
         """Whether a row could be leased to a person."""
-        now, lease = _lease(who)
+        now, lease = self._lease(who)
         held = self.store.hold([row], lease, now)
         with self._lock:
             self._leases.hold(held, lease)
@@ -521,25 +523,38 @@ class LabellingService:
 
     def _load_leases(self) -> None:
         """Read who holds what."""
-        self._leases.load(self.store.leases(clock()))
+        with self._lock:
+            changes = self._leases.changes
+        known = self.store.leases(self._now())
+        with self._lock:
+            self._leases.load(known, changes)
+
+    def _now(self) -> int:
+        """Milliseconds by the one clock of all servers of the campaign."""
+        return clock() + self.store.ahead
+
+    def _lease(self, who: str, *, spare: bool = False) -> tuple[int, Lease]:
+        """The time, and a lease from now on."""
+        now = self._now()
+        return now, Lease(who, now + 1000 * LEASE, spare)
 
     # ------------------------------------------------------------ which rows
 
     def _open(self, who: str) -> Iterator[int]:
         """Rows for a person, the best first, that nobody holds."""
-        now = clock()
+        now = self._now()
         free = (row for row in self._ordered() if self._leases.is_free(row, who, now))
         return (row for row in free if self._may_ask(row, who))
 
     def _put_off(self, who: str) -> Iterator[int]:
         """Rows that a person skipped, for when nothing else is left."""
-        now, people = clock(), self.setup.people
+        now, people = self._now(), self.setup.people
         free = (row for row in self._ordered() if self._leases.is_free(row, who, now))
         return (row for row in free if self.read_model.state.is_skipped(row, who, people))
 
     def _reserved(self, who: str) -> Iterator[int]:
         """Rows that others keep in reserve, for when nothing else is left."""
-        now = clock()
+        now = self._now()
         spare = (row for row in self._ordered() if self._leases.is_spare(row, now))
         return (row for row in spare if self._may_ask(row, who))
 
@@ -607,12 +622,6 @@ def _nearest_label(
         return None
     _, label, distance = near[0]
     return NearestLabel(label, None if ranking is None else distance / ranking.usual_distance)
-
-
-def _lease(who: str, *, spare: bool = False) -> tuple[int, Lease]:
-    """The time, and a lease from now on."""
-    now = clock()
-    return now, Lease(who, now + 1000 * LEASE, spare)
 
 
 def _others(rows: Iterator[int], known: Sequence[int]) -> Iterator[int]:

@@ -44,7 +44,7 @@ from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.database import address, file_of
 from possibal.labelling.storage.journal import Event, Kind, check_who, replay
-from possibal.labelling.storage.store import Setup, Store, clock
+from possibal.labelling.storage.store import Setup, Store
 from possibal.progress import patient_shares
 
 PYTHON = "python"
@@ -384,7 +384,7 @@ class StoredCampaign(CampaignInterface):
 
     def _now(self) -> int:
         """The time, later than any before."""
-        self._made = max(self._made + 1, clock())
+        self._made = max(self._made + 1, self._store.clock())
         return self._made
 
 

@@ -56,6 +56,25 @@ def test_the_clocks_of_servers_may_differ_by_as_long_as_a_person_gets():
     assert LONGEST == 2 * 1000 * LEASE
 
 
+def test_what_changed_while_the_database_was_asked_stays_as_it_is_here(leases):
+    asked, known = leases.changes, {1: Lease("ann", LATER), 5: Lease("cy", LATER)}
+    leases.hold([6], Lease("bob", LATER))
+    leases.release(1, "ann")
+    leases.load(known, asked)
+    assert leases.of_others("", NOW) == {5, 6}
+    leases.load(known, leases.changes)
+    assert leases.of_others("", NOW) == {1, 5}
+
+
+def test_few_changes_of_leases_are_remembered(leases, monkeypatch):
+    monkeypatch.setattr("possibal.labelling.storage.leases.RECENT", 2)
+    asked = leases.changes
+    for row in (6, 7, 8):
+        leases.hold([row], Lease("bob", LATER))
+    leases.load({}, asked)
+    assert leases.current("bob", NOW) == [8, 7]
+
+
 def test_what_is_in_reserve_is_not_what_somebody_is_at(leases):
     assert leases.current("ann", NOW) == [1]
     assert leases.in_reserve("ann", NOW) == {2, 3}

@@ -1,12 +1,17 @@
 import os
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
+import psycopg
 import pytest
 from sqlalchemy.exc import OperationalError
 from support.contracts import APPENDS, StoreContract, created, go, process, word
 
-from possibal.labelling.storage.store import Store
+from possibal.errors import UnavailableError
+from possibal.labelling.storage import database, store
+from possibal.labelling.storage.leases import Lease
+from possibal.labelling.storage.store import Glance, Store
 
 pytest_plugins = ["support.postgres"]
 ELSEWHERE = os.environ.get("CI") != "true"
@@ -140,6 +145,56 @@ class TestPostgreSQL(StoreContract):
             stored += made.append([word("c")])
             assert other.append([word("a", 2)]) == stored[:1]
             assert made.events() == other.events() == stored
+
+    def test_a_glance_tells_what_others_did_lately(self, db):
+        with created(db) as made, Store.open(db) as other:
+            assert made.glance(0) == Glance({}, [])
+            now = other.clock()
+            others = word("c", who="bob"), replace(word("b"), necessity=0.1, detail={"to": "é"})
+            first, *stored = other.append([word("a"), *others])
+            other.hold([2], Lease("ann", now + 60_000), now)
+            other.hold([1], Lease("bob", now - 1), now)  # which has ended
+            held = {2: Lease("ann", now + 60_000)}
+            assert made.glance(0) == Glance(held, [first, *stored])
+            assert made.glance(first.number) == Glance(held, stored)
+
+    @pytest.mark.parametrize("wrong", [-86_400_000, 300_000])
+    def test_all_go_by_the_clock_of_the_database(self, db, monkeypatch, wrong):
+        with created(db) as made:
+            right = store.clock()
+            monkeypatch.setattr(store, "clock", lambda: right + wrong)
+            made.glance(0)
+            assert abs(made.clock() - right) < 60_000
+            (stored,) = made.append([word("a")])
+            assert abs(stored.at - right) < 60_000
+
+    def test_an_answer_that_was_held_up_does_not_put_the_clock_back(self, db, monkeypatch):
+        with created(db) as made:
+            made.glance(0)
+            ticks, glance = store._ticks, database.glance  # noqa: SLF001 - what time it is here
+            before, passed = made.clock(), [0]
+
+            def late(*asked):
+                found = glance(*asked)
+                passed[0] = 100_000  # as a process that is paused has it
+                return found
+
+            monkeypatch.setattr(store, "_ticks", lambda: ticks() + passed[0])
+            monkeypatch.setattr(database, "glance", late)
+            made.glance(0)
+            assert made.clock() >= before + 100_000
+
+    def test_a_connection_that_broke_is_replaced_at_the_next_glance(self, db):
+        with created(db) as made, psycopg.connect(db, autocommit=True) as other:
+            assert made.glance(0) is not None
+            other.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            assert made.glance(0) is not None
+            other.execute("ALTER TABLE leases RENAME TO elsewhere")
+            with pytest.raises(UnavailableError, match="db must be there and sound"):
+                made.glance(0)
 
     def test_no_row_goes_to_two_processes_and_neither_waits_for_the_other(self, db):
         created(db, 300).close()

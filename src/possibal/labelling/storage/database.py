@@ -37,6 +37,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from possibal.errors import MissingPackageError
 from possibal.files import part_of
 from possibal.labelling.storage.file_lock import locked_file
+from possibal.labelling.storage.leases import LONGEST
 
 SCHEMA = 3
 """The version of the tables below."""
@@ -50,6 +51,8 @@ WRITING, READING = 30.0, 120.0
 """Seconds that one statement may take on a server; whole arrays are read by one."""
 ABANDONED = 10.0
 """Seconds after which a server ends a transaction that stands still, as of a paused process."""
+LIMITS = "lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"
+"""What bounds how long a transaction on a server may wait, work and stand still."""
 UNHURRIED = 600.0
 """The same, and seconds for a statement, where very many rows are written at once."""
 REACHED = {
@@ -106,6 +109,8 @@ events = Table(
 )
 SINCE = {"detail": 2}
 """The version in which a column of the events came, if that was not the first."""
+TABLES_SINCE = {"invitations": 3, "sessions": 3}
+"""The version in which a table came, likewise."""
 leases = Table(
     "leases",
     TABLES,
@@ -198,18 +203,74 @@ def engine(url: URL, *, writes: bool) -> Engine:
     return made
 
 
+def glancing(url: URL) -> Engine:
+    """What connects to a server for :func:`glance`: a few connections without transactions."""
+    reached = {name: most for name, most in REACHED.items() if name not in url.query}
+    return create_engine(
+        url,
+        isolation_level="AUTOCOMMIT",
+        pool_size=3,
+        max_overflow=0,
+        pool_timeout=CONNECTING,
+        connect_args=reached,
+    )
+
+
+def glance(connections: Engine, after: int) -> tuple[int, str, str]:
+    """The time by a server's clock, and as JSON the running leases, and the events after one.
+
+    All of it is one message to the server and one back: every request begins with it. A connection
+    that broke while nobody used it is replaced, with all others of its age.
+    """
+    broken = connections.dialect.loaded_dbapi.Error
+    try:
+        return _glanced(connections, after)
+    except broken:
+        connections.dispose()
+    try:
+        return _glanced(connections, after)
+    except broken as error:
+        raise DBAPIError.instance(GLANCE, None, error, broken) from error
+
+
+def _glanced(connections: Engine, after: int) -> tuple[int, str, str]:
+    """The same, by a connection that may be broken."""
+    connection = connections.raw_connection()
+    try:
+        with closing(connection.cursor()) as cursor:
+            cursor.execute(GLANCE % after)
+            for _ in LIMITS:  # setting them says nothing
+                cursor.nextset()  # pyright: ignore[reportAttributeAccessIssue] - psycopg has it
+            found: Any = cursor.fetchone()
+            return found
+    except BaseException:
+        connection.invalidate()
+        raise
+    finally:
+        connection.close()
+
+
 def _limits(statement: float, idle: float) -> str:
     """How long a transaction on a server may wait, work and stand still.
 
     They are set in each transaction and end with it: a pool of connections between us and the
     server may hand the session to somebody else.
     """
-    seconds = {
-        "lock_timeout": LOCKED,
-        "statement_timeout": statement,
-        "idle_in_transaction_session_timeout": idle,
-    }
+    seconds = dict(zip(LIMITS, (LOCKED, statement, idle), strict=True))
     return "; ".join(f"SET LOCAL {name} = {int(1000 * most)}" for name, most in seconds.items())
+
+
+GLANCE = f"""{_limits(CONNECTING, CONNECTING)};
+    SELECT now, (
+        SELECT coalesce(json_agg(json_build_array("row", who, until, spare)), '[]')
+        FROM leases WHERE until > now AND until <= now + {LONGEST}
+    )::text, (
+        SELECT coalesce(json_agg(to_json(events) ORDER BY number), '[]')
+        FROM events WHERE number > after
+    )::text
+    FROM (SELECT floor(1000 * extract(epoch FROM clock_timestamp()))::bigint) AS clock(now),
+    (VALUES (%d::bigint)) AS known(after)"""  # noqa: S608 - numbers of ours
+"""What :func:`glance` asks; a string of statements is a transaction of its own."""
 
 
 def unhurried(connection: Connection) -> None:
@@ -288,6 +349,11 @@ def _add_access(connection: Connection) -> None:
 
 MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _add_detail, 2: _add_access}
 """What brings the tables of each earlier version to the next."""
+
+
+def table_names(number: int) -> set[str]:
+    """The tables that there are in a version."""
+    return {name for name in TABLES.tables if TABLES_SINCE.get(name, 1) <= number}
 
 
 def version(connection: Connection) -> int | None:

@@ -230,7 +230,9 @@ def _others(examined: _Examined) -> list[Finding]:
 # ---------------------------------------------------------------- campaigns
 def _version(examined: _Examined) -> list[Finding]:
     """The tables and their version."""
-    missing = TABLES.tables.keys() - set(inspect(examined.connection).get_table_names())
+    present = set(inspect(examined.connection).get_table_names())
+    expected = database.table_names(examined.store.version)
+    missing = expected - present
     if missing:
         said = f"tables are missing: {', '.join(sorted(missing))}. Restore a backup."
         return [Finding(ok=False, sentence=said)]

@@ -169,6 +169,24 @@ def clock() -> int:
     return time.time_ns() // 1_000_000
 
 
+def _ticks() -> int:
+    """Milliseconds of a clock that nobody sets."""
+    return time.monotonic_ns() // 1_000_000
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What others that write to a database did lately.
+
+    Attributes:
+        leases: the lease of each row that is held.
+        events: what was added after an event, in the order of the journal.
+    """
+
+    leases: dict[int, Lease]
+    events: list[Event]
+
+
 class Store:
     """An open campaign. Close it, or use it in a ``with`` block."""
 
@@ -181,6 +199,10 @@ class Store:
             self._stack.enter_context(held(url))
         self._read = database.engine(url, writes=False)
         self._stack.callback(self._read.dispose)
+        self._glances = database.glancing(url) if self.is_shared else None
+        if self._glances is not None:
+            self._stack.callback(self._glances.dispose)
+        self._offset: int | None = None  # from our ticks to the clock of the database
         self._writer: WriteQueue | None = None
         if writes:
             engine = database.engine(url, writes=True)
@@ -269,10 +291,15 @@ class Store:
 
     @contextmanager
     def reading(self) -> Generator[Connection]:
-        """A connection that reads; what the database cannot do is told in one sentence."""
+        """A connection that reads."""
+        with self._told(), self._read.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        """Where something is read: what the database cannot do is told in one sentence."""
         try:
-            with self._read.connect() as connection:
-                yield connection
+            yield
         except (DBAPIError, PoolTimeoutError) as error:
             raise UnavailableError(
                 f"db must be there and sound; got {database.reason(error)!r} from "
@@ -303,6 +330,34 @@ class Store:
     def is_shared(self) -> bool:
         """Whether other processes may write to it at the same time."""
         return database.file_of(self.url) is None
+
+    @property
+    def ahead(self) -> int:
+        """Milliseconds by which the clock of the database is ahead of ours, as glances told."""
+        return 0 if self._offset is None else self._offset + _ticks() - clock()
+
+    def clock(self) -> int:
+        """Milliseconds since 1970, by the one clock of all who write to the database."""
+        return clock() + self.ahead
+
+    def glance(self, after: int) -> Glance | None:
+        """What others did lately, and their clock from now on; None where there are no others.
+
+        The clock of the database was read between the question and its answer, which bounds how far
+        it is ahead (Cristian's algorithm). Of what is possible the least is taken, and kept until
+        it is found impossible: an answer that a pause held up tells little. So what is done after
+        something was acknowledged anywhere is later everywhere, whatever our own clock says.
+        """
+        if self._glances is None:
+            return None
+        with self._told():
+            asked = _ticks()
+            now, held_rows, added = database.glance(self._glances, after)
+        least, most = now - _ticks(), now - asked
+        self._offset = min(max(least, least if self._offset is None else self._offset), most)
+        with self._sound("the journal"):
+            events = [_event(one[name] for name in COLUMNS.values()) for one in json.loads(added)]
+        return Glance({row: Lease(*by) for row, *by in json.loads(held_rows)}, events)
 
     def close(self) -> None:
         """Write what waits and close the database."""
@@ -412,7 +467,8 @@ class Store:
         Idempotent: an event whose key is known is not added again. An event on rows releases
         the person's leases of them.
         """
-        return self.run(lambda connection: _append(connection, drafts))
+        now = self.clock()
+        return self.run(lambda connection: _append(connection, drafts, now))
 
     def events(self, after: int = 0) -> list[Event]:
         """What was added after an event, in the order of the journal."""
@@ -495,7 +551,7 @@ def _extend(
     connection.execute(delete(parts).where(parts.c.name.in_(contents.arrays)))
     _replace_arrays(connection, KEPT_RANKING, {})  # it is of the rows before
     _fill(connection, contents)
-    _append(connection, contents.events)
+    _append(connection, contents.events, clock())
 
 
 def _replace_arrays(connection: Connection, start: str, arrays: dict[str, NDArray[Any]]) -> None:
@@ -521,9 +577,12 @@ def _fill(connection: Connection, contents: Contents) -> None:
         connection.execute(insert(database.parts), numbered)
 
 
-def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
-    """Add events that are not there yet, and return all as they are there."""
-    table, now, stored = database.events, clock(), list[Event]()
+def _append(connection: Connection, drafts: Sequence[Event], now: int) -> list[Event]:
+    """Add events that are not there yet, and return all as they are there.
+
+    One that is there released its rows when it came: its sender may have them again since.
+    """
+    table, stored = database.events, list[Event]()
     adding = _inserting(connection, table).on_conflict_do_nothing().returning(table.c.number)
     for one in drafts:
         draft = replace(one, made=min(one.made, now + AHEAD))
@@ -532,8 +591,8 @@ def _append(connection: Connection, drafts: Sequence[Event]) -> list[Event]:
             columns = (table.c[name] for name in COLUMNS.values())
             known = select(*columns).where(table.c.key == draft.key)
             stored.append(_event(connection.execute(known).one()))
-        else:
-            stored.append(replace(draft, number=number, at=now))
+            continue
+        stored.append(replace(draft, number=number, at=now))
         for rows in _parts(draft.rows):
             held_rows = leases.c.row.in_(rows) & (leases.c.who == draft.who)
             connection.execute(delete(leases).where(held_rows))

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response
 from fastapi.security import APIKeyQuery, HTTPBearer
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
@@ -142,10 +143,10 @@ def create_app(
 def _shared(service: LabellingService) -> list[Any]:
     """What is done before anything is answered, refused or shown, where there may be others."""
 
-    def catch_up(request: Request) -> None:
-        """See what other servers of the campaign did."""
-        if request.url.path.startswith("/api/"):
-            service.catch_up()
+    async def catch_up(request: Request) -> None:
+        """See what other servers of the campaign did; to ask for a question is to do so."""
+        if request.url.path.startswith("/api/") and request.url.path != "/api/ask":
+            await run_in_threadpool(service.catch_up)
 
     return [Depends(catch_up)] if service.store.is_shared else []
 

@@ -7,6 +7,7 @@ The session is a bearer token that the page keeps in storage of its own origin. 
 cookies know no ports, so that every other program on the machine would be sent it.
 """
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
@@ -152,12 +153,16 @@ class SecurityMiddleware:
 
     async def _visitor(self, scope: Scope, headers: Headers) -> Visitor | None:
         """Whom a request comes from; None if it does not say, or nobody is known by that."""
-        session, find = bearer(headers), self._access.visitor
-        if not session and scope["path"].startswith(PICTURES_PATH):
-            session, find = _picture_key(scope), self._access.picture_visitor
-        if not session or len(session) > LONGEST_SESSION:
+        secret, is_key = bearer(headers), False
+        if not secret and scope["path"].startswith(PICTURES_PATH):
+            secret, is_key = _picture_key(scope), True
+        if not secret or len(secret) > LONGEST_SESSION:
             return None
-        return await to_thread.run_sync(find, session) if self._access.may_read else find(session)
+        found = self._access.known(secret, pictures=is_key)
+        if found is not None or self._access.is_alone:
+            return found
+        find = functools.partial(self._access.visitor, secret, pictures=is_key)
+        return await to_thread.run_sync(find)
 
     def _is_foreign(self, scope: Scope, headers: Headers) -> bool:
         """Whether another site's page made the request; following a link to the page is fine."""
