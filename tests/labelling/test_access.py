@@ -7,7 +7,7 @@ from possibal.errors import ForbiddenError, RefusedError, UnavailableError
 from possibal.labelling import access as control
 from possibal.labelling.access import AccessControl, check_owner
 from possibal.labelling.storage.invitations import Role, Visitor
-from possibal.labelling.storage.store import Contents, Item, Setup, Store
+from possibal.labelling.storage.store import Contents, Item, Setup, Store, clock
 
 pytest_plugins = ["support.postgres"]
 SETUP, CONTENTS = Setup("a", "table", 1), Contents([Item(0, "0")], {"X": np.zeros((1, 1))})
@@ -65,8 +65,8 @@ def test_a_browser_that_joins_anew_leaves_its_former_session(access):
 
 def test_a_session_ends_after_its_days(access, monkeypatch):
     access.join(access.invite("ann"), "s", "p")
-    later = control.clock() + control.SESSION_DAYS * control.DAY + 1
-    monkeypatch.setattr(control, "clock", lambda: later)
+    later = clock() + control.SESSION_DAYS * control.DAY + 1
+    monkeypatch.setattr(Store, "clock", lambda _self: later)
     assert access.visitor("s") is None
 
 

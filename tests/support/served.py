@@ -78,7 +78,7 @@ class Server:
         found = self._found()
         self.seconds = time.monotonic() - began
         self.url, self.base, self.code = found.groups()
-        self._session: tuple[str, str] | None = None
+        self._secrets, self._is_in = (secrets.token_hex(32), secrets.token_hex(32)), False
         self._clients, self._joining = list[httpx.Client](), Lock()
 
     def _found(self) -> re.Match[str]:
@@ -97,9 +97,10 @@ class Server:
     def session(self) -> tuple[str, str]:
         """The session of the owner, and the key of pictures; the address is exchanged once."""
         with self._joining:
-            if self._session is None:
-                self._session = joined(self.base, self.code)
-            return self._session
+            if not self._is_in:
+                joined(self.base, self.code, self._secrets)
+                self._is_in = True
+            return self._secrets
 
     def client(self) -> httpx.Client:
         """A browser that has opened the address."""
@@ -143,13 +144,21 @@ class Server:
             self.process.wait()
 
 
-def joined(base: str, code: str) -> tuple[str, str]:
-    """The session and the key of pictures that an invitation was exchanged for."""
-    session, pictures = secrets.token_hex(32), secrets.token_hex(32)
+def joined(base: str, code: str, drawn: tuple[str, str] | None = None) -> tuple[str, str]:
+    """The session and the key of pictures that an invitation was exchanged for.
+
+    As browsers do, it is tried again while the database is away; with the same secrets that is
+    harmless.
+    """
+    session, pictures = drawn or (secrets.token_hex(32), secrets.token_hex(32))
     given = {"code": code, "session": session, "pictures": pictures}
-    reply = httpx.post(f"{base}/api/join", json=given, timeout=PATIENCE, trust_env=False)
-    assert reply.is_success, reply.text
-    return session, pictures
+    end = time.monotonic() + PATIENCE
+    while True:
+        reply = httpx.post(f"{base}/api/join", json=given, timeout=PATIENCE, trust_env=False)
+        if reply.status_code != 503 or time.monotonic() > end:
+            assert reply.is_success, reply.text
+            return session, pictures
+        time.sleep(0.1)
 
 
 @dataclass

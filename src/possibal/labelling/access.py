@@ -24,7 +24,7 @@ from possibal.labelling.storage.invitations import (
     digest,
 )
 from possibal.labelling.storage.journal import check_who
-from possibal.labelling.storage.store import Store, clock
+from possibal.labelling.storage.store import Store
 
 DAY = 24 * 3600 * 1000
 """In milliseconds."""
@@ -34,6 +34,8 @@ MOST_DAYS = 90
 """For which an invitation may be used."""
 FRESH = 1.0
 """Seconds for which what is known of sessions holds, where other servers may end them."""
+AFTER_ALL = 2**62
+"""Later than the number of any event."""
 MOST_INVITATIONS = 1000
 """That may be open or in use at once."""
 
@@ -54,7 +56,8 @@ class AccessControl:
     def __init__(self, store: Store) -> None:
         """See who is in, and forget those whose time is over."""
         self._store = store
-        store.run(lambda connection: table.prune(connection, clock()))
+        store.glance(AFTER_ALL)  # for the time by the clock of the database
+        store.run(lambda connection: table.prune(connection, store.clock()))
         self._known = self._read()
 
     # ------------------------------------------------------------ invitations
@@ -74,7 +77,7 @@ class AccessControl:
         elif role is not Role.OWNER:
             raise ValueError(f"who must be named; got None for an {role}. Give a name.")
         check_days(days)
-        now, code = clock(), secrets.token_urlsafe(24)
+        now, code = self._store.clock(), secrets.token_urlsafe(24)
         if len(self.invitations()) >= MOST_INVITATIONS:
             raise RefusedError(
                 f"invitations must be {MOST_INVITATIONS} at most; got one more. Withdraw some."
@@ -115,7 +118,7 @@ class AccessControl:
             pictures: what it drew to send with requests of pictures, which carry nothing else.
             former: the session that it had before, which ends.
         """
-        now, keys = clock(), SessionKeys(digest(session), digest(pictures))
+        now, keys = self._store.clock(), SessionKeys(digest(session), digest(pictures))
         until = now + SESSION_DAYS * DAY
         visitor = self._store.run(
             lambda connection: table.exchange(connection, digest(code), keys, now, until)
@@ -144,7 +147,7 @@ class AccessControl:
         if found is None and self._store.is_shared:  # it may have begun at another server just now
             key = digest(secret)
             with self._store.reading() as connection:
-                running = table.running_sessions(connection, clock(), key)
+                running = table.running_sessions(connection, self._store.clock(), key)
             for keys, visitor in running.items():
                 found = visitor if key == (keys.pictures if pictures else keys.secret) else None
         return found
@@ -167,13 +170,13 @@ class AccessControl:
         """The visitor of a secret, as far as is known."""
         among = self._known.by_picture if pictures else self._known.by_secret
         found = among.get(digest(secret))
-        return found if found is not None and found.expires > clock() else None
+        return found if found is not None and found.expires > self._store.clock() else None
 
     def _read(self) -> _KnownSessions:
         """What the tables say now."""
         read = time.monotonic()
         with self._store.reading() as connection:
-            running = table.running_sessions(connection, clock())
+            running = table.running_sessions(connection, self._store.clock())
             listed = table.listed_invitations(connection)
         return _KnownSessions(
             {keys.secret: visitor for keys, visitor in running.items()},

@@ -207,7 +207,8 @@ def _server(examined: _Examined) -> list[Finding]:
 def _may_write(examined: _Examined) -> list[Finding]:
     """Whether the tables can be written."""
     statement = text("SELECT has_table_privilege(:name, 'INSERT')")
-    names = [table.name for table in TABLES.sorted_tables]
+    present = set(inspect(examined.connection).get_table_names())
+    names = [table.name for table in TABLES.sorted_tables if table.name in present]
     may = {n: examined.connection.execute(statement, {"name": n}).scalar() for n in names}
     closed = [name for name, allowed in may.items() if not allowed]
     if closed:
@@ -231,12 +232,11 @@ def _others(examined: _Examined) -> list[Finding]:
 def _version(examined: _Examined) -> list[Finding]:
     """The tables and their version."""
     present = set(inspect(examined.connection).get_table_names())
-    expected = database.table_names(examined.store.version)
-    missing = expected - present
+    found = database.version(examined.connection)
+    missing = database.table_names(found or SCHEMA) - present
     if missing:
         said = f"tables are missing: {', '.join(sorted(missing))}. Restore a backup."
         return [Finding(ok=False, sentence=said)]
-    found = database.version(examined.connection)
     said = f"the tables are of version {found}"
     if found == SCHEMA:
         return [Finding(ok=True, sentence=f"{said}.")]

@@ -49,16 +49,19 @@ function namesIn(page, text) {
 export function classForm(page, done) {
   const input = el("input", { required: true, autocomplete: "off", test: "class-input" });
   const problem = el("p.problem", { role: "alert", test: "class-problem" });
+  let turn = 0;
   const submit = async (event) => {
     event.preventDefault();
+    const mine = ++turn;
     const [names, wrong] = namesIn(page, input.value);
     problem.textContent = wrong;
     if (!names.length) return;
     input.value = "";
     const refused = await Promise.all(names.map((name) =>
       page.change("classes", { label: name }, `class “${name}” added`)));
-    problem.textContent = refused.filter(Boolean).join(" ");
-    if (!problem.textContent) done();
+    const said = refused.filter(Boolean).join(" ");
+    if (said || mine === turn) problem.textContent = said; // what was typed since has its own words
+    if (!said) done();
   };
   return el("form.inline", { submit },
     el("label.field", el("span", "Name of the class, or several with commas between"), input),
