@@ -10,6 +10,7 @@ kept; the others have that of the one before.
 """
 
 import re
+import secrets
 import signal
 import subprocess
 import sys
@@ -31,7 +32,9 @@ from possibal.labelling.create import Options, create_campaign
 from possibal.labelling.storage.journal import Event, Kind
 
 COLUMNS, SEED, QUESTIONS = 8, 3, 5
-ADDRESS = re.compile(r"(http://\S+/)\?token=(\S+)")
+ADDRESS = re.compile(r"Label at (http://\S+)/#join=(\S+)")
+SESSION, PICTURES = secrets.token_hex(32), secrets.token_hex(32)
+"""What a browser holds; it stays in when the server is started again."""
 CLASSES = ("no", "yes")
 
 
@@ -63,8 +66,11 @@ def served(source: Path) -> Generator[tuple[subprocess.Popen[str], httpx.Client]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)  # noqa: S603 - ours
     try:
         found = next(filter(None, map(ADDRESS.search, process.stdout or [])))
-        with httpx.Client(base_url=found[1], timeout=60.0, trust_env=False) as client:
-            client.get("/", params={"token": found[2]}, follow_redirects=True).raise_for_status()
+        known = {"Authorization": f"Bearer {SESSION}"}
+        with httpx.Client(base_url=found[1], timeout=60.0, headers=known) as client:
+            if client.get("/api/session").json()["role"] is None:  # the first time
+                given = {"code": found[2], "session": SESSION, "pictures": PICTURES}
+                client.post("/api/join", json=given).raise_for_status()
             yield process, client
     finally:
         process.send_signal(signal.SIGINT)
