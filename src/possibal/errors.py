@@ -12,6 +12,7 @@
     └── UnsavedError(OSError)                 a database did not take what it was given
 
     FlatScoresWarning(UserWarning)            scores tell few rows apart
+    ManyClassesWarning(UserWarning)           a fit takes long, for there are very many classes
     ScaleWarning(UserWarning)                 some columns outweigh others by their unit alone
 
 A bad argument raises a plain ``ValueError`` or ``TypeError`` whose one sentence reads
@@ -71,6 +72,10 @@ class UnsavedError(PossibalError, OSError):
 
 class FlatScoresWarning(UserWarning):
     """Scores tell few rows apart, so that the question asked is almost arbitrary."""
+
+
+class ManyClassesWarning(UserWarning):
+    """There are so many classes that a fit may take minutes."""
 
 
 class ScaleWarning(UserWarning):

@@ -28,7 +28,7 @@ from support.estimators import (
 )
 
 from possibal import Belief, acquisition
-from possibal.errors import FlatScoresWarning
+from possibal.errors import FlatScoresWarning, ManyClassesWarning
 from possibal.estimators import classifier as estimators
 from possibal.estimators.classifier import (
     PossibilisticGPClassifier,
@@ -649,3 +649,13 @@ def test_a_wave_is_learnt_by_the_default():
         model = PossibilisticGPClassifier().fit(X, np.sin(6 * X[:, 0]) > 0)
         hits.append(np.mean(model.predict(T) == (np.sin(6 * T[:, 0]) > 0)))
     assert np.mean(hits) >= 0.93
+
+
+def test_very_many_classes_are_told_of_before_the_fit_takes_long(monkeypatch):
+    monkeypatch.setattr(estimators, "MANY_CLASSES", 3)
+    X = np.arange(12.0).reshape(6, 2)
+    PossibilisticGPClassifier().fit(X, [0, 1, 2, 0, 1, 2])
+    PossibilisticGPClassifier(classes=[0, 1, 2, 3]).fit(X[:0], [])
+    with pytest.warns(ManyClassesWarning, match=r"^y has 4 classes in 6 rows, and a fit") as caught:
+        PossibilisticGPClassifier().fit(X, [0, 1, 2, 3, 0, 1])
+    assert caught[0].filename == __file__

@@ -17,7 +17,7 @@ from possibal.acquisition.label_possibility import possibility
 from possibal.arguments import choice, whole
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
-from possibal.errors import FlatScoresWarning
+from possibal.errors import FlatScoresWarning, ManyClassesWarning
 from possibal.estimators import validation
 from possibal.estimators.gp_estimator import GPEstimator
 from possibal.estimators.subset import MAX_LABELS, subset_of_data
@@ -37,6 +37,8 @@ from possibal.gp.rbf import with_level
 from possibal.numerics.geometry import RowGeometry
 from possibal.theory.credible_set import checked_level
 
+MANY_CLASSES = 100
+"""More than these, and whoever fits is told that it takes long."""
 _BLOCK = 1000
 """Rows whose latents are drawn together."""
 _SAMPLE = 1000
@@ -136,6 +138,7 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         spread = np.zeros(len(rows))
         spread[weight > 0] = codes
         rows, codes, weight = validation.merged(rows, spread, weight)
+        _warn_of_many(len(self.classes_), len(rows))
         seen = np.where(codes == 1, 1.0, -1.0)[None]
         if len(self.classes_) > 2:  # noqa: PLR2004 - two labels need one latent
             link = SOFTMAX
@@ -279,6 +282,17 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
                 stacklevel=3,
             )
         return belief
+
+
+def _warn_of_many(classes: int, rows: int) -> None:
+    """Say that a fit takes long before it does: each class has a latent process of its own."""
+    if classes > MANY_CLASSES and rows:
+        warnings.warn(
+            f"y has {classes} classes in {rows} rows, and a fit of so many may take minutes. "
+            "Join classes, or label coarse ones first.",
+            ManyClassesWarning,
+            stacklevel=3,
+        )
 
 
 def fitted_posterior(model: object) -> Posterior:
