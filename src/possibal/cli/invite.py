@@ -23,7 +23,7 @@ def invite(  # noqa: PLR0913 - one argument per option
     db: Database,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="People to invite; nobody: who is, is listed."),
+        typer.Argument(metavar="NAME", help="Whom to invite; left out: all who are, are listed."),
     ] = None,
     *,
     role: Annotated[
