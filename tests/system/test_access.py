@@ -334,6 +334,36 @@ def test_pictures_are_shown_to_whoever_is_in_and_labels_downloaded(browser, tmp_
         assert httpx.get(f"{server.base}/media/0").status_code == 401
 
 
+@needs_browser
+def test_a_pasted_invitation_lets_in_and_the_page_is_not_loaded_again(browser, team):
+    code = team.client().post("/api/invite", json={"who": "Nia"}).json()["code"]
+    page = watched(browser, team)
+    page.goto(team.base)
+    page.get_by_test_id("join-input").fill(f"  {team.base}/#join={code}&for=Nia ")
+    page.get_by_test_id("join").click()
+    page.get_by_test_id("question").wait_for()
+    page.evaluate("window.isStillThere = true")
+    page.get_by_test_id("nav-history").click()
+    page.get_by_role("heading", name="History").wait_for()
+    assert page.evaluate("window.isStillThere") is True
+
+
+@needs_browser
+def test_an_address_that_was_cut_off_or_came_too_early_is_not_lost(browser, team):
+    code = team.client().post("/api/invite", json={"who": "Ōe"}).json()["code"]
+    page = watched(browser, team)
+    refusals = iter([503])
+
+    def away_once(route):
+        status = next(refusals, None)
+        route.fulfill(status=status, body="{}") if status else route.continue_()
+
+    page.route("**/api/session", away_once)
+    page.goto(f"{team.base}/#join={code}&for=%C5%8")  # as a chat program may cut it
+    page.get_by_test_id("question").wait_for()
+    expect(page.get_by_test_id("who")).to_have_text("Ōe")
+
+
 # ---------------------------------------------------------------- encryption and proxies
 @pytest.fixture(name="pem")
 def _pem(tmp_path):

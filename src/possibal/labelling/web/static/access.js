@@ -12,11 +12,20 @@ function drawn() {
   return bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** A name as it was before it became a part of an address; one that was cut off stays as it is. */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** The { code, who } of an address, or of what somebody pasted; null if it is no invitation. */
 export function invitationIn(text) {
   const from = text.indexOf("#");
   const found = from < 0 ? null : text.slice(from).trim().match(JOIN);
-  return found && { code: found[1], who: found[2] ? decodeURIComponent(found[2]) : null };
+  return found && { code: found[1], who: found[2] ? decoded(found[2]) : null };
 }
 
 /** Takes an invitation out of the address, so that it is neither copied nor kept with it. */
@@ -65,10 +74,12 @@ export class Access {
    * that is for somebody else is not used: it is `other` then, for the person to decide.
    */
   async enter() {
-    const invitation = takeInvitation() ?? this.#storage.read("joining");
-    this.#found = await get("session");
-    if (invitation && this.role === null) await this.join(invitation);
-    else if (invitation && !this.#isFor(invitation)) this.other = invitation;
+    this.#found = await get("session"); // first: while the server is away, the address stays
+    const invitation = takeInvitation();
+    if (this.role === null) {
+      const begun = invitation ?? this.#storage.read("joining");
+      if (begun) await this.join(begun);
+    } else if (invitation && !this.#isFor(invitation)) this.other = invitation;
     return this.role !== null;
   }
 

@@ -42,15 +42,17 @@ async function answered(ask) {
 
 /** Waits at the entrance until somebody pastes an invitation that lets them in. */
 async function letIn(access, reason) {
+  const reload = () => location.reload(); // an invitation may be opened in this very tab
+  window.addEventListener("hashchange", reload);
   for (;;) {
     const invitation = await new Promise((joined) => {
       const node = entrance(reason, joined);
       byId("view").replaceChildren(node);
       node.querySelector("input").focus();
-      window.addEventListener("hashchange", () => location.reload(), { once: true });
     });
     try {
-      return await access.join(invitation);
+      await access.join(invitation);
+      return window.removeEventListener("hashchange", reload);
     } catch (error) {
       reason = error instanceof Refused ? error.message : "The server does not answer. Try again.";
     }
