@@ -7,7 +7,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
-from urllib.parse import urlsplit
 
 import typer
 from rich.table import Table
@@ -35,8 +34,8 @@ if TYPE_CHECKING:  # scikit-learn takes a second to import, and going on needs n
     from possibal.data.ingest import FirstRows, IngestedRows, SourceRows
     from possibal.data.schema import Column
 
-SERVED_AT = "served at"
-"""The fact of a campaign that says where its page was last."""
+SERVED_AT, PORT = "served at", "port"
+"""Facts of a campaign: the address at which people opened its page last, and the port here."""
 _Opened: TypeAlias = "tuple[ReadModel, SourceRows | None]"
 """A campaign, and the rows of its source if some have still to join."""
 MANY_COLUMNS = 30
@@ -81,7 +80,8 @@ def label(asked: LabelRequest) -> None:
                 read_model, waiting = _opened(db, asked, wanted)
         store = read_model.store
         with store, serving(read_model, waiting and (waiting, wanted)) as at:
-            store.note_fact(SERVED_AT, server.reachable[0] if server.reachable else server.origin)
+            store.note_fact(SERVED_AT, server.shared_origin)
+            store.note_fact(PORT, str(server.port))
             access, say = AccessControl(store), console()
             url = invitation_address(server.origin, access.invite(None, Role.OWNER, TERMINAL_DAYS))
             say.print(f"Label at {url}", soft_wrap=True)
@@ -110,17 +110,18 @@ def last_port(db: str) -> int | None:
     if not Store.exists(db):
         return None
     with Store.open(db, writes=False) as store:
-        return urlsplit(store.fact(SERVED_AT) or "").port
+        noted = store.fact(PORT) or ""
+    return int(noted) if noted.isdecimal() else None
 
 
 def _invited(server: Server, access: AccessControl, names: Sequence[str]) -> Iterator[str]:
     """What is printed for people on other machines."""
-    origin = server.reachable[0] if server.reachable else server.origin
     for name in names:
-        yield f"For {name}: {invitation_address(origin, access.invite(name), name)}"
+        code = access.invite(name)
+        yield f"For {name}: {invitation_address(server.shared_origin, code, name)}"
     if server.reachable and not names:
         yield (
-            f"Others reach it at {server.reachable[0]} once they are invited: under People in the "
+            f"Others reach it at {server.shared_origin} once they are invited: under People in the "
             "page, or with --invite NAME."
         )
 

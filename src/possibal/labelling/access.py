@@ -149,7 +149,8 @@ class AccessControl:
             with self._store.reading() as connection:
                 running = table.running_sessions(connection, self._store.clock(), key)
             for keys, visitor in running.items():
-                found = visitor if key == (keys.pictures if pictures else keys.secret) else None
+                if key == (keys.pictures if pictures else keys.secret):
+                    return visitor
         return found
 
     def known(self, secret: str, *, pictures: bool = False) -> Visitor | None:

@@ -106,8 +106,8 @@ def exchange(
         )
     number, role, who, until, joined = found
     known = sessions.c.secret == keys.secret
-    owner = connection.execute(select(sessions.c.invitation).where(known)).scalar()
-    if owner == number:
+    begun_by = connection.execute(select(sessions.c.invitation).where(known)).scalar()
+    if begun_by == number:
         return Visitor(Role(role), who, number, expires)
     if joined is not None:
         raise RefusedError(
@@ -116,7 +116,7 @@ def exchange(
         )
     if until <= now:
         raise RefusedError("This invitation is too old. Ask for a new address.")
-    if owner is not None:
+    if begun_by is not None:
         raise RefusedError("session must be new; got one that there is. Open the address again.")
     connection.execute(update(invitations).where(c.number == number).values(joined=now))
     begun = insert(sessions).values(invitation=number, expires=expires, **vars(keys))
@@ -166,7 +166,6 @@ def running_sessions(
     if secret is not None:
         query = query.where((c.secret == secret) | (c.pictures == secret))
     return {
-        SessionKeys(*keys): Visitor(Role(role), *rest)
-        for *keys, role, who, number, until in connection.execute(query)
-        for rest in [(who, number, until)]
+        SessionKeys(session, pictures): Visitor(Role(role), who, number, until)
+        for session, pictures, role, who, number, until in connection.execute(query)
     }

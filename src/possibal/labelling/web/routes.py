@@ -60,6 +60,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         503: "The database is away",
     }.items()
 }
+PROBLEMS[403]["model"] = schemas.ForbiddenOut
 MISSING: dict[int | str, dict[str, Any]] = {
     404: {"model": schemas.ProblemOut, "description": "Not there"}
 }
@@ -518,4 +519,5 @@ def _refused(_request: Request, error: Exception) -> Response:
 def _forbidden(request: Request, error: Exception) -> Response:
     """What is not for this role, in one sentence; the page tells it from a foreign request."""
     visitor: Visitor = request.state.visitor
-    return JSONResponse({"detail": str(error), "role": str(visitor.role)}, 403)
+    said = schemas.ForbiddenOut(detail=str(error), role=str(visitor.role))
+    return JSONResponse(said.model_dump(), 403)

@@ -192,9 +192,9 @@ class ProblemOut(BaseModel):
 
 
 class ForbiddenOut(ProblemOut):
-    """That somebody may not do this, as what they are."""
+    """That somebody may not do this: as what they are, or as a foreign page, which has no role."""
 
-    role: str
+    role: str | None = None
 
 
 class SessionOut(BaseModel):

@@ -123,6 +123,11 @@ class Server:
             [*address.names, LOCAL if is_open else reached[0]][0]
         )
 
+    @property
+    def shared_origin(self) -> str:
+        """The address at which people other than whoever started it open the page."""
+        return self.reachable[0] if self.reachable else self.origin
+
     def _at(self, name: str) -> str:
         """The address of this server by a name of the machine."""
         return f"{HTTPS if self._address.certificate else HTTP}://{name}:{self.port}"
