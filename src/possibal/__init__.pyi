@@ -8,6 +8,7 @@ from .estimators import (
     PossibilisticPipeline,
     as_possibilistic,
 )
+from .experiments.learning_curves import simulate
 from .gp import PossibilisticGP, SystematicError
 from .labelling.saved_model import load_model
 from .labelling.session import open_campaign
@@ -50,4 +51,5 @@ __all__ = [
     "open_campaign",
     "pool",
     "rank",
+    "simulate",
 ]

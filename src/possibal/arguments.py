@@ -1,11 +1,9 @@
 """Validation of scalar arguments: names of a registry, with suggestions, and whole numbers."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from numbers import Integral
-from typing import TypeVar, cast
-
-import numpy as np
+from typing import TypeVar
 
 Entry = TypeVar("Entry")
 
@@ -56,11 +54,6 @@ def check_listed(argument: str, given: object) -> None:
         raise TypeError(
             f"{argument} must be a list; got {given!r}. Write {argument}=[...], also for one."
         )
-
-
-def as_python(value: Hashable) -> Hashable:
-    """A value of Python's own, where it is one of NumPy's."""
-    return cast("Hashable", value.item()) if isinstance(value, np.generic) else value
 
 
 def is_hashable(value: object) -> bool:

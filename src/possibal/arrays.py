@@ -1,7 +1,7 @@
 """Array types, and the only checks of arrays: everything further in trusts its input."""
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Hashable, Sequence
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -167,3 +167,8 @@ def places(index: int | Sequence[int], name: str, size: int) -> list[int]:
             f"{name} must hold distinct indices from 0 to {size - 1}, at least one; got {index}."
         )
     return listed
+
+
+def as_python(value: Hashable) -> Hashable:
+    """A value of Python's own, where it is one of NumPy's."""
+    return cast("Hashable", value.item()) if isinstance(value, np.generic) else value

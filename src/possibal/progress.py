@@ -1,8 +1,10 @@
 """Progress bar on standard error, with the time left; nobody sees one where no person watches.
 
 with shares() as tell: tell("reading", 0.5)        with patient_shares() as tell: ...
+announce("Starting.")
 """
 
+import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
@@ -16,6 +18,13 @@ PATIENCE = 1.0
 
 def no_stages(words: str, share: float) -> None:
     """A callback that does nothing."""
+
+
+def announce(sentence: str) -> None:
+    """Tell a person who is watching what begins now, before any of it is imported."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"{sentence}\n")
+        sys.stderr.flush()
 
 
 @contextmanager

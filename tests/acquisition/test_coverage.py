@@ -37,7 +37,7 @@ def rows(m, seed=0):
 def posterior(labels=2, n=8, *, common=True):
     X = rows(n)
     y = np.digitize(X[:, 0], [-0.4, 0.4] if labels > 2 else [0.0])
-    return PossibilisticGPClassifier(None if common else APART).fit(X, y).posterior_
+    return PossibilisticGPClassifier("rbf" if common else APART).fit(X, y).posterior_
 
 
 def view(labels=2, m=12, source=None, **given):
@@ -96,11 +96,14 @@ def test_lengths_are_shrunk_by_the_effective_dimension(columns):
         np.testing.assert_allclose(shrunk, apart / np.linalg.norm(apart) ** power, rtol=1e-9)
 
 
-def test_in_many_columns_herding_covers_by_rows_of_shrunk_length():
+@pytest.mark.parametrize("kernel", ["rbf", None])
+def test_in_many_columns_herding_covers_by_rows_of_shrunk_length(kernel):
     X, known = spread_rows(15), spread_rows(8, seed=6)
-    source = PossibilisticGPClassifier().fit(known, known[:, 5] > 3.0).posterior_
-    found, power = coverage.herding(View(source, X)), length_power(X)
-    shrunk, seen = (shrunk_lengths(rows, X, power) for rows in (X, known))
+    source = PossibilisticGPClassifier(kernel).fit(known, known[:, 5] > 3.0).posterior_
+    found, (there, had) = coverage.herding(View(source, X)), map(source.coordinates, (X, known))
+    assert (there.shape == X.shape) == (kernel == "rbf")  # else in the geometry of the kernel
+    power = length_power(there)
+    shrunk, seen = (shrunk_lengths(rows, there, power) for rows in (there, had))
     nearest = [min(np.linalg.norm(x - z) for z in shrunk if (x != z).any()) for x in shrunk]
     narrow = 0.2 * distances.usual_distance(shrunk)
     width, latents = max(narrow, 0.9 * np.median(nearest)), LatentMoments.of(source, X)

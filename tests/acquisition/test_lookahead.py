@@ -186,7 +186,8 @@ def test_rows_whose_labels_are_on_their_way_count_as_known():
 def test_looking_ahead_is_the_gain_that_counts_rows_of_crowds_less(kind):
     now = View(posterior(kind), rows(12, 5))
     X, source = now.candidates, posterior(kind)
-    weight = similarity(cdist(X, X), near_duplicate_width(X)).sum(axis=1) ** -0.5
+    there = source.coordinates(X)
+    weight = similarity(cdist(there, there), near_duplicate_width(there)).sum(axis=1) ** -0.5
     before = weight @ expected_brier(LatentMoments.of(source, X)) ** 2
     found = lookahead.look_ahead(now) * weight.sum()
     for at in range(len(X)):

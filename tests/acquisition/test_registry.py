@@ -3,7 +3,7 @@ import pytest
 from support.pools import LOCAL, CountingPosterior
 
 from possibal import acquisition
-from possibal.acquisition.registry import STRATEGIES, pick, utilities
+from possibal.acquisition.registry import STRATEGIES, find_strategy, pick, utilities
 from possibal.acquisition.strategy import View
 
 
@@ -65,3 +65,11 @@ def test_every_strategy_says_in_a_sentence_what_it_asks():
         first = strategy.__doc__.splitlines()[0]
         assert first.startswith("Asks ")
         assert first.endswith(".")
+
+
+def test_a_strategy_is_found_by_its_name_or_made_of_a_function():
+    assert find_strategy("herding") is STRATEGIES["herding"]
+    assert find_strategy(STRATEGIES["herding"]) is STRATEGIES["herding"]
+    assert find_strategy(lambda mean, variance: mean + variance)([1.0], [2.0]).tolist() == [3.0]
+    with pytest.raises(ValueError, match=r"^strategy must be one of .* Did you mean 'herding'\?$"):
+        find_strategy("hurding")

@@ -192,3 +192,75 @@ def test_uncertainty_of_one_probit_latent_falls_as_its_mean_leaves_zero(log_vari
 @pytest.mark.parametrize("latents", [1, 3])
 def test_a_score_of_several_hypotheses_is_finite(score, latents):
     assert np.isfinite(score(wide_belief(11, 3, latents, rows=300))).all()
+
+
+# ---------------------------------------------------------------- functions of users
+def closest(mean, variance):
+    return -abs(mean) / variance**0.5
+
+
+class Odd:
+    """Something that can be called, of which nobody can tell what it needs."""
+
+    __signature__ = "none"
+
+    def __call__(self, view):
+        return view.belief.mean[0]
+
+
+def test_a_function_of_mean_and_variance_is_a_score_of_each_row(monkeypatch):
+    mean, variance = random_moments(7, (60,))
+    ours = scoring.as_strategy(closest)
+    assert scoring.is_local(ours)
+    assert (ours.__name__, ours.monotonicity(1, 1)) == ("closest", Monotonicity.UNKNOWN)
+    expected = closest(mean, variance)
+    np.testing.assert_array_equal(ours(mean, variance), expected)
+    monkeypatch.setattr(scoring, "CHUNK", 7)
+    np.testing.assert_array_equal(ours(mean, variance), expected)
+
+
+def test_it_reads_the_most_credible_hypothesis():
+    mean, variance = random_moments(8, (2, 9))
+    belief = Belief(mean, variance, np.array([0.5, 1.0]))
+    np.testing.assert_array_equal(
+        scoring.as_strategy(closest)(belief), closest(mean[1], variance[1])
+    )
+
+
+def test_a_function_of_a_view_stays_what_it_is():
+    def middle(view, power=2):
+        return view.candidates.sum(axis=1) ** power
+
+    odd = Odd()
+    for function in (middle, odd, acquisition.doubt, STRATEGIES["random"], STRATEGIES["herding"]):
+        assert scoring.as_strategy(function) is function
+
+
+def test_a_function_of_more_is_refused():
+    def three(mean, variance, labels):
+        return mean + variance + labels
+
+    with pytest.raises(
+        ValueError,
+        match=r"^strategy must take a view, or a mean and a variance; got three\(mean, var",
+    ):
+        scoring.as_strategy(three)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (
+            lambda mean, variance: 0.0 * mean.sum() * variance.sum(),
+            r"one number per row, 4; got shape \(\) of",
+        ),
+        (
+            lambda mean, variance: (mean > variance).astype(str),
+            r"one number per row, 4; got shape \(4,\) of <U5",
+        ),
+        (lambda mean, variance: mean * np.nan + variance, r"must give numbers; got NaN"),
+    ],
+)
+def test_what_gives_no_number_for_each_row_is_told(function, words):
+    with pytest.raises(ValueError, match=words):
+        scoring.as_strategy(function)(np.arange(4.0), np.ones(4))

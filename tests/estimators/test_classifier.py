@@ -1,4 +1,5 @@
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -35,11 +36,16 @@ from possibal.estimators.classifier import (
     count_labels,
     fitted_posterior,
     unfitted,
+    with_geometry,
+    with_pool_scale,
 )
 from possibal.gp.hyperparameters import problem
 from possibal.gp.likelihoods import PROBIT
 from possibal.gp.posterior import TrainingData
 from possibal.gp.rbf import SphericalRBF
+from possibal.numerics.diffusion import fit_diffusion
+from possibal.numerics.distances import usual_distance
+from possibal.numerics.geometry import RowGeometry
 
 # ---------------------------------------------------------------- scikit-learn's contract
 
@@ -567,6 +573,99 @@ def test_by_cosine_a_row_of_zeros_is_like_no_other(way):
     ],
 )
 def test_a_metric_that_does_not_fit_is_refused(options, said):
+    with pytest.raises(ValueError, match=said):
+        PossibilisticGPClassifier(**options).fit(np.eye(3), [0, 1, 1])
+
+
+# ---------------------------------------------------------------- what else makes rows alike
+
+
+def two_rings(rows=160):
+    """Rows on two rings whose side no straight line tells, their directions, and their clusters."""
+    rng = np.random.default_rng(1)
+    y = np.arange(rows) % 2
+    angle, radius = rng.uniform(0, 2 * np.pi, rows), np.where(y == 1, 1.0, 0.75)
+    X = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return X, np.hstack([X, fit_diffusion(X).apply(X)]), y
+
+
+def test_each_column_by_itself_tells_what_all_together_do_not_yet():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 12))
+    y = (np.abs(X[:, 0]) > 0.7).astype(int)
+    default, rbf = (PossibilisticGPClassifier(k).fit(X[:60], y[:60]) for k in (None, "rbf"))
+    assert default.score(X[60:], y[60:]) > rbf.score(X[60:], y[60:]) + 0.04
+    assert str(default.kernels_[0][0][0]).count("FeatureRBF") == 1
+    assert "FeatureRBF" not in str(rbf.kernels_[0][0][0])
+
+
+def test_clusters_tell_with_few_labels_what_directions_do_not_yet():
+    rng, cluster = np.random.default_rng(0), np.arange(240) % 8
+    X = rng.normal(size=(8, 30))[cluster] + 1.5 * rng.normal(size=(240, 30))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    fitted, y = fit_diffusion(X), cluster % 2
+    Z = np.hstack([X, fitted.apply(X)])
+    plain = PossibilisticGPClassifier(metric="cosine").fit(X[:16], y[:16])
+    model = PossibilisticGPClassifier(metric="cosine", diffusion=fitted.width).fit(Z[:16], y[:16])
+    assert model.score(Z[16:], y[16:]) > plain.score(X[16:], y[16:]) + 0.05
+
+
+@pytest.mark.parametrize("way", ["envelope", "evidence", "fixed"])
+@pytest.mark.parametrize("kernel", ["rbf", ConstantKernel(4.0) * RBF(0.5), Matern(0.5, nu=1.5)])
+def test_other_kernels_do_not_see_diffusion_coordinates(kernel, way):
+    X, with_clusters, y = two_rings()
+    rows, given = slice(0, 20), {"hyperparameters": way, "usual_distance": 1.0}
+    plain = PossibilisticGPClassifier(kernel, **given).fit(X[rows], y[rows])
+    width = with_clusters.shape[1] - 2
+    model = PossibilisticGPClassifier(kernel, diffusion=width, **given)
+    model.fit(with_clusters[rows], y[rows])
+    np.testing.assert_allclose(
+        model.predict_proba(with_clusters), plain.predict_proba(X), rtol=1e-6, atol=1e-9
+    )
+    (found,), (expected,) = model.kernels_[0][0], plain.kernels_[0][0]
+    Z = with_clusters[:5]
+    np.testing.assert_allclose(found(Z), expected(X[:5]), rtol=1e-6)
+    np.testing.assert_allclose(found(Z, Z), expected(X[:5]), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.diag(Z), expected.diag(X[:5]), rtol=1e-6)
+
+
+def test_a_pool_gives_its_scale_where_the_classifier_has_none():
+    X, with_clusters, _ = two_rings()
+    width = with_clusters.shape[1] - 2
+    found = with_pool_scale(PossibilisticGPClassifier(diffusion=width), with_clusters)
+    assert found.usual_distance == usual_distance(X)
+    np.testing.assert_array_equal(found.centre, with_clusters.mean(axis=0))
+    kept = with_pool_scale(PossibilisticGPClassifier(usual_distance=3.0, centre=[1.0, 2.0]), X)
+    assert (kept.usual_distance, kept.centre) == (3.0, [1.0, 2.0])
+
+
+def test_rows_say_how_they_are_compared_unless_the_classifier_does():
+    given = RowGeometry((), "cosine", 3)
+    found = with_geometry(PossibilisticGPClassifier(), given)
+    assert (found.metric, found.diffusion, found.kernel) == ("cosine", 3, None)
+    own = with_geometry(PossibilisticGPClassifier(metric="euclidean", diffusion=2), given)
+    assert (own.metric, own.diffusion) == ("euclidean", 2)
+    kernel = RBF()
+    other = with_geometry(PossibilisticGPClassifier(kernel), replace(given, kernel="rbf"))
+    assert (other.metric, other.diffusion) == (None, 3)
+    assert other.kernel == kernel
+    plain = with_geometry(PossibilisticGPClassifier(), RowGeometry(kernel="rbf"))
+    assert (plain.kernel, plain.diffusion) == ("rbf", None)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"diffusion": 3}, "diffusion must leave other columns of X, which has 3; got 3"),
+        ({"diffusion": 0}, "diffusion must be at least 1; got 0"),
+        ({"diffusion": 1, "blocks": (1, 1)}, "diffusion must be left out where columns come in bl"),
+        ({"centre": [0.0, 1.0]}, "centre must have one number per column of X, 3; got shape"),
+        ({"centre": [0.0, np.nan, 1.0]}, "centre must"),
+        ({"centre": "here"}, "centre must have one number per column of X, 3; got 'here'. Leave"),
+        ({"kernel": "linear"}, "kernel must be one of 'rbf'; got 'linear'"),
+    ],
+)
+def test_a_likeness_that_does_not_fit_is_refused(options, said):
     with pytest.raises(ValueError, match=said):
         PossibilisticGPClassifier(**options).fit(np.eye(3), [0, 1, 1])
 

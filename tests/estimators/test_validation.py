@@ -491,7 +491,15 @@ def test_an_unknown_noise_is_refused():
     assert_one_sentence(caught, "noise", "'random'", "mean 'systematic'?")
 
 
-@pytest.mark.parametrize("kernel", ["rbf", RBF, 1.0, [RBF(), "rbf"]], ids=str)
+def test_a_name_that_is_no_kernel_of_ours_is_refused():
+    with pytest.raises(ValueError, match="kernel must") as caught:
+        classify(kernel="matern")
+    assert_one_sentence(caught, "kernel", "'rbf'", "got 'matern'")
+    with pytest.raises(TypeError, match="kernel must"):
+        regress(kernel="rbf")
+
+
+@pytest.mark.parametrize("kernel", [RBF, 1.0, [RBF(), "rbf"]], ids=str)
 @pytest.mark.parametrize("fit", [classify, regress])
 def test_what_is_no_kernel_is_refused(fit, kernel):
     with pytest.raises(TypeError, match="kernel must") as caught:

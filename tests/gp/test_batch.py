@@ -4,16 +4,18 @@ from scipy.spatial.distance import cdist
 
 from possibal.gp import hyperparameters
 from possibal.gp.batch import ProblemBatch, conditioned, envelope, evidence
+from possibal.gp.feature_maps import NO_FEATURES, ColumnCosines
 from possibal.gp.hyperparameters import (
     COMMON,
     COMMON_DIRECTIONS,
     LEAST_CREDIBLE,
+    LENGTH_SHARE,
     DefaultKernel,
     problem,
 )
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
 from possibal.gp.posterior import TrainingData
-from possibal.gp.rbf import NO_LEVEL
+from possibal.gp.rbf import NO_LEVEL, RowPairs
 from possibal.numerics.distances import RIGHT_ANGLE, usual_distance
 
 FIXED = np.log([6.0, 2.0])
@@ -26,11 +28,16 @@ each_inference = pytest.mark.parametrize(
 class Growing:
     """Problems whose rows are labelled one after the other."""
 
-    def __init__(self, labels, problems=3, rows=20, level=NO_LEVEL, seed=0):
+    def __init__(self, labels, rows=20, *, level=NO_LEVEL, seed=0, additive=False):
         rng = np.random.default_rng(seed)
-        self.X = rng.normal(size=(problems, rows, 2))
-        score = self.X[..., 0] + 0.5 * rng.normal(size=(problems, rows))
+        self.X = rng.normal(size=(3, rows, 2))
+        score = self.X[..., 0] + 0.5 * rng.normal(size=(3, rows))
         self._labelled(score, labels, level)
+        if additive:
+            self.features = [
+                ColumnCosines((0.1 * r, 0.0), LENGTH_SHARE * distance, 0.5)
+                for r, distance in enumerate(self.distance)
+            ]
 
     @classmethod
     def waves(cls, labels, level=NO_LEVEL):
@@ -51,6 +58,7 @@ class Growing:
         if labels > 2:
             self.y = (np.arange(labels)[:, None] == codes[:, None]).astype(float)
             self.link = SOFTMAX
+        self.features = [NO_FEATURES] * len(self.X)
         self.distance = np.array([usual_distance(X) for X in self.X])
         if level.is_spherical:
             self.X /= np.linalg.norm(self.X, axis=2, keepdims=True)
@@ -58,13 +66,20 @@ class Growing:
 
     def after(self, n, some=slice(None)):
         """The problems with n labels each."""
-        squares = np.array([cdist(X[:n], X[:n], "sqeuclidean") for X in self.X[some]])
+        pairs = self._pairs(n, slice(n), some)
         y, distance = self.y[some, :, :n], self.distance[some]
-        return ProblemBatch(squares, y, distance, self.link, self.level)
+        return ProblemBatch(pairs, y, distance, self.link, self.level, features=self.features[0])
 
     def lines(self, n, some=slice(None)):
-        """Squared distances of the labelled rows to the others."""
-        return np.array([cdist(X[:n], X[n:], "sqeuclidean") for X in self.X[some]])
+        """Pairs of the labelled rows with the others."""
+        return self._pairs(n, slice(n, None), some)
+
+    def _pairs(self, n, others, some):
+        """Pairs of the first rows of each problem with others."""
+        squares = [cdist(X[:n], X[others], "sqeuclidean") for X in self.X[some]]
+        features = [f.features(X) for f, X in zip(self.features, self.X, strict=True)]
+        inner = np.array([f[:n] @ f[others].T for f in features])[some]
+        return RowPairs(np.array(squares), None if self.features[0] is NO_FEATURES else inner)
 
     def walked(self, infer, n, some=slice(None)):
         """What is learnt label by label."""
@@ -76,7 +91,7 @@ class Growing:
     def alone(self, r, n):
         """One problem as an estimator has it."""
         data = TrainingData(self.X[r, :n], self.y[r, :, :n], np.ones((1, n)), self.link)
-        own = DefaultKernel(level=self.level)
+        own = DefaultKernel(level=self.level, features=self.features[r])
         return problem(None, data, distance=self.distance[r], own=own)
 
 
@@ -88,9 +103,12 @@ def assert_same(found, expected):
 # ---------------------------------------------------------------- given settings
 @each_number
 @pytest.mark.parametrize("n", [4, 12])
-@pytest.mark.parametrize("level", [NO_LEVEL, COMMON, COMMON_DIRECTIONS])
-def test_the_posterior_of_each_problem_is_its_own(labels, n, level):
-    problems = Growing(labels, level=level)
+@pytest.mark.parametrize(
+    ("level", "additive"),
+    [(NO_LEVEL, False), (COMMON, False), (COMMON_DIRECTIONS, False), (COMMON, True)],
+)
+def test_the_posterior_of_each_problem_is_its_own(labels, n, level, additive):
+    problems = Growing(labels, level=level, additive=additive)
     thetas = np.log([[6.0, 2.0], [2.0, 1.0], [20.0, 4.0]])
     log_prior = np.array([0.0, -0.5, -0.1])
     fit = problems.after(n).under(np.tile(thetas, (3, 1)), np.tile(log_prior, 3))
@@ -117,20 +135,21 @@ def test_covariances_may_be_given_in_place_of_distances(labels):
     given = conditioned(fit.K[:, 0], one.y, one.link, fit.variance)
     lines = problems.lines(n)
     for found, expected in zip(
-        given.moments(fit.covariances(lines)), fit.moments(lines), strict=True
+        given.moments(RowPairs(fit.covariances(lines))), fit.moments(lines), strict=True
     ):
         np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(given.credibility, 1.0)
 
 
 @each_number
-def test_slopes_of_the_evidence_agree_with_finite_differences(labels):
-    one, h = Growing(labels, level=COMMON).after(9), 1e-4
+@pytest.mark.parametrize("additive", [False, True])
+def test_slopes_of_the_evidence_agree_with_finite_differences(labels, additive):
+    one, h = Growing(labels, level=COMMON, additive=additive).after(9), 1e-4
 
     def height(theta):
         return one.under(np.tile(theta, (3, 1))).log_evidence
 
-    found = one.under(np.tile(FIXED, (3, 1))).evidence_slopes(one.squares)
+    found = one.under(np.tile(FIXED, (3, 1))).evidence_slopes(one.pairs)
     expected = [(height(FIXED + e) - height(FIXED - e)) / (2 * h) for e in h * np.eye(2)]
     np.testing.assert_allclose(found, np.transpose(expected), rtol=1e-5, atol=1e-6)
 

@@ -54,6 +54,25 @@ def test_drift_is_the_derivative_of_the_determinant_by_the_latents(case, seed):
 
 
 @each_case
+@few
+@given(seed=seeds)
+def test_the_latents_of_one_row_agree_with_the_dense_reference(case, seed):
+    problem = Problem.random(case, seed)
+    mode, dense = problem.climb(), problem.dense()
+    P, n = mode.g.shape[1:]
+    rows = np.arange(n)[:: 1 + seed % 2]
+    covariance = (dense.K - dense.K @ dense.P @ dense.K).reshape(P, n, P, n)
+    weight = dense.W.reshape(P, n, P, n)
+    close = {"rtol": 1e-8, "atol": 1e-8}
+    for at, row in enumerate(rows):
+        own = mode.curvature.row_covariance(problem.K, rows)[0, at]
+        np.testing.assert_allclose(own, covariance[:, row, :, row], **close)
+        np.testing.assert_allclose(
+            mode.curvature.row_weight(rows)[0, at], weight[:, row, :, row], **close
+        )
+
+
+@each_case
 def test_a_part_has_the_members_asked_for(case):
     mode = Problem.random(case, seed=4, members=3).climb()
     part, some = mode.part(np.array([2, 0])), [2, 0]

@@ -3,6 +3,7 @@ import pytest
 from sklearn.gaussian_process.kernels import (
     RBF,
     DotProduct,
+    Matern,
     WhiteKernel,
 )
 from support.kernel_cases import GENERIC, RADIAL, dense_columns, rows, settings_of
@@ -32,6 +33,11 @@ def test_a_covariance_that_is_not_a_number_is_refused_with_the_name_of_the_kerne
         process.gram(X)
     with pytest.raises(ValueError, match=sentence):
         list(process.cross_covariance(X).columns(X))
+
+
+def test_any_kernel_leaves_rows_where_they_are():
+    X = rows(0)
+    assert prior([Matern(0.8)], np.log([[0.8]])).coordinates(X) is X
 
 
 def test_white_noise_belongs_to_the_rows_seen_alone():

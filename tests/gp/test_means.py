@@ -10,6 +10,7 @@ from possibal.gp.likelihoods import IDENTITY, PROBIT, SOFTMAX
 from possibal.gp.means import ZERO, CallableMean, ConstantMean
 from possibal.gp.posterior import TrainingData, condition
 from possibal.gp.prior import prior
+from possibal.gp.rbf import RowPairs
 
 LINKS = {"probit": PROBIT, "identity": IDENTITY, "softmax": SOFTMAX}
 KERNELS = [ConstantKernel(3.0) * RBF(0.8), ConstantKernel(3.0) * Matern(0.8, nu=2.5)]
@@ -121,6 +122,6 @@ def test_a_batch_of_problems_has_the_mean_of_each_alone(link):
     alone = condition(prior([kernel], kernel.theta[None], mean), data)
     K = kernel(data.X)[None]
     batch = conditioned(K, data.y[None], data.link, np.array([3.0]), mean=mean)
-    lines = kernel(data.X, X)[None]
+    lines = RowPairs(kernel(data.X, X)[None])
     np.testing.assert_allclose(batch.means(lines)[0], alone.moments(X)[0], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(batch.moments(lines)[0], batch.means(lines))

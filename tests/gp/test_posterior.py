@@ -536,6 +536,7 @@ def test_probabilities_are_averaged_by_the_credibility_of_settings(link):
     np.testing.assert_allclose(found.probability(X), expected, rtol=1e-12)
     np.testing.assert_allclose(found.probability(X).sum(axis=1), 1.0, rtol=1e-12)
     assert found.probability(X).shape == (7, 3 if link == "softmax" else 2)
+    np.testing.assert_allclose(found.probability_of(found.at(X)), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("link", ["probit", "softmax"])

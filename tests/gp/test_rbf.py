@@ -13,6 +13,7 @@ from possibal.gp.rbf import (
     BlockRBF,
     Level,
     RBFPrior,
+    RowPairs,
     SphericalRBF,
     default_kernel,
     is_spherical,
@@ -151,7 +152,7 @@ def test_covariances_at_squared_distances_are_those_of_the_kernel(level):
         X, Z = (one / np.linalg.norm(one, axis=2, keepdims=True) for one in (X, Z))
     thetas = np.log([[2.0, 0.5], [1.0, 3.0], [4.0, 1.0], [0.3, 0.7]])  # two settings each
     squares = np.array([cdist(x, z, "sqeuclidean") for x, z in zip(X, Z, strict=True)])
-    found = RBFPrior.usual(thetas, level).covariances(squares)
+    found = RBFPrior.usual(thetas, level).covariances(RowPairs(squares))
     assert found.shape == (4, 5, 5)
     for member, (theta, K) in enumerate(zip(thetas, found, strict=True)):
         amplitude, length = np.exp(theta)
@@ -171,7 +172,7 @@ def test_slopes_at_squared_distances_are_those_of_the_rows(level):
     if level.is_spherical:
         X /= np.linalg.norm(X, axis=2, keepdims=True)
     squares = np.array([cdist(x, x, "sqeuclidean") for x in X])
-    found = RBFPrior.usual(thetas, level).slopes_at(squares, sensitivity)
+    found = RBFPrior.usual(thetas, level).slopes_at(RowPairs(squares), sensitivity)
     for s in range(2):
         one = RBFPrior.usual(thetas[s : s + 1], level)
         expected = one.slopes(X[s], sensitivity[s : s + 1])

@@ -10,7 +10,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from possibal import PossibilisticGPClassifier
 from possibal.acquisition.registry import STRATEGIES
-from possibal.gp.rbf import SphericalRBF
+from possibal.gp.feature_maps import ColumnCosines, DiffusionColumns
+from possibal.gp.rbf import FeatureRBF, SphericalRBF
 from possibal.pool import cache
 from possibal.pool.cache import PoolCache
 from possibal.pool.pruning import PrunedScorer
@@ -18,6 +19,10 @@ from possibal.pool.top_k import TopK
 
 FIXED = ConstantKernel(9.0) * RBF(1.5)
 COMMON = ConstantKernel(9.0) * (RBF(1.5) + ConstantKernel(0.3, "fixed"))
+COLUMNS = FeatureRBF(1.5, feature_map=ColumnCosines((0.1, 0.0, -0.3), 1.5, 1.0))
+ADDITIVE = ConstantKernel(9.0) * (COLUMNS + ConstantKernel(0.3, "fixed"))
+CLUSTERS = FeatureRBF(1.0, feature_map=DiffusionColumns(1, 1.0), is_spherical=True)
+DIFFUSION = ConstantKernel(9.0) * (CLUSTERS + ConstantKernel(0.03, "fixed"))
 SPHERE = ConstantKernel(9.0) * (SphericalRBF(1.0) + ConstantKernel(0.03, "fixed"))
 SCORES = ["necessity", "uncertainty", "least_confidence"]
 
@@ -62,7 +67,7 @@ def expected(X, posterior, strategy, aside, top=1):
     st.integers(0, 2**32),
     st.sampled_from(SCORES),
     st.sampled_from([0.0, 1e4, 3e4, 1e9]),
-    st.sampled_from([FIXED, COMMON, SPHERE]),
+    st.sampled_from([FIXED, COMMON, SPHERE, ADDITIVE, DIFFUSION]),
 )
 def test_every_question_is_that_of_a_full_scan(seed, strategy, budget, kernel):
     X, y = pool(seed)
@@ -129,6 +134,29 @@ def test_directions_are_kept_where_rows_have_length_one(is_unit):
         assert [found] == expected(X, posterior, "necessity", rows)
         rows.append(found)
     assert bool(kept.nbytes) is is_unit
+
+
+def test_directions_are_those_of_the_columns_that_the_rbf_reads():
+    X, y = pool()
+    X[:, :2] /= np.linalg.norm(X[:, :2], axis=1, keepdims=True)
+    X[:, 2:] = np.sign(X[:, 2:])
+    kept, rows = PoolCache(X), [0, 1, 2, 3]
+    for _ in range(4):
+        posterior = classifier(X, y, rows, DIFFUSION)
+        (found,), _ = asked(kept, posterior, "necessity", rows)
+        assert [found] == expected(X, posterior, "necessity", rows)
+        rows.append(found)
+    assert kept.nbytes
+
+
+def test_other_features_begin_anew():
+    (X, y), rows = pool(), [0, 1, 2, 3]
+    kept = PoolCache(X)
+    for kernel in (FIXED, FIXED, ADDITIVE, ADDITIVE, FIXED):
+        posterior = classifier(X, y, rows, kernel)
+        (found,), _ = asked(kept, posterior, "necessity", rows)
+        assert [found] == expected(X, posterior, "necessity", rows)
+    assert not kept.nbytes  # of a kernel that was asked for once
 
 
 def test_nothing_is_kept_of_a_length_scale_that_is_asked_for_once():

@@ -14,8 +14,7 @@ from possibal.acquisition.pointwise import necessity
 from possibal.acquisition.registry import STRATEGIES
 from possibal.arguments import DEFAULT_STRATEGY
 from possibal.belief import leading_labels
-from possibal.estimators.classifier import PossibilisticGPClassifier
-from possibal.numerics.distances import usual_distance
+from possibal.estimators.classifier import PossibilisticGPClassifier, with_pool_scale
 from possibal.pool import rank_files
 from possibal.pool import ranking as pools
 from possibal.pool.rank_files import RankedRows, RankRequest
@@ -66,7 +65,7 @@ def by_hand() -> tuple[PossibilisticGPClassifier, np.ndarray]:
 
 def taught(scaled, some) -> PossibilisticGPClassifier:
     """A model of the labelled rows whose length-scale follows some rows."""
-    model = PossibilisticGPClassifier(usual_distance=usual_distance(some))
+    model = with_pool_scale(PossibilisticGPClassifier(), some)
     return model.fit(scaled[list(LABELLED)], CLASSES[list(LABELLED)])
 
 
@@ -233,6 +232,24 @@ def test_the_scale_of_a_column_does_not_matter():
     found = ranked()
     assert found.shortlist.ids == there.shortlist.ids
     assert found.shortlist.utilities == pytest.approx(there.shortlist.utilities)
+
+
+def test_the_kernel_may_be_an_rbf_alone():
+    _, scaled = by_hand()
+    model = with_pool_scale(PossibilisticGPClassifier("rbf"), scaled)
+    model.fit(scaled[list(LABELLED)], CLASSES[list(LABELLED)])
+    there = pools.rank(model, scaled, "necessity", top=10, aside=LABELLED, jobs=1)
+    found = ranked(kernel="rbf").shortlist
+    assert found.places.tolist() == there.places.tolist()
+    assert found.utilities == pytest.approx(there.utilities)
+    assert found.utilities != pytest.approx(ranked().shortlist.utilities)
+    assert refusal(kernel="matern").startswith("kernel must be one of 'rbf'; got 'matern'")
+
+
+def test_a_pool_of_rows_that_are_all_alike_is_ranked_in_its_order():
+    POOL.with_columns(x=1.0, y=1.0, z=1.0).write_parquet("pool.parquet")
+    found = ids(strategy="necessity", top=3)
+    assert found == [one for one in IDS if one in FREE][:3]
 
 
 def test_a_column_that_is_constant_in_the_pool_tells_nothing():

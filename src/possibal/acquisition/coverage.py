@@ -6,12 +6,16 @@ herding(view)
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from possibal.acquisition.latents import LatentMoments, rival_possibility, squared_brier
 from possibal.acquisition.strategy import View
 from possibal.arrays import Matrix, Vector
-from possibal.numerics.distances import coverage_width, near_duplicate_width, similarity
+from possibal.numerics.distances import (
+    coverage_width,
+    distances_between,
+    near_duplicate_width,
+    similarity,
+)
 from possibal.numerics.linalg import one_thread
 
 COVERED = 500
@@ -29,8 +33,8 @@ class Coverage:
 
     Attributes:
         reference: (r, d), the rows that are to be covered.
-        shrinkage: of the lengths of rows.
-        shrunk: (r, d), the reference rows by it.
+        shrinkage: of the lengths of rows in the geometry of the prior.
+        shrunk: (r, c), the reference rows by it.
         weight: (r,), inverse-density weights.
         width: of the kernel.
         similarity: (m, r), the kernel between candidates and reference rows.
@@ -49,13 +53,15 @@ class Coverage:
 
         Paper: none.
         """
-        reference = reference_sample(view, COVERED)
-        shrinkage = LengthShrinkage.of(reference)
-        shrunk = shrinkage.apply(reference)
-        distances, duplicate = cdist(shrunk, shrunk), near_duplicate_width(shrunk)
+        reference, coordinates = reference_sample(view, COVERED), view.joint_posterior.coordinates
+        there = coordinates(reference)
+        shrinkage = LengthShrinkage.of(there)
+        shrunk = shrinkage.apply(there)
+        distances, duplicate = distances_between(shrunk, shrunk), near_duplicate_width(shrunk)
         width = coverage_width(distances, duplicate)
         same = reference is view.candidates
-        apart = distances if same else cdist(shrinkage.apply(view.candidates), shrunk)
+        here = shrunk if same else shrinkage.apply(coordinates(view.candidates))
+        apart = distances if same else distances_between(here, shrunk)
         weight, kernel = density_weights(distances, duplicate), similarity(apart, width)
         return cls(reference, shrinkage, shrunk, weight, width, kernel)
 
@@ -63,8 +69,12 @@ class Coverage:
         """What each candidate adds to the weighted coverage by labelled rows, (m,).
 
         Paper: none.
+
+        Args:
+            labelled: the labelled rows, in the geometry of the prior.
+            loss: (r,), of each reference row.
         """
-        apart = cdist(self.shrunk, self.shrinkage.apply(labelled))
+        apart = distances_between(self.shrunk, self.shrinkage.apply(labelled))
         covered = similarity(apart, self.width).max(axis=1, initial=0.0)
         more = self.similarity - covered
         with one_thread():
@@ -93,7 +103,8 @@ def herding(view: View) -> Vector:
     there = here = LatentMoments.of(posterior, view.candidates)
     if coverage.reference is not view.candidates:
         there = LatentMoments.of(posterior, coverage.reference)
-    gain = coverage.gain(posterior.training_rows, squared_brier(there) ** min(progress, 1.0))
+    loss, known = squared_brier(there) ** min(progress, 1.0), posterior.training_rows
+    gain = coverage.gain(posterior.coordinates(known), loss)
     closest = np.sort(here.probability, axis=1)[:, -2:]
     ambiguity = (1.0 - (closest[:, 1] - closest[:, 0])) * rival_possibility(here)
     # Rounded, so that rows alike tie: how a product rounds depends on where a row stands.

@@ -49,7 +49,8 @@ def look_ahead(view: View) -> Vector:
     Paper: none; one step of Laplace's method for each label, where U's supremum is attained.
     """
     reference = reference_sample(view, REFERENCE)
-    weight = density_weights(cdist(reference, reference), near_duplicate_width(reference))
+    there = view.joint_posterior.coordinates(reference)
+    weight = density_weights(cdist(there, there), near_duplicate_width(there))
     return expected_loss_reduction(
         view.joint_posterior, view.candidates, reference, squared_brier, weight / weight.sum()
     )

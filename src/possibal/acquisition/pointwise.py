@@ -12,6 +12,8 @@ hypotheses are given, possibilistic scores take the largest credibility over the
 probabilistic baselines take the average, weighted by credibility. Entropies are in nats.
 """
 
+import functools
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr, ndtr, softmax, xlog1py
@@ -19,6 +21,7 @@ from scipy.special import entr, ndtr, softmax, xlog1py
 from possibal.acquisition import expectations, suprema
 from possibal.acquisition.scoring import (
     Monotonicity,
+    Score,
     by_variance,
     of_one_latent,
     one_per_latent,
@@ -301,6 +304,28 @@ def _softmax_information(belief: Belief) -> tuple[Array, Array]:
     found = expectations.softmax_averages(belief.mean.reshape(flat), belief.variance.reshape(flat))
     shape = belief.mean.shape
     return found.probability.reshape(shape), found.information.reshape(shape[:2])
+
+
+# ---------------------------------------------------------------- a sought class
+
+
+@functools.cache
+def class_chance(place: int) -> Score:
+    """The score by which rows of one class are found first.
+
+    Args:
+        place: of the class among the labels.
+    """
+
+    @score(size=one_per_latent)
+    def chance(belief: Belief) -> Vector:
+        """Asks where a class is likeliest, by the most credible probability: relevance feedback.
+
+        Continuous active learning (Cormack & Grossman 2014).
+        """
+        return np.tensordot(belief.weight, _probability_at_mode(belief)[..., place], axes=1)
+
+    return chance
 
 
 # ---------------------------------------------------------------- regression

@@ -1,10 +1,15 @@
 """The registry of strategies, and utilities as any strategy gives them, checked."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from possibal.acquisition import coverage, lookahead, pointwise
+from possibal.acquisition.scoring import as_strategy
 from possibal.acquisition.strategy import Strategy, View
+from possibal.arguments import choice
 from possibal.arrays import Vector
 from possibal.belief import Belief, HasBelief
 
@@ -45,6 +50,13 @@ STRATEGIES: dict[str, Strategy] = {
     "random": random,
 }
 """Name to strategy; the command line, the documentation and the contract tests read it."""
+
+
+def find_strategy(strategy: str | Callable[..., Any]) -> Strategy:
+    """One of ours by its name, or a function of a view or of mean and variance."""
+    if callable(strategy):
+        return as_strategy(strategy)
+    return choice("strategy", strategy, STRATEGIES)
 
 
 def pick(view: View, strategy: Strategy) -> int:

@@ -1,14 +1,16 @@
 """The decorator of scores: three ways to call one, chunks for large pools, and monotonicity."""
 
 import functools
+import inspect
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Protocol, TypeGuard, overload
+from typing import Any, Protocol, TypeGuard, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from possibal.arrays import Vector
+from possibal.acquisition.strategy import Strategy
+from possibal.arrays import Array, Vector
 from possibal.belief import Belief, HasBelief
 
 CHUNK = 16_000
@@ -108,3 +110,58 @@ def by_variance(_hypotheses: int, _latents: int) -> Monotonicity:
 def of_one_latent(hypotheses: int, latents: int) -> Monotonicity:
     """A score that is in order where a row has one latent under one hypothesis."""
     return Monotonicity.BY_BOTH if hypotheses == latents == 1 else Monotonicity.UNKNOWN
+
+
+# ---------------------------------------------------------------- functions of users
+def as_strategy(function: Callable[..., Any]) -> Strategy:
+    """A strategy of a user's function, of a view or of latent mean and variance.
+
+    Which of the two is told by how many arguments it needs; where nobody can tell, it gets a view.
+    """
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return cast("Strategy", function)
+    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = [p.name for p in parameters if p.kind in places and p.default is p.empty]
+    if len(needed) < 2:  # noqa: PLR2004 - a view is one argument
+        return cast("Strategy", function)
+    if len(needed) > 2:  # noqa: PLR2004 - mean and variance are two
+        raise ValueError(
+            "strategy must take a view, or a mean and a variance; "
+            f"got {_called(function)}({', '.join(needed)}). Give the other arguments defaults."
+        )
+    return moment_score(function)
+
+
+def moment_score(function: Callable[[Array, Array], ArrayLike]) -> Score:
+    """A local score of a function that reads each row's latent mean and variance.
+
+    They are those of the most credible hypothesis: (m,) for two classes, (m, C) for more, whatever
+    m is: a pool is scored in parts, so that the utility of a row must be its own.
+    """
+
+    @score(one_per_latent)
+    @functools.wraps(function)
+    def scored(belief: Belief) -> Vector:
+        at, m = belief.leading, len(belief)
+        given = np.asarray(function(belief.mean[at], belief.variance[at]))
+        if given.shape != (m,) or given.dtype.kind not in "fiub":
+            raise ValueError(
+                f"strategy {_called(function)} must give one number per row, {m}; got shape "
+                f"{given.shape} of {given.dtype}. With more than two classes mean and variance "
+                "have a column for each."
+            )
+        if np.isnan(given).any():
+            raise ValueError(
+                f"strategy {_called(function)} must give numbers; got NaN. "
+                "Give rows of no interest -inf."
+            )
+        return given
+
+    return scored
+
+
+def _called(function: Callable[..., Any]) -> str:
+    """What a function is called."""
+    return getattr(function, "__name__", type(function).__name__)

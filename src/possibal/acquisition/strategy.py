@@ -47,6 +47,13 @@ class JointPosterior(MarginalPosterior, Protocol):
         """How many of them have labels, pending ones left out."""
         ...
 
+    def coordinates(self, X: Matrix, /) -> Matrix:
+        """Rows in the geometry of its prior, in which they are near if they are alike.
+
+        The rows themselves will do where that is not known.
+        """
+        ...
+
     def covariance(self, X: Matrix, /) -> Array:
         """Covariances between the latents of each row, (H, m, P, P)."""
         ...

@@ -22,18 +22,28 @@ from possibal.estimators import validation
 from possibal.estimators.gp_estimator import GPEstimator
 from possibal.estimators.subset import MAX_LABELS, subset_of_data
 from possibal.estimators.uncertainty_split import LabelSplit, probability_range, split_labels
+from possibal.gp.feature_maps import (
+    NO_FEATURES,
+    ColumnCosines,
+    DiffusionColumns,
+    FeatureMap,
+    additive_weight,
+    without_features,
+)
 from possibal.gp.hyperparameters import (
     COMMON,
     INFERENCES,
+    LENGTH_SHARE,
     DefaultKernel,
     InferenceProblem,
     problem,
 )
-from possibal.gp.kernels import Kernel
+from possibal.gp.kernels import Kernel, leading_columns
 from possibal.gp.likelihoods import LINKS, SOFTMAX, Link, Softmax
 from possibal.gp.means import ZERO, MeanCallable
 from possibal.gp.posterior import Posterior, TrainingData
-from possibal.gp.rbf import with_level
+from possibal.gp.rbf import Level, with_level
+from possibal.numerics.distances import RIGHT_ANGLE, usual_distance
 from possibal.numerics.geometry import RowGeometry
 from possibal.theory.credible_set import checked_level
 
@@ -57,14 +67,17 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
 
     Args:
         kernel: a scikit-learn kernel, or a sequence of one per class; None means a constant times
-            the sum of an RBF, whose length-scale follows the usual distance, and a level that all
-            rows have in common.
+            the sum of an RBF, whose length-scale follows the usual distance, a level that all
+            rows have in common, and a kernel that is additive over columns, or where rows bring
+            diffusion coordinates one of these; "rbf" leaves this last part out.
         link: "probit" or "logistic", for two labels.
         hyperparameters: "envelope" carries every credible setting, "evidence" the best one, and
             "fixed" those of the kernel.
         classes: all labels there may be; None means those in y.
         usual_distance: of two rows, which length-scales are believed near a share of; None means
             that of the rows seen. A campaign takes that of its pool.
+        centre: (d,), of the columns, from where the additive kernel reads them; None means the mean
+            of the rows seen. A campaign takes that of its pool.
         blocks: how many columns each block of X has, such as texts, pictures and numbers side by
             side; which blocks count is then one more thing that labels settle. For the usual
             kernel; None means one block.
@@ -72,11 +85,15 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
             embeddings of texts and pictures: rows are then brought to length one, rows at right
             angles have nothing in common, and the usual distance is theirs. For the usual kernel.
             None means "euclidean", or in a campaign what its rows ask for.
+        diffusion: how many of the last columns of X are diffusion coordinates, which tell the
+            clusters of a pool (:mod:`possibal.numerics.diffusion`). Campaigns of texts and pictures
+            make them; None means that there are none. Other kernels than the default do not see
+            these columns.
         mean: prior mean of the latents, which is what they are far from every label: a number
             (positive for the second class), one for each of more than two classes, or a function of
-            rows (m, d) -> (m,) or (m, C). "learned" is a constant that is not known, with a
-            possibility function of its own; so is None under the default kernel. With a kernel of
-            your own None means zero.
+            rows (m, d) -> (m,) or (m, C); the default kernel is then an RBF alone. "learned" is a
+            constant that is not known, with a possibility function of its own; so is None under the
+            default kernel. With a kernel of your own None means zero.
         most_labels: so many are fitted exactly; of more, half are a random sample and half are
             those of largest doubt under a fit to the others.
         random_state: for :meth:`sample_proba`.
@@ -92,14 +109,16 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
 
     def __init__(  # noqa: PLR0913 - all but the kernel are named
         self,
-        kernel: Kernel | Sequence[Kernel] | None = None,
+        kernel: Kernel | Sequence[Kernel] | str | None = None,
         *,
         link: str = "probit",
         hyperparameters: str = "envelope",
         classes: ArrayLike | None = None,
         usual_distance: float | None = None,
+        centre: ArrayLike | None = None,
         blocks: Sequence[int] | None = None,
         metric: str | None = None,
+        diffusion: int | None = None,
         mean: float | Sequence[float] | MeanCallable | str | None = None,
         most_labels: int = MAX_LABELS,
         random_state: int | np.random.RandomState | None = None,
@@ -110,8 +129,10 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
         self.hyperparameters = hyperparameters
         self.classes = classes
         self.usual_distance = usual_distance
+        self.centre = centre
         self.blocks = blocks
         self.metric = metric
+        self.diffusion = diffusion
         self.mean = mean
         self.most_labels = most_labels
         self.random_state = random_state
@@ -152,16 +173,38 @@ class PossibilisticGPClassifier(ClassifierMixin, GPEstimator):
     def _problem(self, data: TrainingData, distance: float | None) -> InferenceProblem:
         """Mean, kernels and data, as the inference of hyperparameters reads them."""
         processes, columns = len(data.y), data.X.shape[1]
-        kernels = validation.kernels(self.kernel, processes, columns)
-        blocks = validation.blocks(self.blocks, self.kernel, columns)
-        level = validation.metric_level(self.metric, self.kernel, blocks)
+        kernel = validation.own_kernel(self.kernel)
+        diffusion = validation.diffusion(self.diffusion, self.blocks, columns)
+        kernels = validation.kernels(kernel, processes, columns - diffusion)
+        blocks = validation.blocks(self.blocks, kernel, columns)
+        level = validation.metric_level(self.metric, kernel, blocks)
         mean = validation.prior_mean(self.mean, processes)
+        features: FeatureMap = NO_FEATURES
+        if kernels is not None and diffusion:
+            kernels = tuple(leading_columns(one, columns - diffusion) for one in kernels)
+        elif kernels is None and len(blocks) < 2:  # noqa: PLR2004 - several have weights instead
+            if level.is_spherical:
+                distance = RIGHT_ANGLE
+            elif distance is None:
+                distance = usual_distance(data.X[:, : columns - diffusion])
+            is_alone = self.kernel is not None or mean is not None
+            features = self._feature_map(data.X, LENGTH_SHARE * distance, level, diffusion)
+            features = without_features(features) if is_alone else features
         if kernels is not None and validation.is_learned(self.mean):
             kernels = tuple(with_level(one, COMMON.share, columns) for one in kernels)
         if mean is not None:
             level = replace(level, share=0.0)
-        own = DefaultKernel(level=level, blocks=blocks)
+        own = DefaultKernel(level=level, blocks=blocks, features=features)
         return problem(kernels, data, distance=distance, own=own, mean=mean or ZERO)
+
+    def _feature_map(self, X: Matrix, length: float, level: Level, diffusion: int) -> FeatureMap:
+        """What is added to the RBF of the default kernel, whose length-scale is given."""
+        centre = validation.centre(self.centre, X)
+        if diffusion:
+            return DiffusionColumns(diffusion, length)
+        if level.is_spherical:  # a column of an embedding means nothing by itself
+            return NO_FEATURES
+        return ColumnCosines(centre, length, additive_weight(X.shape[1]))
 
     def latent_mean_and_variance(self, X: ArrayLike) -> tuple[Array, Array]:
         """Latent moments under the most credible setting: (m,) for two labels, else (m, C).
@@ -320,8 +363,25 @@ def with_geometry(
 ) -> PossibilisticGPClassifier:
     """A clone that compares rows as they want, unless it has a kernel or a way of its own."""
     found = unfitted(model)
-    if found.kernel is None and found.blocks is None and found.metric is None:
+    if found.kernel is None:
+        found.set_params(kernel=geometry.kernel)
+    if validation.is_default(found.kernel) and found.blocks is None and found.metric is None:
         found.set_params(blocks=geometry.blocks or None, metric=geometry.metric)
+    if found.diffusion is None and geometry.diffusion:
+        found.set_params(diffusion=geometry.diffusion)
+    return found
+
+
+def with_pool_scale(model: PossibilisticGPClassifier, X: Matrix) -> PossibilisticGPClassifier:
+    """A clone that takes the usual distance and the centre of a pool, where it has no others.
+
+    No answer changes them, so that a large pool can be cached.
+    """
+    found = unfitted(model)
+    if found.usual_distance is None:
+        found.set_params(usual_distance=usual_distance(X[:, : X.shape[1] - (found.diffusion or 0)]))
+    if found.centre is None:
+        found.set_params(centre=X.mean(axis=0))
     return found
 
 

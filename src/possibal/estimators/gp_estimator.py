@@ -20,7 +20,7 @@ from possibal.gp.posterior import Posterior
 class GPEstimator(BaseEstimator):
     """A scikit-learn estimator that keeps a Gaussian-process posterior and checks rows for it."""
 
-    kernel: Kernel | Sequence[Kernel] | None
+    kernel: Kernel | Sequence[Kernel] | str | None
     hyperparameters: str
     posterior_: Posterior
 

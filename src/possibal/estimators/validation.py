@@ -20,7 +20,7 @@ from possibal.gp.hyperparameters import COMMON, COMMON_DIRECTIONS
 from possibal.gp.kernels import Kernel
 from possibal.gp.means import CallableMean, ConstantMean, MeanCallable, MeanFunction
 from possibal.gp.rbf import Level, is_spherical
-from possibal.numerics.geometry import COSINE, EUCLIDEAN
+from possibal.numerics.geometry import COSINE, EUCLIDEAN, RBF_ALONE
 
 _NO_Y = (
     "y must be given; got None. Pass one label per row: "
@@ -488,6 +488,54 @@ def kernels(kernel: object, processes: int, columns: int) -> tuple[Kernel, ...] 
             f"got {len(several)}. Pass a single kernel to share it."
         )
     return cast("tuple[Kernel, ...]", several)
+
+
+def is_default(kernel: object) -> bool:
+    """Whether the kernel is ours: with all its parts, or "rbf" for the RBF and the level alone."""
+    return kernel is None or isinstance(kernel, str)
+
+
+def own_kernel(kernel: object) -> object:
+    """The kernel that the user made, or None where it is ours."""
+    if not isinstance(kernel, str):
+        return kernel
+    choice("kernel", kernel, {RBF_ALONE: True})
+    return None
+
+
+def diffusion(given: object, blocks: Sequence[int] | None, columns: int) -> int:
+    """How many of the columns are diffusion coordinates; or one sentence on what is wrong."""
+    if given is None:
+        return 0
+    count = whole("diffusion", given, 1)
+    if blocks is not None:
+        raise ValueError(
+            f"diffusion must be left out where columns come in blocks; got {count} and "
+            f"{list(blocks)}. Leave one of them out."
+        )
+    if count >= columns:
+        raise ValueError(
+            f"diffusion must leave other columns of X, which has {columns}; got {count}. "
+            "Count the coordinates that stand last."
+        )
+    return count
+
+
+def centre(given: ArrayLike | None, X: Matrix) -> tuple[float, ...]:
+    """The centre of the columns: as given, or the mean of the rows."""
+    if given is None:
+        return tuple((X.mean(axis=0) if len(X) else np.zeros(X.shape[1])).tolist())
+    try:
+        found = np.asarray(given, dtype=float)
+        got = f"shape {found.shape}"
+    except (TypeError, ValueError):
+        found, got = np.empty(0), repr(given)
+    if found.shape != X.shape[1:]:
+        raise ValueError(
+            f"centre must have one number per column of X, {X.shape[1]}; got {got}. "
+            "Leave it out for the mean of the rows."
+        )
+    return tuple(real(found, "centre").tolist())
 
 
 def is_learned(mean: object) -> bool:

@@ -1,10 +1,11 @@
 """Batched inference: R problems with n labels each, fitted as members of one batch.
 
-    ProblemBatch(squares, y, ...) --envelope, evidence--> BatchPosterior --moments--> rows of each
+    ProblemBatch(pairs, y, ...) --envelope, evidence--> BatchPosterior --moments--> rows of each
 
 The members of a batch are the settings of the hyperparameters of the first problem, then those of
 the second, and so on; a member does not depend on its neighbours. The kernel is the default one, a
-constant times an RBF, so that rows enter by their squared distances alone.
+constant times the sum of an RBF, features and a level, so that rows enter by their squared
+distances and the inner products of their features alone.
 """
 
 import functools
@@ -14,6 +15,7 @@ import numpy as np
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp.curvature import Observations, SoftmaxCurvature
+from possibal.gp.feature_maps import NO_FEATURES, FeatureMap
 from possibal.gp.hyperparameters import (
     FAR,
     FEWEST_SCREENED,
@@ -26,7 +28,7 @@ from possibal.gp.label_regression import label_regression_evidence
 from possibal.gp.laplace import find_mode, sensitivity
 from possibal.gp.means import ZERO, ConstantMean
 from possibal.gp.posterior import TEMPERING, AnyLink, Conditioned
-from possibal.gp.rbf import NO_LEVEL, Level, RBFPrior
+from possibal.gp.rbf import NO_LEVEL, Level, RBFPrior, RowPairs
 from possibal.numerics.batched import Batched
 from possibal.numerics.batched_bfgs import maximize
 
@@ -41,20 +43,22 @@ class ProblemBatch(Batched):
     Paper: App. E.2, the runs of an experiment; each is Prop. 7 or 8.
 
     Attributes:
-        squares: (R, n, n), squared distances between the training rows of each.
+        pairs: of the training rows of each, (R, n, n).
         y: (R, P, n), labels as the link reads them.
         distance: (R,), the usual distance of two rows of each, which length-scales follow.
         link: how latents make labels random.
         level: what all rows have in common.
         mean: prior mean of every row, one number for all processes or one for each.
+        features: what is added to the RBF; those of the first problem, for all have one weight.
     """
 
-    squares: Array
+    pairs: RowPairs
     y: Array
     distance: Vector
     link: AnyLink
     level: Level = NO_LEVEL
     mean: ConstantMean = ZERO
+    features: FeatureMap = NO_FEATURES
 
     def __len__(self) -> int:
         """The number of problems."""
@@ -85,8 +89,8 @@ class ProblemBatch(Batched):
             log_prior: (S,), their log possibilities; all alike if left out.
             start: (S, P, n), where Newton's method starts.
         """
-        prior = RBFPrior.usual(thetas, self.level, self.mean)
-        K, H = prior.covariances(self.squares), len(thetas) // len(self)
+        prior = RBFPrior.usual(thetas, self.level, self.mean, self.features)
+        K, H = prior.covariances(self.pairs), len(thetas) // len(self)
         y = self.y if H == 1 else np.repeat(self.y, H, axis=0)
         fit = conditioned(K, y, self.link, prior.variance, start, mean=self.mean)
         known = fit.log_prior if log_prior is None else log_prior
@@ -132,24 +136,25 @@ class BatchPosterior(Conditioned):
         """
         return super().heights(tempering).reshape(self.problems, -1)
 
-    def covariances(self, lines: Array) -> Array:
+    def covariances(self, lines: RowPairs) -> Array:
         """Prior covariances K_t of training rows with others, (S, n, m).
 
         Paper: Prop. 6, K_t transposed.
 
         Args:
-            lines: (R, n, m), their squared distances; or covariances where no prior is kept.
+            lines: (R, n, m), their pairs; or covariances in place of squared distances where no
+                prior is kept.
         """
-        return lines if self.prior is None else self.prior.covariances(lines)
+        return lines.squares if self.prior is None else self.prior.covariances(lines)
 
-    def means(self, lines: Array) -> Array:
+    def means(self, lines: RowPairs) -> Array:
         """Latent means of other rows, (R, H, P, m), from `lines` as for :meth:`covariances`.
 
         Paper: Props. 7 and 8, mu_t.
         """
         return self._by_problem(self._means(self.covariances(lines)))
 
-    def moments(self, lines: Array) -> tuple[Array, Array]:
+    def moments(self, lines: RowPairs) -> tuple[Array, Array]:
         """Latent means and variances of other rows, (R, H, P, m) each.
 
         Paper: Props. 7 and 8, mu_t and the diagonal of Sigma_t; GPML Alg. 3.2 and 3.4.
@@ -167,7 +172,7 @@ class BatchPosterior(Conditioned):
         variance = np.maximum(prior - explained, _FLOOR * prior)
         return self._by_problem(self._means(K_t)), self._by_problem(variance)
 
-    def probability(self, lines: Array) -> Array:
+    def probability(self, lines: RowPairs) -> Array:
         """The most credible probability of each label, averaged over settings, (R, P, m).
 
         Paper: App. B.3.
@@ -175,13 +180,13 @@ class BatchPosterior(Conditioned):
         c, p = self.credibility, self.link.probability(self.means(lines))
         return (c[:, :, None, None] / c.sum(axis=1)[:, None, None, None] * p).sum(axis=1)
 
-    def evidence_slopes(self, squares: Array) -> Matrix:
+    def evidence_slopes(self, pairs: RowPairs) -> Matrix:
         """Derivatives of the log evidence by the logarithms of amplitude and length-scale, (S, 2).
 
         Paper: none; GPML Alg. 5.1.
         """
         assert self.prior is not None  # noqa: S101 - tells the type checker
-        return self.prior.slopes_at(squares, sensitivity(self.mode, self.K))
+        return self.prior.slopes_at(pairs, sensitivity(self.mode, self.K))
 
     def start(self, n: int) -> Array:
         """Where Newton's method starts once there are n labels: the mode, and zero for new ones.
@@ -301,7 +306,7 @@ def _best_rungs(batch: ProblemBatch, tempering: float) -> Rungs:
     if batch.n < FEWEST_SCREENED:
         return found
     ladder = belief.ladder(np.append(NEAR, FAR))
-    K = RBFPrior.usual(ladder, batch.level).covariances(batch.squares)[:, None]
+    K = RBFPrior.usual(ladder, batch.level).covariances(batch.pairs)[:, None]
     y = np.repeat(batch.y, near + F, axis=0)
     heights = label_regression_evidence(K, y, np.ones((1, batch.n)))
     score = (tempering * heights + belief.log(ladder)).reshape(R, near + F)
@@ -364,4 +369,4 @@ class _EvidenceSearch:
         self.near[members] = fit.mode.a
         belief = self.batch.hyperprior
         height = fit.log_evidence + belief.log_at(z)
-        return height, sd * fit.evidence_slopes(batch.squares) + belief.slopes_at(z)
+        return height, sd * fit.evidence_slopes(batch.pairs) + belief.slopes_at(z)

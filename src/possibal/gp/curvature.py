@@ -116,6 +116,20 @@ class Curvature(Protocol):
         """
         ...
 
+    def row_weight(self, rows: Places) -> Array:
+        """W at some rows, (S, k, P, P): labels of different rows are independent given the latents.
+
+        Paper: App. C.1 and C.2, W.
+        """
+        ...
+
+    def row_covariance(self, K: Array, rows: Places) -> Array:
+        """Posterior covariance of the latents of each of some rows, (S, k, P, P).
+
+        Paper: Props. 7 and 8, Sigma_t at a training row.
+        """
+        ...
+
     def drift(self, K: Array) -> Array:
         """Derivative by g of minus half the log determinant of I + K W.
 
@@ -190,6 +204,24 @@ class DiagonalCurvature(Batched):
         """
         root = self.root()
         return (root @ np.swapaxes(root, 1, 2))[:, None]
+
+    def row_weight(self, rows: Places) -> Array:
+        """W, a number for each row.
+
+        Paper: App. C.1, W.
+        """
+        weight = self.sqrt_w[:, 0, rows]
+        return (weight * weight)[:, :, None, None]
+
+    def row_covariance(self, K: Array, rows: Places) -> Array:
+        """The posterior variance of each row.
+
+        Paper: Prop. 7, the diagonal of Sigma_t.
+        """
+        facing = K[:, 0][:, :, rows]
+        explained = np.swapaxes(self.root(), 1, 2) @ facing
+        own = np.diagonal(K[:, 0], axis1=1, axis2=2)[:, rows]
+        return (own - (explained * explained).sum(axis=1))[:, :, None, None]
 
     def drift(self, K: Array) -> Array:
         """Half the posterior variance of each row times the third derivative.
@@ -311,6 +343,30 @@ class SoftmaxCurvature(Batched):
         """
         Q = self.coupling()
         return self.E - np.swapaxes(Q, 2, 3) @ Q
+
+    def row_weight(self, rows: Places) -> Array:
+        """W = D - Pi Pi', a matrix for each row.
+
+        Paper: App. C.2, W.
+        """
+        pi, D = (np.swapaxes(one[:, :, rows], 1, 2) for one in (self.pi, self.weighted))
+        weight = -D[..., :, None] * pi[..., None, :]
+        each = np.arange(pi.shape[2])
+        weight[..., each, each] += D
+        return weight
+
+    def row_covariance(self, K: Array, rows: Places) -> Array:
+        """S[a, b] = own[a] [a = b] + sum_k T_a[k] T_b[k], at each row.
+
+        Paper: Prop. 8, Sigma_t at a training row.
+        """
+        facing = K[..., rows]
+        own = np.diagonal(K, axis1=2, axis2=3)[..., rows] - (facing * (self.E @ facing)).sum(axis=2)
+        T = np.moveaxis(self.coupling() @ facing, 3, 1)  # (S, k, C, n)
+        covariance = T @ np.swapaxes(T, 2, 3)
+        each = np.arange(T.shape[2])
+        covariance[..., each, each] += np.swapaxes(own, 1, 2)
+        return covariance
 
     def drift(self, K: Array) -> Array:
         """Derivative by g of minus half the log determinant, from the C x C covariance of each row.

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
 from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.gp.feature_maps import NO_FEATURES, FeatureMap
 from possibal.gp.kernels import Kernel
 from possibal.gp.label_regression import label_regression_evidence
 from possibal.gp.means import ZERO, MeanFunction
@@ -68,11 +69,13 @@ class DefaultKernel:
         amplitude: prior variance, without what all rows have in common.
         level: what they have in common.
         blocks: how many columns each block has that is to have a weight of its own.
+        features: what is added to the RBF.
     """
 
     amplitude: float = AMPLITUDE
     level: Level = NO_LEVEL
     blocks: tuple[int, ...] = ()
+    features: FeatureMap = NO_FEATURES
 
     def kernel(self, length: float) -> Kernel:
         """The kernel of a length-scale; either hyperparameter may stray by a factor of 1000.
@@ -80,7 +83,9 @@ class DefaultKernel:
         Paper: App. E, where nothing is in common.
         """
         ends = [(1e-3 * value, 1e3 * value) for value in (self.amplitude, length)]
-        return default_kernel(self.amplitude, length, self.level, *ends, blocks=self.blocks)
+        return default_kernel(
+            self.amplitude, length, self.level, *ends, blocks=self.blocks, features=self.features
+        )
 
 
 _OWN = DefaultKernel()

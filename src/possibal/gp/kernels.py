@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Protocol, Self, cast
 
 import numpy as np
-from sklearn.gaussian_process.kernels import Hyperparameter
+from sklearn.gaussian_process.kernels import Exponentiation, Hyperparameter
 
 from possibal.arrays import Array, Matrix, Vector
 from possibal.gp.means import ZERO, MeanFunction
@@ -43,6 +43,63 @@ class Kernel(Protocol):
     def diag(self, X: Matrix) -> Vector:
         """The diagonal of the kernel matrix."""
         ...
+
+
+class LeadingColumns(Exponentiation):
+    """A kernel of the first columns of a row, which does not see the others.
+
+    Paper: none.
+
+    Args:
+        kernel: of these columns.
+        columns: how many they are.
+    """
+
+    def __init__(self, kernel: Any, columns: int = 1) -> None:  # noqa: ANN401 - scikit-learn's
+        """Keep the choices."""
+        super().__init__(kernel, 1.0)
+        self.columns = columns
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: FBT001, FBT002 - as there
+        """What it is made of.
+
+        Paper: none.
+        """
+        params: dict[str, Any] = super().get_params(deep=deep)
+        del params["exponent"]
+        return {**params, "columns": self.columns}
+
+    def __call__(
+        self,
+        X: Any,  # noqa: ANN401 - as scikit-learn says
+        Y: Any = None,  # noqa: ANN401 - the same
+        eval_gradient: bool = False,  # noqa: FBT001, FBT002 - the same
+    ) -> Any:  # noqa: ANN401 - a matrix, or that and its derivatives
+        """The kernel matrix, or that and its derivatives by theta.
+
+        Paper: none.
+        """
+        others = None if Y is None else Y[:, : self.columns]
+        return self.kernel(X[:, : self.columns], others, eval_gradient=eval_gradient)
+
+    def diag(self, X: Any) -> Vector:  # noqa: ANN401 - as scikit-learn says
+        """The diagonal of the kernel matrix.
+
+        Paper: none.
+        """
+        return self.kernel.diag(X[:, : self.columns])
+
+    def __repr__(self) -> Any:  # noqa: ANN401 - scikit-learn's are literal strings to the checker
+        """The kernel; all columns that mean something are the first."""
+        return repr(self.kernel)
+
+
+def leading_columns(kernel: Kernel, columns: int) -> Kernel:
+    """A kernel of the first columns alone.
+
+    Paper: none.
+    """
+    return cast("Kernel", LeadingColumns(kernel, columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +185,13 @@ class KernelPrior(Batched):
         Paper: Prop. 6, K_t.
         """
         return KernelCrossCovariance(self, self.settings(), X)
+
+    def coordinates(self, X: Matrix, /) -> Matrix:
+        """The rows as they are: what geometry any kernel has is not known.
+
+        Paper: none.
+        """
+        return X
 
     def finite(self, K: Array) -> Array:
         """The same covariances, if they are numbers."""

@@ -180,6 +180,13 @@ class PendingPosterior:
         """
         return np.concatenate([self.posterior.training_rows, *(x[None] for x in self.picked)])
 
+    def coordinates(self, X: Matrix) -> Matrix:
+        """Rows in the geometry of the prior.
+
+        Paper: none; as :meth:`possibal.gp.Posterior.coordinates`.
+        """
+        return self.posterior.coordinates(X)
+
     @property
     def n_labels(self) -> int:
         """How many rows have labels, pending ones left out.

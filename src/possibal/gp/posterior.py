@@ -232,9 +232,24 @@ class Posterior(Conditioned):
 
         Paper: App. B.3, E*(pi(g_t)) is the softmax, or the sigmoid, of the mode.
         """
-        mean, _ = self.moments(X)
+        return self.averaged_probability(self.moments(X)[0])
+
+    def probability_of(self, belief: Belief) -> Matrix:
+        """What :meth:`probability` is for the rows of a belief of this posterior.
+
+        Paper: App. B.3 at each setting.
+        """
+        mean = belief.mean / self.scale
+        mean = mean[:, None] if belief.is_binary else np.swapaxes(mean, 1, 2)
+        return self.averaged_probability(mean)
+
+    def averaged_probability(self, latents: Array) -> Matrix:
+        """Probability of each label at latents (S, P, m), averaged over the settings, (m, C).
+
+        Paper: App. B.3 at each setting; Sec. 3.3 with the hyperparameters as the unknown.
+        """
         weight = self.credibility / self.credibility.sum()
-        average = np.tensordot(weight, self.data.link.probability(mean), axes=1)
+        average = np.tensordot(weight, self.data.link.probability(latents), axes=1)
         if not isinstance(self.data.link, Softmax):
             average = np.stack([1.0 - average[0], average[0]])
         return average.T
@@ -262,6 +277,13 @@ class Posterior(Conditioned):
         Paper: Props. 7 and 8, x_1 to x_t.
         """
         return self.data.X
+
+    def coordinates(self, X: Matrix) -> Matrix:
+        """Rows in the geometry of the prior, in which they are near if they are alike.
+
+        Paper: none.
+        """
+        return self.prior.coordinates(X)
 
     @property
     def n_labels(self) -> int:

@@ -76,6 +76,13 @@ class Prior(Protocol):
         """
         ...
 
+    def coordinates(self, X: Matrix, /) -> Matrix:
+        """Rows in the geometry of the kernels, where they have one; else as they are.
+
+        Paper: none.
+        """
+        ...
+
     def part(self, members: Places, /) -> Self:
         """Some of the settings."""
         ...

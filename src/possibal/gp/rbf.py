@@ -1,7 +1,8 @@
 """Prior covariances by a constant times an RBF, batched: all settings share the distances.
 
-To the RBF a constant may be added, a level that all rows have in common. Where rows are compared by
-direction, the level of the RBF itself is taken away (:class:`SphericalRBF`).
+To the RBF a constant may be added, a level that all rows have in common, and a kernel of finite
+rank, the inner product of features (feature_maps.py). Where rows are compared by direction, the
+level of the RBF itself is taken away (:class:`SphericalRBF`).
 
 Distances to many rows are one matrix product (GEMM); training rows are centred and scaled first, so
 that neither tiny nor huge numbers lose their digits.
@@ -17,6 +18,7 @@ from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Hyperparameter, Product, Sum
 
 from possibal.arrays import Array, Matrix, Places, Vector
+from possibal.gp.feature_maps import NO_FEATURES, FeatureMap
 from possibal.gp.kernels import Kernel, KernelColumn
 from possibal.gp.means import ZERO, MeanFunction
 from possibal.numerics.batched import Batched
@@ -88,8 +90,42 @@ NO_LEVEL = Level()
 
 
 @dataclass(frozen=True, eq=False)
+class RowPairs(Batched):
+    """What an RBF and features read of pairs of rows, (R, n, m) of R problems.
+
+    Paper: none.
+
+    Attributes:
+        squares: squared distances.
+        inner: inner products of features; None where there are none.
+    """
+
+    squares: Array
+    inner: Array | None = None
+
+    def first(self, n: int) -> "RowPairs":
+        """Those of the first n rows of each problem with all others.
+
+        Paper: none.
+        """
+        inner = None if self.inner is None else self.inner[:, :n]
+        return RowPairs(self.squares[:, :n], inner)
+
+    def with_others(self, places: Places | slice) -> "RowPairs":
+        """Those with some of the other rows: the same of all problems, or (R, k), of each its own.
+
+        Paper: none.
+
+        Args:
+            places: of the other rows.
+        """
+        inner = None if self.inner is None else _with_others(self.inner, places)
+        return RowPairs(_with_others(self.squares, places), inner)
+
+
+@dataclass(frozen=True, eq=False)
 class RBFPrior(Batched):
-    """Prior with kernel amplitude * (exp(-d^2 / (2 length_scale^2)) + common), for S settings.
+    """Prior with kernel amplitude * (exp(-d^2 / (2 length_scale^2)) + features + common), S times.
 
     Paper: App. E, the RBF kernel of the experiments, which has nothing in common.
 
@@ -101,6 +137,7 @@ class RBFPrior(Batched):
         design: how the free hyperparameters make up amplitude and length-scales.
         level: what all rows have in common.
         mean: prior mean of every setting.
+        feature_map: features whose inner product is added to the RBF.
     """
 
     kernel: Kernel
@@ -110,12 +147,13 @@ class RBFPrior(Batched):
     design: "LogLinearDesign"
     level: Level = NO_LEVEL
     mean: MeanFunction = ZERO
+    feature_map: FeatureMap = NO_FEATURES
 
     @classmethod
     def of(cls, kernel: Kernel, thetas: Matrix, mean: MeanFunction = ZERO) -> "RBFPrior | None":
         """The settings, if the kernel is an RBF or a constant times one; None if it is not.
 
-        The RBF may have a fixed constant added to it.
+        The RBF may have a fixed constant and features added to it.
 
         Paper: App. E.
         """
@@ -123,18 +161,26 @@ class RBFPrior(Batched):
         if rbf is None:
             return None
         design = LogLinearDesign.of(kernel, constant, rbf)
-        logs = design.logs(thetas)
-        return cls(kernel, np.exp(logs[:, 0]), np.exp(logs[:, 1:]), thetas, design, level, mean)
+        logs, added = design.logs(thetas), feature_map(rbf)
+        amplitude, length = np.exp(logs[:, 0]), np.exp(logs[:, 1:])
+        return cls(kernel, amplitude, length, thetas, design, level, mean, added)
 
     @classmethod
-    def usual(cls, thetas: Matrix, level: Level, mean: MeanFunction = ZERO) -> "RBFPrior":
+    def usual(
+        cls,
+        thetas: Matrix,
+        level: Level,
+        mean: MeanFunction = ZERO,
+        features: FeatureMap = NO_FEATURES,
+    ) -> "RBFPrior":
         """Settings of the default kernel: logarithms of amplitude and length-scale, (S, 2).
 
         Paper: App. E.
         """
         amplitude, length = np.exp(thetas).T
-        kernel = default_kernel(float(amplitude[0]), float(length[0]), level)
-        return cls(kernel, amplitude, length[:, None], thetas, USUAL_DESIGN, level, mean)
+        kernel = default_kernel(float(amplitude[0]), float(length[0]), level, features=features)
+        design = USUAL_DESIGN
+        return cls(kernel, amplitude, length[:, None], thetas, design, level, mean, features)
 
     @property
     def name(self) -> str:
@@ -155,7 +201,18 @@ class RBFPrior(Batched):
 
         Paper: Sec. 5.2, the diagonal of K.
         """
-        return self.amplitude * (1.0 + self.common)
+        return self.amplitude * (1.0 + self.feature_map.weight + self.common)
+
+    def coordinates(self, X: Matrix, /) -> Matrix:
+        """Rows in the geometry of the kernel; as they are where it is an RBF alone.
+
+        Paper: none.
+        """
+        return self.feature_map.coordinates(X)
+
+    def leading(self, columns: int) -> int:
+        """How many of the columns of rows the RBF reads: the first ones."""
+        return self.feature_map.leading(np.empty((0, columns))).shape[1]
 
     def settings(self) -> list[list[Kernel]]:
         """The kernel of every setting."""
@@ -172,8 +229,15 @@ class RBFPrior(Batched):
         """
         K = self._correlations(X)
         K += self.common[:, None, None]
+        if self.feature_map.weight:
+            K += self._inner(X)
         K *= self.amplitude[:, None, None]
         return K[:, None]
+
+    def _inner(self, X: Matrix) -> Matrix:
+        """Inner products of the features of rows."""
+        features = self.feature_map.features(X)
+        return features @ features.T
 
     def slopes(self, X: Matrix, sensitivity: Array, /) -> Matrix:
         """Derivatives by theta of a function of the covariances.
@@ -189,6 +253,8 @@ class RBFPrior(Batched):
         table = np.empty((len(self), 1 + self.length_scale.shape[1]))
         total = by_entry.sum(axis=(1, 2))
         table[:, 0] = T.sum(axis=(1, 2)) + self.common * total
+        if self.feature_map.weight:
+            table[:, 0] += np.einsum("sij,ij->s", by_entry, self._inner(X))
         for inputs in self._scaled(X):
             u = inputs.seen
             for s, sharpness in zip(inputs.members, inputs.sharpness, strict=True):
@@ -208,32 +274,37 @@ class RBFPrior(Batched):
                 np.multiply(squares, -0.5 * sharpness, out=K[s])
         return np.exp(K, out=K)
 
-    def covariances(self, squares: Array) -> Array:
-        """Covariances at given squared distances, (S, n, m), with one length-scale a setting.
+    def covariances(self, pairs: RowPairs) -> Array:
+        """Covariances of pairs of rows, (S, n, m), with one length-scale a setting.
 
         Paper: App. E, the RBF kernel.
 
         Args:
-            squares: (R, n, m), of R problems; the settings of one stand next to each other.
+            pairs: of R problems; the settings of one stand next to each other.
         """
-        K = self._rbf(squares)
+        K = self._rbf(pairs.squares)
         K += self.common[:, None, None]
+        if pairs.inner is not None:
+            by_problem = K.reshape(len(pairs.inner), -1, *K.shape[1:])
+            by_problem += pairs.inner[:, None]
         K *= self.amplitude[:, None, None]
         return K
 
-    def slopes_at(self, squares: Array, sensitivity: Array) -> Matrix:
+    def slopes_at(self, pairs: RowPairs, sensitivity: Array) -> Matrix:
         """Derivatives by the logarithms of amplitude and length-scale, one setting a problem.
 
         Paper: none; GPML Eq. 5.21.
 
         Args:
-            squares: (S, n, n).
+            pairs: of training rows, (S, n, n).
             sensitivity: (S, P, n, n), derivatives by the covariances.
         """
+        squares, inner = pairs.squares, pairs.inner
         G = np.add.reduce(sensitivity, axis=1)
         T = G * (self._rbf(squares) * self.amplitude[:, None, None])
         level = (self.common * self.amplitude)[:, None, None]
-        by_amplitude = np.add.reduce((T + G * level).reshape(len(self), -1), axis=1)
+        other = level if inner is None else level + inner * self.amplitude[:, None, None]
+        by_amplitude = np.add.reduce((T + G * other).reshape(len(self), -1), axis=1)
         by_length = np.add.reduce((T * squares).reshape(len(self), -1), axis=1)
         by_length /= self.length_scale[:, 0] ** 2
         if self.level.is_spherical:
@@ -263,17 +334,28 @@ class RBFPrior(Batched):
 
         Paper: Prop. 6, K_t.
         """
-        return RBFCrossCovariance(self.amplitude, self._scaled(X), self.common, self.level)
+        seen = self.feature_map.features(X)
+        return RBFCrossCovariance(
+            self.amplitude, self._scaled(X), self.common, self.level, self.feature_map, seen
+        )
 
     def _scaled(self, X: Matrix) -> list["ScaledInputs"]:
         """Scaled inputs, one for settings of proportional length-scales, shortest first."""
-        X, shapes = self.level.rows(X), self.length_scale / self.length_scale[:, :1]
+        X = self.level.rows(self.feature_map.leading(X))
+        shapes = self.length_scale / self.length_scale[:, :1]
         scaled = list[ScaledInputs]()
         for shape in shapes[:1] if shapes.shape[1] == 1 else np.unique(shapes, axis=0):
             alike = np.flatnonzero((shapes == shape).all(axis=1))
             members = alike[np.argsort(self.length_scale[alike, 0], kind="stable")]
             scaled.append(ScaledInputs.around(X, shape, members, self.length_scale[members, 0]))
         return scaled
+
+
+def _with_others(pairs: Array, places: Places | slice) -> Array:
+    """Numbers of pairs with some of the other rows, (R, n, k)."""
+    if isinstance(places, slice):
+        return pairs[:, :, places]
+    return np.take_along_axis(pairs, places[:, None], axis=2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,6 +435,66 @@ class SphericalRBF(RBF):
         """
         level = Level(is_spherical=True).at(np.atleast_1d(self.length_scale))[0]
         return np.full(len(X), 1.0 + level)
+
+
+class FeatureRBF(RBF):
+    """An RBF plus the inner product of features: a sum of two kernels, for two kinds of likeness.
+
+    Paper: none; GPML Sec. 4.2.4.
+
+    Args:
+        length_scale: of the RBF.
+        length_scale_bounds: of it, or "fixed".
+        feature_map: the features, and which columns the RBF reads.
+        is_spherical: whether the RBF compares those by direction, as :class:`SphericalRBF` does.
+    """
+
+    def __init__(
+        self,
+        length_scale: float = 1.0,
+        length_scale_bounds: Any = (1e-5, 1e5),  # noqa: ANN401 - a pair or a word
+        *,
+        feature_map: FeatureMap = NO_FEATURES,
+        is_spherical: bool = False,
+    ) -> None:
+        """Keep the choices."""
+        super().__init__(length_scale, length_scale_bounds)
+        self.feature_map = feature_map
+        self.is_spherical = is_spherical
+
+    def __call__(
+        self,
+        X: Any,  # noqa: ANN401 - as scikit-learn says
+        Y: Any = None,  # noqa: ANN401 - the same
+        eval_gradient: bool = False,  # noqa: FBT001, FBT002 - the same
+    ) -> Any:  # noqa: ANN401 - a matrix, or that and its derivatives
+        """The kernel matrix, or that and its derivatives by theta.
+
+        Paper: none; GPML Sec. 4.2.4.
+        """
+        X = np.asarray(X, dtype=float)
+        Y = None if Y is None else np.asarray(Y, dtype=float)
+        leading, features = self.feature_map.leading, self.feature_map.features
+        others = None if Y is None else leading(Y)
+        own: Any = self._alone()(leading(X), others, eval_gradient=eval_gradient)
+        inner = features(X) @ features(X if Y is None else Y).T
+        return (own[0] + inner, own[1]) if eval_gradient else own + inner
+
+    def diag(self, X: Any) -> Vector:  # noqa: ANN401 - as scikit-learn says
+        """The diagonal of the kernel matrix.
+
+        Paper: none.
+        """
+        return self._alone().diag(X) + self.feature_map.weight
+
+    def _alone(self) -> RBF:
+        """The RBF without the features."""
+        kind = SphericalRBF if self.is_spherical else RBF
+        return kind(self.length_scale, self.length_scale_bounds)
+
+    def __repr__(self) -> str:
+        """Its hyperparameter, and what kind of features it has."""
+        return f"FeatureRBF(length_scale={self.length_scale:.3g}, {self.feature_map!r})"
 
 
 class BlockRBF(RBF):
@@ -452,13 +594,18 @@ class RBFCrossCovariance:
     scaled: list["ScaledInputs"]
     common: Vector
     level: Level
+    feature_map: FeatureMap
+    seen: Matrix
 
     def columns(self, X_t: Matrix, /) -> Iterator[KernelColumn]:
         """Covariances of other rows with the training rows; one exponential a length-scale.
 
         Paper: Prop. 6, K_t.
         """
-        X_t = self.level.rows(X_t)
+        inner = None
+        if self.feature_map.weight:
+            inner = self.feature_map.features(X_t, self.seen.dtype.type) @ self.seen.T
+        X_t = self.level.rows(self.feature_map.leading(X_t))
         for inputs in self.scaled:
             exponents, error = inputs.exponents(X_t)
             matrix, last = exponents, np.nan
@@ -472,12 +619,18 @@ class RBFCrossCovariance:
                     matrix = np.exp(matrix, out=matrix if matrix is not exponents else out)
                     if self.common[s]:
                         matrix += self.common[s]
+                    if inner is not None:
+                        matrix += inner
                     last = sharpness
-                scale, size = float(self.amplitude[s]), 1.0 + float(self.common[s])
+                scale, size = float(self.amplitude[s]), self._size(s)
                 prior = np.full(len(X_t), scale * size)
                 least = max(min(size, 1.0), np.finfo(float).tiny)
-                off = None if error is None else error / least  # the level may take most away
+                off = None if error is None else (error + self.feature_map.error) / least
                 yield KernelColumn(int(s), slice(None), prior, scale, matrix, off)
+
+    def _size(self, s: int) -> float:
+        """The prior variance of any row in a setting, as a share of the amplitude."""
+        return 1.0 + self.feature_map.weight + float(self.common[s])
 
     def single(self) -> "RBFCrossCovariance":
         """The same in single precision, where that is exact enough.
@@ -486,12 +639,14 @@ class RBFCrossCovariance:
         """
         scaled = [inputs.single() for inputs in self.scaled]
         is_same = all(one is other for one, other in zip(scaled, self.scaled, strict=True))
-        return self if is_same else replace(self, scaled=scaled)
+        if is_same:
+            return self
+        return replace(self, scaled=scaled, seen=self.seen.astype(np.float32))
 
     @property
     def largest(self) -> float:
         """The largest prior variance of a row."""
-        return float((self.amplitude * (1.0 + self.common)).max())
+        return float(max(a * self._size(s) for s, a in enumerate(self.amplitude)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -582,12 +737,20 @@ def default_kernel(  # noqa: PLR0913 - what the parts are made of
     length_scale_bounds: tuple[float, float] = (1e-5, 1e5),
     *,
     blocks: Sequence[int] = (),
+    features: FeatureMap = NO_FEATURES,
 ) -> Kernel:
     """The default kernel as a scikit-learn kernel; blocks of columns each have a weight.
 
-    Paper: App. E, where nothing is in common and there is one block.
+    Paper: App. E, where nothing is in common, there is one block and no other part.
     """
     rbf = (SphericalRBF if level.is_spherical else RBF)(length_scale, length_scale_bounds)
+    if features is not NO_FEATURES:
+        rbf = FeatureRBF(
+            length_scale,
+            length_scale_bounds,
+            feature_map=features,
+            is_spherical=level.is_spherical,
+        )
     if len(blocks) > 1:
         weights = (1.0,) * len(blocks)
         rbf = BlockRBF(length_scale, length_scale_bounds, weights=weights, blocks=tuple(blocks))
@@ -622,6 +785,14 @@ def is_spherical(kernel: object) -> bool:
     return _parts(kernel)[2].is_spherical
 
 
+def feature_map(rbf: RBF) -> FeatureMap:
+    """The features that are added to an RBF.
+
+    Paper: none.
+    """
+    return rbf.feature_map if isinstance(rbf, FeatureRBF) else NO_FEATURES
+
+
 def _parts(kernel: object) -> tuple[ConstantKernel | None, RBF | None, Level]:
     """Constant, RBF and level of a kernel; no RBF where it is made of other parts."""
     if type(kernel) is Product:
@@ -637,6 +808,8 @@ def _shape(kernel: object) -> tuple[RBF | None, Level]:
         return cast("RBF", kernel), NO_LEVEL
     if type(kernel) is SphericalRBF:
         return kernel, Level(is_spherical=True)
+    if type(kernel) is FeatureRBF:
+        return kernel, Level(is_spherical=kernel.is_spherical)
     if type(kernel) is Sum:
         (rbf, level), constant = _shape(kernel.k1), kernel.k2
         is_level = type(constant) is ConstantKernel and constant.hyperparameter_constant_value.fixed

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
 from possibal.arrays import Matrix, Places, Vector
+from possibal.numerics.linalg import one_thread
 
 WIDTH = 0.2
 """Bandwidth of the density estimate, as a share of the usual distance of two rows."""
@@ -15,6 +16,8 @@ REACH = 0.9
 """Least width of coverage, as a share of the median distance to the nearest other row."""
 RIGHT_ANGLE = float(np.sqrt(2.0))
 """Distance of two directions at right angles, as most are in many dimensions."""
+_COPIES = 1e-13
+"""Squared distances below this share of the squared lengths of both rows are rounding."""
 _MOST_ROWS, _COMPARED = 20_000, 250
 """Rows that are read, and distinct ones that are compared; of more, evenly spaced ones."""
 
@@ -26,6 +29,23 @@ def similarity(distances: Matrix, width: float) -> Matrix:
     """
     with np.errstate(over="ignore"):  # not at all, where the square is beyond all numbers
         return np.exp(-0.5 * (distances / width) ** 2)
+
+
+def distances_between(X: Matrix, Z: Matrix) -> Matrix:
+    """Euclidean distances between rows, (m, k), by one matrix product.
+
+    In many columns that is several times as fast as the sum of squared differences. What is lost
+    is below 3e-7 of the length of a row; distances as small are zero, so that copies stay copies.
+
+    Paper: none.
+    """
+    with one_thread():
+        squares = X @ Z.T
+    sizes = np.add.outer(np.einsum("ij,ij->i", X, X), np.einsum("ij,ij->i", Z, Z))
+    squares *= -2.0
+    squares += sizes
+    squares[squares < _COPIES * sizes] = 0.0
+    return np.sqrt(squares, out=squares)
 
 
 def near_duplicate_width(X: Matrix) -> float:

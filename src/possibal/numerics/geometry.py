@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 EUCLIDEAN, COSINE = METRICS = ("euclidean", "cosine")
 """By distance, or by direction alone."""
+RBF_ALONE = "rbf"
+"""The default kernel without its additive part or diffusion coordinates."""
 
 
 @dataclass(frozen=True)
@@ -14,10 +16,14 @@ class RowGeometry:
         blocks: how many columns each block has, which are weighed against one another; none where
             there is one.
         metric: a name of `METRICS`.
+        diffusion: how many of the last columns are diffusion coordinates.
+        kernel: `RBF_ALONE` where nothing else than an RBF is to say which rows are alike.
     """
 
     blocks: tuple[int, ...] = ()
     metric: str = EUCLIDEAN
+    diffusion: int = 0
+    kernel: str | None = None
 
 
 PLAIN = RowGeometry()

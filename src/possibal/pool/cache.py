@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from possibal.acquisition.scoring import Monotonicity, Score
 from possibal.arrays import Matrix, Places, Vector
 from possibal.gp.curvature import DiagonalCurvature
+from possibal.gp.feature_maps import NO_FEATURES, FeatureMap
 from possibal.gp.posterior import Posterior
 from possibal.gp.rbf import RBFPrior
 from possibal.numerics.linalg import one_thread
@@ -66,7 +67,8 @@ class CachedCorrelations:
     """Correlations of the rows with labels under one length-scale, a line for each label.
 
     Attributes:
-        sharpness: (d,), one over the square of the length-scale of each column.
+        sharpness: (d,), one over the square of the length-scale of each column; zero for those that
+            the RBF does not read.
         places: the line of each label.
         slabs: of each block, some lines together.
         error: of each block, how far off a correlation of each row may be.
@@ -79,10 +81,16 @@ class CachedCorrelations:
     error: dict[int, Vector] = field(default_factory=dict[int, Vector])
     halves: dict[int, Vector] = field(default_factory=dict[int, Vector])
 
-    def add(self, block: int, rows: Single, labels: Matrix) -> None:
+    def add(self, block: int, rows: Single, labels: Matrix, inner: "InnerProducts") -> None:
         """Keep the lines of more labels, (k, d), whose places are known already.
 
         A sum of k products is off by at most k roundings of the sum of their sizes.
+
+        Args:
+            block: where its rows begin.
+            rows: of the block, about the middle of the pool.
+            labels: about the middle of the pool.
+            inner: of the features of the labels and the rows.
         """
         slabs = self.slabs.setdefault(block, [])
         if block not in self.halves:
@@ -93,7 +101,9 @@ class CachedCorrelations:
         lines -= half.astype(np.float32)[:, None]
         np.exp(np.minimum(lines, 0.0, out=lines), out=lines)
         relative = _UNIT * (_ROUNDINGS + rows.shape[1]) * (1.0 + 2.0 * (halves + half.max()))
-        error = lines.max(axis=0) * relative + _UNIT
+        error = lines.max(axis=0) * relative + _UNIT + inner.error
+        if inner.error:
+            lines += inner.of(labels)
         self.error[block] = np.maximum(self.error.get(block, 0.0), error)
         for at, line in enumerate(lines, start=len(self.places) - len(lines)):
             if at % SLAB == 0:
@@ -114,12 +124,38 @@ class CachedCorrelations:
 
 
 @dataclass(frozen=True, eq=False)
+class InnerProducts:
+    """Inner products of the features of labels with those of the rows of a block.
+
+    Attributes:
+        feature_map: what is added to the RBF.
+        rows: (m, D), features of the rows of the block.
+        centre: of the pool, from where labels are given.
+    """
+
+    feature_map: FeatureMap
+    rows: Single
+    centre: Vector
+
+    @property
+    def error(self) -> float:
+        """How far off one may be; zero where there are none."""
+        return self.feature_map.error
+
+    def of(self, labels: Matrix) -> Single:
+        """Those of some labels, (k, m)."""
+        found = self.feature_map.features(labels + self.centre, np.float32) @ self.rows.T
+        return found.astype(np.float32, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
 class HypothesisState:
     """How one setting of the hyperparameters reads the cache at one question.
 
     Attributes:
         amplitude: its covariances are this times the correlations and what is in common.
         common: what all rows have in common.
+        weight: of what is added to the RBF.
         scale: its length-scale.
         left: (1 + c, n), what the correlations are multiplied by: for the mean, and the change.
         shares: (c,), of the change of variances.
@@ -128,6 +164,7 @@ class HypothesisState:
 
     amplitude: float
     common: float
+    weight: float
     scale: bytes
     left: Matrix
     shares: Vector
@@ -136,7 +173,7 @@ class HypothesisState:
     @property
     def prior(self) -> float:
         """The variance of a row before any label."""
-        return self.amplitude * (1.0 + self.common)
+        return self.amplitude * (1.0 + self.weight + self.common)
 
     def moments(self, products: Matrix, error: Vector, was: Vector) -> tuple[Vector, ...]:
         """Means, bounds on their errors, and upper bounds on variances.
@@ -167,6 +204,7 @@ class CacheQuery:
     Attributes:
         settings: of the hyperparameters; none where nothing is known of earlier questions.
         fresh: for each length-scale, the labels that are new, (k, d).
+        feature_map: what is added to the RBF.
         scorer: computes rows in full.
         top_k: keeps the best.
         excluded: places, in order.
@@ -174,6 +212,7 @@ class CacheQuery:
 
     settings: Sequence[HypothesisState]
     fresh: Mapping[bytes, Matrix]
+    feature_map: FeatureMap
     scorer: PrunedScorer
     top_k: TopK
     excluded: Places
@@ -194,9 +233,8 @@ class PoolCache:
         low, high = X.min(axis=0), X.max(axis=0)
         self._centre = 0.5 * low + 0.5 * high
         self._reach: Vector = high - self._centre
-        with np.errstate(over="ignore"):  # such a pool has other rows
-            off = np.abs(np.einsum("ij,ij->i", X, X) - 1.0)
-        self._has_unit_rows = bool(off.max(initial=0.0) < _UNIT_LENGTH)
+        self._unit_rows = dict[int, bool]()
+        self._feature_map: FeatureMap = NO_FEATURES
         self.forget()
 
     def __reduce__(self) -> tuple[type["PoolCache"], tuple[Matrix, float]]:
@@ -256,26 +294,26 @@ class PoolCache:
 
     def _asks(
         self, posterior: Posterior, scorer: PrunedScorer
-    ) -> tuple[list[HypothesisState], dict[bytes, Matrix]]:
-        """How each setting reads the cache, and the labels that are new; or nothing.
+    ) -> tuple[list[HypothesisState], dict[bytes, Matrix], FeatureMap]:
+        """How each setting reads the cache, the labels that are new, and features; or nothing.
 
         Nothing is kept of a length-scale before it was asked for twice in a row.
         """
-        prior, X = posterior.prior, posterior.data.X
-        if not isinstance(prior, RBFPrior) or not prior.mean.is_zero:
-            return [], {}
-        if prior.level.is_spherical and not self._has_unit_rows:
-            return [], {}  # distances of the rows are not those of their directions
-        if scorer.bounds[-1].monotonicity < Monotonicity.BY_BOTH:
-            return [], {}
+        prior, X, nothing = posterior.prior, posterior.data.X, ([], {}, NO_FEATURES)
+        if not isinstance(prior, RBFPrior) or not self._serves(prior, scorer):
+            return nothing
+        if prior.feature_map != self._feature_map:
+            self.forget()
+            self._feature_map = prior.feature_map
         scales = [length.tobytes() for length in prior.length_scale]
         before, self._asked = self._asked, set(scales)
-        sharpness = np.broadcast_to(prior.length_scale**-2.0, (len(scales), X.shape[1]))
+        sharpness, leading = np.zeros((len(scales), X.shape[1])), prior.leading(X.shape[1])
+        sharpness[:, :leading] = prior.length_scale**-2.0
         is_wild = (
             self._reach**2 @ sharpness.max(axis=0) > _FARTHEST or self._reach.max() > _FARTHEST
         )
         if not self._asked <= before or not len(X) or is_wild:
-            return [], {}
+            return nothing
         fresh = dict[bytes, Matrix]()
         for scale, each in zip(scales, sharpness, strict=True):
             kept = self._kept.setdefault(scale, CachedCorrelations(each))
@@ -289,14 +327,34 @@ class PoolCache:
             is_hard = scorer.bounds[-1].score in self._many
             settings.append(self._anchored(one, posterior, s) if is_hard else one)
         self._make_room(set(scales), len(settings))
-        return settings, fresh
+        return settings, fresh, prior.feature_map
+
+    def _serves(self, prior: RBFPrior, scorer: PrunedScorer) -> bool:
+        """Whether what is kept of rows tells a score by a prior.
+
+        Distances are those of directions only where all rows have length one.
+        """
+        if not prior.mean.is_zero or scorer.bounds[-1].monotonicity < Monotonicity.BY_BOTH:
+            return False
+        columns = prior.leading(self._X.shape[1])
+        return not prior.level.is_spherical or self._has_unit_rows(columns)
+
+    def _has_unit_rows(self, columns: int) -> bool:
+        """Whether all rows of the pool have length one in their first columns."""
+        if columns not in self._unit_rows:
+            X = self._X[:, :columns]
+            with np.errstate(over="ignore"):  # such a pool has other rows
+                off = np.abs(np.einsum("ij,ij->i", X, X) - 1.0)
+            self._unit_rows[columns] = bool(off.max(initial=0.0) < _UNIT_LENGTH)
+        return self._unit_rows[columns]
 
     def _setting(self, posterior: Posterior, prior: RBFPrior, s: int) -> HypothesisState:
         """How one setting reads the cache, with the prior's variances."""
         scale, a = prior.length_scale[0].tobytes(), posterior.mode.a[s]
         rows = [x.tobytes() for x in posterior.data.X]
         left, amplitude = self._left(scale, rows, a), float(prior.amplitude[0])
-        return HypothesisState(amplitude, float(prior.common[0]), scale, left, np.empty(0), None)
+        common, weight = float(prior.common[0]), prior.feature_map.weight
+        return HypothesisState(amplitude, common, weight, scale, left, np.empty(0), None)
 
     def _anchored(self, setting: HypothesisState, posterior: Posterior, s: int) -> HypothesisState:
         """The same with anchored variances."""
@@ -355,8 +413,11 @@ class PoolCache:
         scorer, top_k = question.scorer, question.top_k
         if not question.settings or block >= self._room:
             return 0, scorer.offer(chunk, top_k, excluded)
-        for scale, labels in question.fresh.items():
-            self._kept[scale].add(block, self._rows(block), labels)
+        if question.fresh:
+            features = question.feature_map.features(chunk.X, np.float32)
+            inner = InnerProducts(question.feature_map, features, self._centre)
+            for scale, labels in question.fresh.items():
+                self._kept[scale].add(block, self._rows(block), labels, inner)
         bound = self._bound(question, block)
         bound[excluded - block] = -np.inf
         first = np.argpartition(-bound, min(SEEDS, len(bound)) - 1)[:SEEDS]
@@ -391,7 +452,8 @@ class PoolCache:
             rows, found = slice(start, min(start + step, size)), list[tuple[Vector, ...]]()
             for one, known, left, variance in zip(question.settings, kept, lefts, now, strict=True):
                 products = known.times(block, left, rows)
-                error = known.error[block][rows] + dot_error(len(known.places))
+                largest = 1.0 + one.weight
+                error = known.error[block][rows] + largest * dot_error(len(known.places))
                 found.append(one.moments(products, error, variance[rows]))
                 variance[rows] = found[-1][-1]
             moments = (np.array(each)[:, None] for each in zip(*found, strict=True))

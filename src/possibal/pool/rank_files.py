@@ -18,15 +18,16 @@ from reprlib import repr as brief
 import numpy as np
 
 from possibal.acquisition.pointwise import necessity
-from possibal.acquisition.registry import STRATEGIES
+from possibal.acquisition.registry import find_strategy
+from possibal.acquisition.strategy import Strategy
 from possibal.arguments import DEFAULT_STRATEGY, at_least, choice
-from possibal.arrays import Matrix, Vector
+from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import leading_labels
 from possibal.data import readers, schema
 from possibal.data.encoders import MANY_DIGITS, NUMBERS, Table, cell_text, find_column, is_number
 from possibal.data.writers import SheetColumn
-from possibal.estimators.classifier import PossibilisticGPClassifier
-from possibal.numerics.distances import usual_distance
+from possibal.estimators.classifier import PossibilisticGPClassifier, with_pool_scale
+from possibal.numerics.geometry import RBF_ALONE
 from possibal.pool import ranking as pools
 from possibal.pool.ranking import Shortlist
 from possibal.pool.reader import Block, Load, Part, RowFormat, RowSource, row_source
@@ -49,6 +50,7 @@ class RankRequest:
         columns: to learn from; empty for all of the labelled rows but those.
         strategy: by which rows are ranked.
         top: how many rows are wanted.
+        kernel: of the classifier, :data:`~possibal.numerics.geometry.RBF_ALONE` or None.
     """
 
     pool: str
@@ -56,13 +58,16 @@ class RankRequest:
     label: str = "label"
     id: str | None = None
     columns: tuple[str, ...] = ()
-    strategy: str = DEFAULT_STRATEGY
+    strategy: str | Strategy = DEFAULT_STRATEGY
     top: int = 100
+    kernel: str | None = None
 
     def __post_init__(self) -> None:
         """Check what can be known before any file is read."""
-        choice("strategy", self.strategy, STRATEGIES)
+        find_strategy(self.strategy)
         at_least("top", self.top, 1)
+        if self.kernel is not None:
+            choice("kernel", self.kernel, {RBF_ALONE: True})
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +121,10 @@ def rank_files(
     known = _known(wanted)
     source, names = _source(wanted, known)
     some = _some(source)
-    centre, spread = _scale(some)
-    usual = usual_distance((some - centre) / spread)
-    model = PossibilisticGPClassifier(usual_distance=usual)
-    model.fit((known.X - centre) / spread, known.labels)
-    scaled = RowSource(source.size, partial(_parts, source, centre, spread))
+    scale = ColumnScale.of(some)
+    model = with_pool_scale(PossibilisticGPClassifier(wanted.kernel), scale.apply(some))
+    model.fit(scale.apply(known.X), known.labels)
+    scaled = RowSource(source.size, partial(_parts, source, scale))
     # Labelled rows may be in the pool under their names. Where those are known only as the pool is
     # read, so many more rows are asked for.
     aside = [at for at, name in enumerate(names or ()) if _is_known(name, known.ids)]
@@ -250,23 +254,44 @@ def _some(source: RowSource) -> Matrix:
     return np.concatenate([parts[at].read().X for at in some])
 
 
-def _scale(X: Matrix) -> tuple[Vector, Vector]:
-    """The centre and the spread of each column."""
-    # By its ends: rounding may give a column that is constant a tiny spread.
-    is_constant = X.min(axis=0) == X.max(axis=0)
-    return X.mean(axis=0, dtype=float), np.where(is_constant, 1.0, X.std(axis=0, dtype=float))
+@dataclass(frozen=True, eq=False)
+class ColumnScale:
+    """What brings the columns of a pool to a common scale.
+
+    Attributes:
+        kept: places of the columns that vary in the pool; of all, if none does.
+        centre, spread: of each of them.
+    """
+
+    kept: Places
+    centre: Vector
+    spread: Vector
+
+    @classmethod
+    def of(cls, X: Matrix) -> "ColumnScale":
+        """The scale of some rows."""
+        # By its ends: rounding may give a column that is constant a tiny spread.
+        kept = np.flatnonzero(X.min(axis=0) < X.max(axis=0))
+        if not len(kept):
+            return cls(np.arange(X.shape[1]), X[0].astype(float), np.ones(X.shape[1]))
+        some = X[:, kept]
+        return cls(kept, some.mean(axis=0, dtype=float), some.std(axis=0, dtype=float))
+
+    def apply(self, X: Matrix) -> Matrix:
+        """Rows on the common scale."""
+        return (X[:, self.kept] - self.centre) / self.spread
 
 
-def _parts(source: RowSource, centre: Vector, spread: Vector) -> Iterator[Part]:
+def _parts(source: RowSource, scale: ColumnScale) -> Iterator[Part]:
     """The parts of the pool, brought to one scale as they are read."""
     for part in source.parts():
-        yield replace(part, load=partial(_scaled, part.load, centre, spread))
+        yield replace(part, load=partial(_scaled, part.load, scale))
 
 
-def _scaled(load: Load, centre: Vector, spread: Vector, part: Part) -> Block:
+def _scaled(load: Load, scale: ColumnScale, part: Part) -> Block:
     """Numbers on the common scale."""
     X, names = load(part)
-    return (X - centre) / spread, names
+    return scale.apply(X), names
 
 
 # ---------------------------------------------------------------- results

@@ -13,10 +13,10 @@ from typing import Any, cast
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from possibal.acquisition.registry import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES, find_strategy
 from possibal.acquisition.strategy import Strategy
-from possibal.arguments import DEFAULT_STRATEGY, as_python, choice, whole
-from possibal.arrays import Matrix, Places, Vector
+from possibal.arguments import DEFAULT_STRATEGY, choice, whole
+from possibal.arrays import Matrix, Places, Vector, as_python
 from possibal.estimators.classifier import (
     PossibilisticGPClassifier,
     count_labels,
@@ -99,7 +99,8 @@ def rank(  # noqa: PLR0913 - all but three are named
         X: an array, a memory map, a data frame, the path of a .npy file or of Parquet files (one,
             a folder, or a pattern such as ``pool/*.parquet``), a Dask array or data frame, or
             anything that gives chunks of rows one after the other.
-        strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or a score of your own.
+        strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or a function of your own:
+            of a :class:`~possibal.acquisition.strategy.View`, or of latent mean and variance.
         top: how many rows are wanted.
         id: the column that names rows, in files and data frames; if left out, the index of a
             pandas frame that is not a plain 0 to m - 1.
@@ -119,7 +120,7 @@ def rank(  # noqa: PLR0913 - all but three are named
         options = dict[str, Any](top=top, aside=aside, jobs=jobs, precision=precision)
         options |= {"progress": progress, "client": client, "seed": seed}
         return _renamed(rank(piped.final, made.X, strategy, **options), made.names)
-    chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
+    chosen = find_strategy(strategy)
     names = index_names(X) if id is None else None
     wanted, posterior = whole("top", top, 1), fitted_posterior(model)
     single = choice("precision", precision, {"mixed": True, "double": False})
