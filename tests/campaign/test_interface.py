@@ -16,11 +16,15 @@ from possibal.errors import AlreadyAnsweredError
 from possibal.labelling.session import StoredCampaign
 
 MEMORY = {"answers", "replay", "snapshot", "start", "without"}
-STORED = {"add_check_rows", "bad", "close", "describe_class", "merge_classes", "unsure"}
+STORED = {
+    *("add_check_rows", "bad", "close", "comment", "comments", "describe_class", "guidelines"),
+    *("merge_classes", "unsure", "write_guidelines"),
+}
 SHARED = {
     *("add_class", "advice", "ask", "beliefs", "classes", "classifier", "edit", "labels", "left"),
     "notes",
-    *("predict", "predict_proba", "ranked", "remove_class", "rename_class", "report", "rows"),
+    *("predict", "predict_proba", "ranked", "recall", "remove_class", "rename_class", "report"),
+    "rows",
     *("should_stop", "skip", "tell", "to_frame", "undo"),
 }
 

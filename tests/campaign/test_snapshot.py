@@ -312,8 +312,8 @@ def test_the_classifier_is_that_of_the_answers():
     X, told = rows(), [5, 0, 7, 3]
     campaign = begun(X, told)
     labels = [truth(X)[row] for row in told]
-    usual = campaign.pool.usual_distance
-    alone = PossibilisticGPClassifier(usual_distance=usual).fit(X[told], labels)
+    usual, centre = campaign.pool.usual_distance, X.mean(axis=0)
+    alone = PossibilisticGPClassifier(usual_distance=usual, centre=centre).fit(X[told], labels)
     np.testing.assert_array_equal(campaign.classifier.predict_proba(X), alone.predict_proba(X))
     assert campaign.classifier is campaign.classifier
 
@@ -650,7 +650,7 @@ def in_blocks(answers, blocks=(2, 6), **options):
 
 def asked_alone(snapshot, columns, **options):
     """What a campaign over these columns alone asks after the same answers."""
-    model = PossibilisticGPClassifier(**options)
+    model = PossibilisticGPClassifier("rbf", **options)
     alone = Snapshot.start(snapshot.pool.X[:, columns], classes=[0, 1], classifier=model)
     return alone.replay(snapshot.answers).ask(3)
 

@@ -43,8 +43,8 @@ def test_one_may_stop_where_answers_change_nothing_and_few_rows_are_in_doubt():
     advice = advise(now, now, 10)
     assert advice.state is AdviceState.SETTLED
     assert advice.reason == (
-        "The last 5 answers changed almost nothing, and 2 of 100 rows could still belong to "
-        "another class."
+        "The last 5 answers changed almost nothing, and the labels so far say little about 2 of "
+        "100 rows."
     )
 
 
@@ -70,7 +70,7 @@ def test_go_on_while_many_rows_are_in_doubt():
     now = sure_of([0.1] * 3 + [0.6] * 97)
     advice = advise(now, now, 50)
     assert advice.state is AdviceState.GO_ON
-    assert advice.reason == "3 of 100 rows could still belong to another class."
+    assert advice.reason == "The labels so far say little about 3 of 100 rows."
 
 
 def test_go_on_where_there_is_nothing_to_compare_with():

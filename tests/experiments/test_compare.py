@@ -209,7 +209,7 @@ def test_an_interval_needs_some_runs(runs):
     assert shown.note.endswith(
         "which share their rows." if enough else "share their rows; they need at least 10 runs."
     )
-    told = "To tell whether labels were saved, let there be at least 10 runs."
+    told = "To tell whether labels were saved, let there be at least 10 runs; 9 are too few."
     assert (verdict(results) == told) == (not enough)
 
 

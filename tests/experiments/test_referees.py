@@ -113,8 +113,8 @@ def test_judgements_of_another_model_or_strategy_are_not_taken_for_these(started
     experiments, execute = started
     run(experiments, execute, lambda _: None)
     run(referee_jobs("judge", MODELS["svm"](), experiments), execute, lambda _: None)
-    with pytest.raises(ValueError, match=r"^out must be new or hold rows of the same making; "):
+    with pytest.raises(ValueError, match=r"^to must be new or hold rows of the same making; "):
         referee_jobs("judge", DummyClassifier(), experiments)
     changed = replace(experiments[1], job=replace(experiments[1].job, source="other"))
-    with pytest.raises(ValueError, match=r"^out must be new or hold rows of the same making; "):
+    with pytest.raises(ValueError, match=r"^to must be new or hold rows of the same making; "):
         referee_jobs("judge", MODELS["svm"](), [changed])

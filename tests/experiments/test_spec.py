@@ -116,7 +116,7 @@ def test_an_experiment_of_the_paper_has_the_sizes_of_table_3(name):
 
 def test_what_an_experiment_is_called_tells_its_files_apart():
     names = {experiment("iris", p, h).name for p in PROTOCOLS for h in HYPERPARAMETERS}
-    assert len(names) == len(PROTOCOLS) * len(HYPERPARAMETERS) == 6
+    assert len(names) == len(PROTOCOLS) * len(HYPERPARAMETERS) == 8
     assert experiment("iris", "held-out", "envelope").name == "iris-held-out-envelope"
 
 
@@ -168,7 +168,7 @@ def one(protocol="paper", hyperparameters="paper", seed=0, **sizes):
         ),
         (
             {"hyperparameters": "fixed"},
-            "hyperparameters must be one of 'paper', 'evidence', 'envelope'; got 'fixed'. Choose",
+            "hyperparameters must be one of 'paper', 'evidence', 'envelope', 'envelope-rbf'; got",
         ),
         ({"runs": 0}, "runs must be at least 1; got 0. Use 1 or a larger number."),
         ({"queries": 0}, "queries must be at least 1; got 0. Use 1 or a larger number."),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from possibal.experiments.datasets import SOURCES, Dataset, load
 from possibal.experiments.spec import PROTOCOLS, TABLE_3, Experiment, Sizes, experiment
 from possibal.experiments.splits import check, random_stream, scaled, split
+from possibal.numerics.diffusion import fit_diffusion
 
 each_set = pytest.mark.parametrize("name", TABLE_3)
 each_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -24,6 +25,23 @@ def own(codes, columns=2, block=()):
 
 def sized(queries=3, pool=10, test=5, protocol="paper", seed=0):
     return Experiment("mine", protocol, "paper", Sizes(2, queries, pool, test), seed)
+
+
+def test_rows_compared_by_direction_have_the_clusters_of_the_pool_unless_the_model_is_plain():
+    data = replace(own([0, 1] * 60, columns=12), metric="cosine")
+    sizes = Sizes(1, 3, 80, 20)
+    one = split(Experiment("mine", "held-out", "envelope", sizes), data, 0)
+    fitted = fit_diffusion(one.X[one.pool])
+    np.testing.assert_array_equal(one.diffusion, fitted.apply(one.X))
+    np.testing.assert_array_equal(one.rows, np.hstack([one.X, one.diffusion]))
+    for hyperparameters in ("envelope-rbf", "evidence", "paper"):
+        plain = split(Experiment("mine", "held-out", hyperparameters, sizes), data, 0)
+        np.testing.assert_array_equal(plain.rows, plain.X)
+    table = split(Experiment("mine", "held-out", "envelope", sizes), own([0, 1] * 60), 0)
+    np.testing.assert_array_equal(table.rows, table.X)
+    small = replace(data, X=data.X[:40], y=data.y[:40])
+    few = split(Experiment("mine", "held-out", "envelope", Sizes(1, 3, 30, 10)), small, 0)
+    np.testing.assert_array_equal(few.rows, few.X)
 
 
 # ---------------------------------------------------------------- what every share has

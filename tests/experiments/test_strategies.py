@@ -161,3 +161,11 @@ def test_a_function_without_a_file_is_known_by_what_it_is_called():
     space = {}
     exec("def f(view):\n    return 0", space)  # noqa: S102 - there is no other way to have none
     assert strategy_source(space["f"]) == repr(space["f"])
+
+
+def test_a_function_of_mean_and_variance_is_found_and_its_source_too(folder):
+    text = "def closest(mean, variance):\n    return -abs(mean) / variance\n"
+    (folder / "mine_moments.py").write_text(text)
+    found = resolve_strategy("mine_moments:closest")
+    assert found([2.0], [4.0]).tolist() == [-0.5]
+    assert strategy_source(found) == text

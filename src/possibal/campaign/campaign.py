@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import Strategy
-from possibal.arguments import DEFAULT_STRATEGY, as_python, check_listed, is_hashable, whole
-from possibal.arrays import Places
+from possibal.arguments import DEFAULT_STRATEGY, check_listed, is_hashable, whole
+from possibal.arrays import Places, as_python
 from possibal.campaign.answer import Answer, check_answer
 from possibal.campaign.encoding import ColumnChoice, RowEncoding, encode_pool, is_table
 from possibal.campaign.frame_output import frame_cells
@@ -84,6 +84,7 @@ class Campaign(CampaignInterface):
         by: Any = None,  # noqa: ANN401 - a word, or several
         encoder: object = None,
         copies: bool = True,
+        find: Hashable | None = None,
     ) -> Self:
         """A campaign without answers of anybody.
 
@@ -115,6 +116,9 @@ class Campaign(CampaignInterface):
             copies: whether rows of a frame that say the same (texts but for case and digits,
                 pictures but for how they were saved, all else equal) are asked once and labelled
                 together.
+            find: the class of which nearly all rows are to be found: once it is known, the rows
+                that are likeliest of it are asked about first, and :attr:`advice` says how much
+                of it was found.
         """
         ids = listed_ids(ids)
         roles = ColumnChoice(
@@ -131,6 +135,7 @@ class Campaign(CampaignInterface):
             classifier=pool.classifier,
             seed=seed,
             memory=memory,
+            find=find,
         )
         told = zip(snapshot.pool.ids, pool.labels, strict=False)
         campaign = cls(snapshot, pool.encoding, X if is_table(X) else None, pool.label, pool.copies)
@@ -236,6 +241,8 @@ class Campaign(CampaignInterface):
             "left": len(self.left),
             "balance": {label: counts[label] for label in self.classes},
             "advice": {"state": advice.state.value, "reason": advice.reason},
+            "sought": self.snapshot.find,
+            "recall": self.recall and self.recall.report(self.snapshot.find),
         }
 
     # ------------------------------------------------------------ inside

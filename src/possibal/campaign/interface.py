@@ -15,14 +15,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from possibal.arguments import as_python
-from possibal.arrays import Matrix, Places
+from possibal.arrays import Matrix, Places, as_python
 from possibal.campaign.answer import check_row
 from possibal.campaign.beliefs import RowBeliefs, row_beliefs
 from possibal.campaign.encoding import RowEncoding
 from possibal.campaign.frame_output import build_frame, extend_frame
 from possibal.campaign.html import NextRow, campaign_html
 from possibal.campaign.reasons import reason
+from possibal.campaign.recall import RecallEstimate
 from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import Advice, AdviceState
 from possibal.data.encoders import unique_names
@@ -92,8 +92,19 @@ class CampaignInterface(ABC):
 
     @property
     def should_stop(self) -> bool:
-        """Whether one may stop or should; :attr:`advice` says why."""
-        return self.advice.state is not AdviceState.GO_ON
+        """Whether one may stop or should; :attr:`advice` says why.
+
+        Where a class is sought, whether one should: that one may is right too seldom.
+        """
+        state = self.advice.state
+        if self._moment.find is not None:
+            return state is AdviceState.DONE
+        return state is not AdviceState.GO_ON
+
+    @property
+    def recall(self) -> RecallEstimate | None:
+        """How much of the sought class was found; None where none is, or too little is known."""
+        return self._moment.recall
 
     @abstractmethod
     def report(self) -> dict[str, Any]:

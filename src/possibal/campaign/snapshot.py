@@ -16,30 +16,30 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from possibal.acquisition.pointwise import doubt
-from possibal.acquisition.registry import STRATEGIES
+from possibal.acquisition.pointwise import class_chance, doubt
+from possibal.acquisition.registry import STRATEGIES, find_strategy
 from possibal.acquisition.scoring import is_local
 from possibal.acquisition.strategy import Strategy, View
-from possibal.arguments import (
-    DEFAULT_STRATEGY,
-    as_python,
-    check_listed,
-    choice,
-    is_hashable,
-    suggest,
-    whole,
-)
-from possibal.arrays import Places, Vector
+from possibal.arguments import DEFAULT_STRATEGY, check_listed, is_hashable, suggest, whole
+from possibal.arrays import Places, Vector, as_python
 from possibal.belief import Belief
 from possibal.campaign.answer import Answer, check_answer, check_label, check_row
 from possibal.campaign.batch import greedy_batch, representativeness
+from possibal.campaign.calibration import Outcomes
 from possibal.campaign.pool import InMemoryScan, Pool, checked_pool
+from possibal.campaign.recall import MOST_LEFT_OUT, RecallEstimate, fit_class_calibration
 from possibal.campaign.stopping import Advice, AdviceState, advise, lookback
 from possibal.data.row_ids import Ids
 from possibal.estimators import validation
-from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
+from possibal.estimators.classifier import (
+    PossibilisticGPClassifier,
+    unfitted,
+    with_pool_scale,
+)
+from possibal.gp.leave_one_out import class_self_check
 from possibal.gp.pending import PendingPosterior
 from possibal.gp.posterior import Posterior
+from possibal.numerics.geometry import RBF_ALONE
 from possibal.pool.cache import BUDGET
 from possibal.pool.candidates import Candidates, choose_candidates
 from possibal.pool.sampling import HashedSampler
@@ -76,6 +76,8 @@ class Snapshot:
         aside: rows that are never asked about.
         skipped: rows that are asked about when no other is left.
         added: classes beside those answered, where none were named at the start.
+        find: the class whose rows are sought, if there is one: once it is known, the rows that are
+            likeliest of it are asked about first, whatever the strategy.
     """
 
     pool: Pool
@@ -86,6 +88,7 @@ class Snapshot:
     aside: frozenset[Hashable] = frozenset()
     skipped: tuple[Hashable, ...] = ()
     added: tuple[Hashable, ...] = ()
+    find: Hashable | None = None
 
     @classmethod
     def start(  # noqa: PLR0913 - all but X are named
@@ -98,6 +101,7 @@ class Snapshot:
         classifier: PossibilisticGPClassifier | None = None,
         seed: int = 0,
         memory: float = BUDGET,
+        find: Hashable | None = None,
     ) -> "Snapshot":
         """A campaign without answers.
 
@@ -107,22 +111,24 @@ class Snapshot:
                 left out, the index of a pandas frame, else 0 to m - 1.
             classes: all labels there may be, in place of those of the classifier; None means that
                 they are learnt from the answers.
-            strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or one of your own.
+            strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or a function of
+                your own: of a :class:`~possibal.acquisition.strategy.View`, or of latent mean and
+                variance.
             classifier: not fitted, and not changed; one with default settings if left out.
                 Length-scales follow the usual distance of two rows of the pool.
             seed: the same seed asks the same questions.
             memory: bytes of the cache that a large pool keeps from one question to the next.
+            find: the class of which nearly all rows are to be found.
         """
-        chosen = strategy if callable(strategy) else choice("strategy", strategy, STRATEGIES)
+        chosen = find_strategy(strategy)
         model = unfitted(PossibilisticGPClassifier() if classifier is None else classifier)
         if classes is not None:
             model.set_params(classes=classes)
-        _named(model)
+        sought = _sought(find, _named(model))
         start = whole("seed", seed, 0)
         rows = checked_pool(X, ids, start, memory)
-        if model.usual_distance is None:  # so that no answer changes it
-            model.set_params(usual_distance=rows.usual_distance)
-        return cls(rows, chosen, model, start)
+        model = with_pool_scale(model, rows.X)
+        return cls(rows, chosen, model, start, find=sought)
 
     # ------------------------------------------------------------ verbs
 
@@ -234,17 +240,22 @@ class Snapshot:
         self._check_class(old)
         self._check_new(new)
         answers = tuple(Answer(a.row, new) if a.label == old else a for a in self.answers)
+        find = new if self.find == old else self.find
         if self._named is None:
             check_label(new, None, next((one for one in self.classes if one != old), None))
             added = tuple(new if one == old else one for one in self.added)
-            return replace(self, answers=answers, added=added)
+            return replace(self, answers=answers, added=added, find=find)
         named = self._with_classes([new if one == old else one for one in self._named])
-        return replace(named, answers=answers)
+        return replace(named, answers=answers, find=find)
 
     def remove_class(self, name: Hashable) -> "Snapshot":
         """The campaign without a class that no answer names."""
         name = as_python(name)
         self._check_class(name)
+        if name == self.find:
+            raise ValueError(
+                f"name must be a class that is not sought; got {name!r}. Rename it instead."
+            )
         used = sum(answer.label == name for answer in self.answers)
         if used:
             raise ValueError(
@@ -336,6 +347,8 @@ class Snapshot:
     @functools.cached_property
     def advice(self) -> Advice:
         """Whether to go on asking."""
+        if self.recall is not None:
+            return self.recall.advice(self.find)
         is_sample, sample, before = self.pool.is_large, self._left, None
         if is_sample:
             sample = self._rng().permutation(sample)[:ADVICE_SAMPLE]
@@ -351,6 +364,42 @@ class Snapshot:
             now = self.belief_of(np.append(sample, most_doubtful))
             return advise(now, None, len(self), is_sample=True)
         return advice
+
+    # ------------------------------------------------------------ a sought class
+
+    @property
+    def sought(self) -> int | None:
+        """The place of the sought class among the classifier's; None while it is not known."""
+        if self.find is None or self.is_cold:
+            return None
+        known = self.classifier.classes_.tolist()
+        return known.index(self.find) if self.find in known else None
+
+    def sought_chances(self, places: Places) -> Vector:
+        """The model's chances that rows are of the sought class, by their places."""
+        posterior = self._fitted_posterior
+        return posterior.probability_of(self.belief_of(places))[:, cast("int", self.sought)]
+
+    @functools.cached_property
+    def recall(self) -> RecallEstimate | None:
+        """How much of the sought class was found; None while too little is known.
+
+        In a large pool a sample stands for the rows that are not among the likeliest.
+        """
+        if self.sought is None:
+            return None
+        rows, times = self._left, 1.0
+        if self.pool.is_large:
+            likely = self._scanned(self._leading_rule, self._fitted_posterior, BATCH_CANDIDATES)
+            others = np.setdiff1d(self._left, likely.places)
+            drawn = self._rng().permutation(others)[:ADVICE_SAMPLE]
+            rows = np.concatenate([likely.places, drawn])
+            stands_for = len(others) / max(len(drawn), 1)
+            times = np.repeat([1.0, stands_for], [len(likely.places), len(drawn)])
+        told = class_self_check(self._fitted_posterior, self.sought, MOST_LEFT_OUT)
+        known = fit_class_calibration(Outcomes(), Outcomes(*told))
+        is_found = [answer.label == self.find for answer in self.answers]
+        return RecallEstimate.of(is_found, known.unfound(self.sought_chances(rows), times))
 
     # ------------------------------------------------------------ inside
 
@@ -370,14 +419,19 @@ class Snapshot:
         return len(self.classes) < 2  # noqa: PLR2004 - a choice needs two
 
     @property
+    def _leading_rule(self) -> Strategy:
+        """What scores rows once they can be told apart: chance of the sought class, or strategy."""
+        return self.strategy if self.sought is None else class_chance(self.sought)
+
+    @property
     def _is_random(self) -> bool:
         """Whether rows are asked at random, whatever is known of them."""
-        return self.strategy is STRATEGIES["random"]
+        return self._leading_rule is STRATEGIES["random"]
 
     @property
     def _rule(self) -> Strategy:
-        """What scores rows: the strategy, or at the cold start how well each represents others."""
-        return representativeness if self.is_cold and not self._is_random else self.strategy
+        """What scores rows now: at the cold start, how well each represents others."""
+        return representativeness if self.is_cold and not self._is_random else self._leading_rule
 
     @functools.cached_property
     def _places(self) -> Places:
@@ -434,13 +488,15 @@ class Snapshot:
     def _asking(self) -> "Snapshot":
         """The campaign that asks: itself, or where columns come in blocks that of one of them."""
         blocks = self.model.blocks
-        if blocks is None or len(blocks) == 1 or is_local(self.strategy):
+        if blocks is None or len(blocks) == 1 or is_local(self._leading_rule):
             return self
         ends = np.cumsum([0, *blocks]).tolist()
         place = self._leading_block(tuple(blocks))
         pool = self.pool.block(ends[place], ends[place + 1])
         model = unfitted(self.model)
-        model.set_params(blocks=None, usual_distance=pool.usual_distance)
+        model.set_params(
+            kernel=RBF_ALONE, blocks=None, usual_distance=pool.usual_distance, centre=None
+        )
         return replace(self, pool=pool, model=model)
 
     def _leading_block(self, blocks: tuple[int, ...]) -> int:
@@ -495,9 +551,9 @@ class Snapshot:
         if self.is_cold:
             representatives = available[np.isin(available, self.pool.representatives)]
             return self._cold_candidates(representatives if len(representatives) else available)
-        if is_local(self.strategy):
+        if is_local(self._leading_rule):
             n = min(max(BATCH_CANDIDATES, 3 * n), len(available)) if several else 1
-        return self._scanned(self.strategy, posterior, n)
+        return self._scanned(self._leading_rule, posterior, n)
 
     def _cold_candidates(self, places: Places) -> Candidates:
         """Candidates while no score can tell rows apart; the representatives are the reference."""
@@ -512,7 +568,9 @@ class Snapshot:
         return choose_candidates(strategy, posterior, scan, self._sampler, wanted)
 
     def _batch(self, n: int, candidates: Candidates, utilities: Vector) -> list[int]:
-        """Where the n rows of a greedy batch stand."""
+        """Where the n rows of a greedy batch stand; where a class is sought, of its likeliest."""
+        if self.sought is not None:
+            return candidates.places[np.argsort(-utilities, kind="stable")[:n]].tolist()
 
         def others(picked: list[int]) -> Candidates:
             """All other rows, where a cold start has asked about every representative."""
@@ -527,6 +585,18 @@ def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:
         return None
     known, _ = validation.labels(np.empty(0), model.classes)
     return known.tolist()
+
+
+def _sought(find: Hashable | None, named: list[Hashable] | None) -> Hashable | None:
+    """The sought class, if it may be one of those that are named."""
+    name = as_python(find)
+    if name is None or (named is None and is_hashable(name)):
+        return name
+    if not is_hashable(name) or name not in (named or ()):
+        raise ValueError(
+            f"find must be one of the classes, {named}; got {name!r}. Name the class to find."
+        )
+    return name
 
 
 def _spelt(name: Hashable) -> Hashable:

@@ -41,6 +41,7 @@ class Advice:
         in_doubt: how many rows left are in doubt.
         changed: share of the rows left whose prediction the last answers changed; None where
             there is nothing to compare with.
+        rows: how many of the rows left were looked at; zero where that is not told.
     """
 
     state: AdviceState
@@ -48,6 +49,7 @@ class Advice:
     least_necessity: float
     in_doubt: int
     changed: float | None
+    rows: int = 0
 
 
 def lookback(answers: int) -> int:
@@ -85,7 +87,7 @@ def advise(now: Belief, before: Belief | None, answers: int, *, is_sample: bool 
     if before is not None:
         moved = int(np.count_nonzero(leading_labels(now) != leading_labels(before)))
     found = _StoppingEvidence(len(now), is_sample, least, in_doubt, moved, answers)
-    return Advice(found.state, found.reason, least, in_doubt, found.changed)
+    return Advice(found.state, found.reason, least, in_doubt, found.changed, len(now))
 
 
 @dataclass(frozen=True)
@@ -123,12 +125,12 @@ class _StoppingEvidence:
             left = "rows left" if self.is_sample else f"{self.rows} rows left"
             return f"None of the {left} is likely to belong to another class than predicted."
         rows = f"{self.rows} rows drawn at random" if self.is_sample else f"{self.rows} rows"
-        open_rows = f"{self.in_doubt} of {rows} could still belong to another class"
+        open_rows = f"the labels so far say little about {self.in_doubt} of {rows}"
         last = f"The last {lookback(self.answers)} answers"
         if self.state is AdviceState.SETTLED:
             return f"{last} changed almost nothing, and {open_rows}."
         obstacles = {
-            f"{open_rows}.": self.in_doubt > MOST_IN_DOUBT * self.rows,
+            f"{open_rows[0].upper()}{open_rows[1:]}.": self.in_doubt > MOST_IN_DOUBT * self.rows,
             f"Fewer than {FEWEST_ANSWERS} rows have an answer.": self.answers < FEWEST_ANSWERS,
             f"{last} named a class for the first time.": self.moved is None,
             f"{last} changed the prediction of {self.moved} of {rows}.": True,

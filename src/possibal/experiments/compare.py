@@ -26,9 +26,8 @@ from possibal.experiments.spec import (
     Sizes,
 )
 from possibal.experiments.splits import random_stream
-from possibal.experiments.strategies import resolve_strategy, strategy_source
+from possibal.experiments.strategies import RANDOM, resolve_strategy, strategy_source
 
-RANDOM = "random"
 MOST_POOL, MOST_TEST, MOST_ROWS = 300, 1000, 20_000
 """Rows of a pool, of a test, and of all that these are drawn from, however many there are."""
 GAINED = 0.95
@@ -36,6 +35,8 @@ GAINED = 0.95
 a coin toss: random gets there by definition, and a strategy as good half the time."""
 FEWEST = 10
 """Runs that an interval needs; of fewer it would be too narrow to be believed."""
+FEWEST_SETS = 5
+"""Sets of data that a claim needs which is to hold beyond one of them."""
 RESAMPLES = 2000
 ENDS = (0.025, 0.975)
 """Of a 95% interval."""
@@ -187,7 +188,11 @@ def in_words(interval: tuple[float, float] | None, digits: int) -> str:
 def verdict(results: Results) -> str:
     """One sentence: the strategy that saves most labels, or that none can be told from random."""
     if results.experiment.sizes.runs < FEWEST:
-        return f"To tell whether labels were saved, let there be at least {FEWEST} runs."
+        runs = results.experiment.sizes.runs
+        return (
+            f"To tell whether labels were saved, let there be at least {FEWEST} runs; "
+            f"{runs} are too few."
+        )
     savings = {name: saving(results, name) for name in results.accuracy if name != RANDOM}
     sure = {name: one for name, one in savings.items() if one.is_sure}
     if not sure:

@@ -24,7 +24,6 @@ from possibal.experiments.engine.simulation import SimulationTask, simulate
 from possibal.experiments.results import Results, Run
 from possibal.experiments.spec import DEMO_QUESTIONS, RUNS
 from possibal.experiments.splits import Split, random_stream, split
-from possibal.numerics.distances import usual_distance
 from possibal.numerics.linalg import one_thread
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import
@@ -164,11 +163,11 @@ class Demonstration:
 
     def classifier(self, answers: int) -> "PossibilisticGPClassifier":
         """The classifier of run 1 after some answers, as a campaign has it."""
-        from possibal.estimators.classifier import PossibilisticGPClassifier
+        from possibal.estimators.classifier import PossibilisticGPClassifier, with_pool_scale
 
         rows, X = self.labelled(answers), self.split.X
         with one_thread():
-            model = PossibilisticGPClassifier(usual_distance=usual_distance(X[self.split.pool]))
+            model = with_pool_scale(PossibilisticGPClassifier(), X[self.split.pool])
             return model.fit(X[rows], self.job.data.y[rows])
 
     def questions(self, count: int) -> list[AskedRow]:

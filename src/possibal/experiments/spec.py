@@ -8,6 +8,7 @@ from possibal.arguments import at_least, choice
 from possibal.experiments.recipes import AFTER, OURS, TESTED, Recipe
 
 PAPER, HELD_OUT, EVIDENCE, ENVELOPE = "paper", "held-out", "evidence", "envelope"
+ENVELOPE_RBF = "envelope-rbf"
 LAPLACE, VARIATIONAL = "laplace", "variational"
 
 PROTOCOLS: Mapping[str, str] = MappingProxyType(
@@ -21,6 +22,7 @@ HYPERPARAMETERS: Mapping[str, str] = MappingProxyType(
         PAPER: "two labels: fitted in advance to all labels; more: refitted after every answer",
         EVIDENCE: "refitted after every answer to the labels known by then",
         ENVELOPE: "every credible setting given the labels known by then",
+        ENVELOPE_RBF: "the same of an RBF alone, without what else may make rows alike",
     }
 )
 MODELS: Mapping[str, str] = MappingProxyType(
@@ -167,6 +169,11 @@ class Experiment:
         usual = (OURS.name, LAPLACE)
         other = [name for name in (self.recipe.name, self.model) if name not in usual]
         return "-".join([self.dataset, self.protocol, self.hyperparameters, *other])
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the kernel is an RBF alone, as in the paper; else that of the classifier."""
+        return self.model != LAPLACE or self.hyperparameters != ENVELOPE
 
     def with_runs(self, runs: int) -> "Experiment":
         """The same with another number of runs."""

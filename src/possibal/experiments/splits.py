@@ -8,6 +8,8 @@ import numpy as np
 from possibal.arrays import Matrix, Places
 from possibal.experiments.datasets import Dataset
 from possibal.experiments.spec import HELD_OUT, Experiment
+from possibal.numerics.diffusion import fit_diffusion
+from possibal.numerics.geometry import COSINE
 
 _DRAWS = 100
 """How often a pool is drawn again for want of a label."""
@@ -19,15 +21,23 @@ class Split:
 
     Attributes:
         X: the whole table with its columns scaled, (n, d).
+        diffusion: (n, q), diffusion coordinates of all rows, by the rows of the pool; q is zero
+            where there are none.
         pool: rows that may be asked about, in order; the start is among them.
         start: one row of the pool for each label.
         test: rows that accuracy is measured on.
     """
 
     X: Matrix
+    diffusion: Matrix
     pool: Places
     start: Places
     test: Places
+
+    @property
+    def rows(self) -> Matrix:
+        """The whole table as possibal's model reads it, (n, d + q)."""
+        return np.hstack([self.X, self.diffusion])
 
 
 def random_stream(seed: int, run: int, purpose: str) -> np.random.Generator:
@@ -81,7 +91,10 @@ def split(experiment: Experiment, data: Dataset, run: int) -> Split:
     test = random_stream(seed, run, "test").permutation(testable)[: sizes.test]  # line 13
     known = pool if experiment.protocol == HELD_OUT else np.arange(len(data.y))
     X = scaled(data.X, data.X[known]) if data.fitted_to is None else data.fitted_to(known)
-    return Split(X, pool, np.array(start, dtype=np.intp), np.sort(test))
+    is_plain = data.metric != COSINE or experiment.is_plain
+    known_clusters = None if is_plain else fit_diffusion(X[known])
+    coordinates = np.empty((len(X), 0)) if known_clusters is None else known_clusters.apply(X)
+    return Split(X, coordinates, pool, np.array(start, dtype=np.intp), np.sort(test))
 
 
 def _pool(data: Dataset, size: int, rng: np.random.Generator) -> Places:

@@ -1,29 +1,64 @@
 """Strategies by name, ours or a user's own as module:function, and a user's own pipelines."""
 
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from inspect import getsourcefile, unwrap
 from pathlib import Path
 from typing import Any, cast
 
 from possibal.acquisition.registry import STRATEGIES
+from possibal.acquisition.scoring import as_strategy
 from possibal.acquisition.strategy import Strategy
 from possibal.arguments import choice
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
+
+RANDOM = "random"
+"""The strategy that all are compared with."""
 
 
 def resolve_strategy(name: str) -> Strategy:
     """One of ours by its name, or the function that module:function names.
 
     Modules of the folder we are in are found too. A function gets a
-    :class:`~possibal.acquisition.strategy.View` and gives one utility for each candidate.
+    :class:`~possibal.acquisition.strategy.View`, or latent mean and variance, and gives one utility
+    for each candidate.
     """
     if ":" not in name:
         return choice("strategy", name, STRATEGIES)
     found = own_code("strategy", name)
     if not callable(found):
         raise _no_such("strategy", name, "a function")
-    return cast("Strategy", found)
+    return as_strategy(found)
+
+
+def named_strategies(
+    chosen: Sequence[str | Callable[..., Any]] | Mapping[str, str | Callable[..., Any]],
+) -> dict[str, Strategy]:
+    """Strategies by name, random the first of them.
+
+    Args:
+        chosen: names or functions, which have names of their own unless a mapping gives them.
+    """
+    by_name = isinstance(chosen, Mapping)
+    pairs = chosen.items() if by_name else ((name_of(one), one) for one in chosen)
+    found: dict[str, Strategy] = {RANDOM: STRATEGIES[RANDOM]}
+    given: dict[str, object] = {RANDOM: RANDOM}
+    for name, one in pairs:
+        if given.setdefault(name, one) != one:
+            raise ValueError(
+                f"strategies must have different names; got {name!r} twice. Give them names in a "
+                "dict."
+            )
+        found[name] = resolve_strategy(one) if isinstance(one, str) else as_strategy(one)
+    return found
+
+
+def name_of(strategy: str | Callable[..., Any]) -> str:
+    """What a strategy is called in tables."""
+    if isinstance(strategy, str):
+        return strategy
+    return getattr(strategy, "__name__", type(strategy).__name__)
 
 
 def resolve_pipeline(name: str) -> PossibilisticPipeline:

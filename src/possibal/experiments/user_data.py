@@ -171,10 +171,12 @@ def _from_file(source: str, encoding: str | None) -> LoadedTable:
         )
     done = readers.read_table(path, encoding)
     name = path.name[: -len(ending)] or path.name
-    return LoadedTable(name, done.table, _source(f"the user's file {path.name}"), notes=done.notes)
+    return LoadedTable(
+        name, done.table, given_source(f"the user's file {path.name}"), notes=done.notes
+    )
 
 
-def _source(citation: str, openml: int | None = None) -> Citation:
+def given_source(citation: str, openml: int | None = None) -> Citation:
     """Where data come from of which no more is known."""
     return Citation(citation, "unknown", openml, None)
 
@@ -200,7 +202,7 @@ def _from_openml(source: str, label: str | None) -> LoadedTable:
         )
     target = None if label is not None else str(targets[0]).strip()
     return LoadedTable(
-        f"openml-{number}", table, _source(f"OpenML {number}", number), target, notes
+        f"openml-{number}", table, given_source(f"OpenML {number}", number), target, notes
     )
 
 

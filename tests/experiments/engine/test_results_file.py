@@ -66,7 +66,7 @@ def assert_same(found: ResultsFile, runs) -> None:
 def refusal(path: Path, provenance: Provenance = PROVENANCE) -> str:
     """The sentence that opening a results file gets; the file stays as it is."""
     before = path.read_bytes()
-    with pytest.raises(ValueError, match=r"^out must [^\n]*; got [^\n]*\.$") as e:
+    with pytest.raises(ValueError, match=r"^to must [^\n]*; got [^\n]*\.$") as e:
         opened(path, provenance, None)
     assert path.read_bytes() == before
     assert str(path) in str(e.value)

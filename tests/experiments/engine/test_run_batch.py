@@ -5,11 +5,20 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
+from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.experiments.datasets import load
 from possibal.experiments.engine.run_batch import Method, PoolGeometry, RunBatch
 from possibal.experiments.spec import Experiment, Sizes
 from possibal.experiments.splits import split
-from possibal.gp.hyperparameters import LEAST_CREDIBLE, DefaultKernel, problem
+from possibal.gp.batch import envelope
+from possibal.gp.feature_maps import NO_FEATURES, ColumnCosines, DiffusionColumns
+from possibal.gp.hyperparameters import (
+    COMMON,
+    COMMON_DIRECTIONS,
+    LEAST_CREDIBLE,
+    DefaultKernel,
+    problem,
+)
 from possibal.gp.likelihoods import PROBIT, SOFTMAX
 from possibal.gp.posterior import TrainingData
 from possibal.gp.rbf import NO_LEVEL, Level
@@ -62,19 +71,20 @@ def by_hand(fit, r):
     """The posterior of one run from its rows and labels alone."""
     runs = fit.runs
     geometry, known = runs.geometries[r], runs.known[r]
-    X, codes = geometry.split.X[geometry.split.pool[known]], geometry.pool[known]
+    X, codes = geometry.split.rows[geometry.split.pool[known]], geometry.pool[known]
     y, link = np.where(codes == 1, 1.0, -1.0)[None], PROBIT
     if runs.labels > 2:
         y, link = np.array([codes == label for label in range(runs.labels)], float), SOFTMAX
     data = TrainingData(X, y, np.ones((1, len(X))), link)
     thetas = runs.theta[None] if runs.theta is not None else SETTINGS
     log_prior = fit.posterior.log_prior.reshape(len(runs), -1)[r]
-    return problem(None, data, own=DefaultKernel(level=runs.level)).under(thetas, log_prior)
+    own = DefaultKernel(level=runs.level, features=geometry.features)
+    return problem(None, data, own=own).under(thetas, log_prior)
 
 
 def rows_left(runs, r):
     rows = runs.geometries[r].split
-    return rows.X[rows.pool[runs.left[r]]]
+    return rows.rows[rows.pool[runs.left[r]]]
 
 
 # ---------------------------------------------------------------- what is known
@@ -111,9 +121,10 @@ def test_lines_are_squared_distances_or_covariances_of_the_rows_known(name):
     for s in range(3):
         X = runs.X(s)
         np.testing.assert_allclose(
-            runs.lines_to(runs.known)[s], cdist(X, X, "sqeuclidean"), atol=1e-12
+            runs.lines_to(runs.known).squares[s], cdist(X, X, "sqeuclidean"), atol=1e-12
         )
-        np.testing.assert_allclose(fixed.lines_to(fixed.known)[s], kernel(X), rtol=1e-12)
+        found = fixed.lines_to(fixed.known).squares[s]
+        np.testing.assert_allclose(found, kernel(X), rtol=1e-12)
 
 
 def test_labels_are_read_as_the_link_reads_them():
@@ -130,14 +141,54 @@ def test_labels_are_read_as_the_link_reads_them():
 def test_directions_are_as_far_apart_as_right_angles():
     _, (geometry,) = geometries_of("iris", runs=1, metric="cosine")
     assert geometry.usual_distance == RIGHT_ANGLE
-    assert geometry.lines.max() <= 4.0 + 1e-12
+    assert geometry.lines.squares.max() <= 4.0 + 1e-12
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_a_run_has_what_the_default_kernel_adds_to_the_rbf(metric):
+    data = replace(load("wine"), metric=metric)
+    one = Experiment("wine", "held-out", "envelope", replace(SIZES, pool=80))
+    geometry = PoolGeometry.of(split(one, data, 0), data, None, plain=False)
+    share, known = geometry.split, geometry.split.X[geometry.split.pool]
+    kind = DiffusionColumns if metric == "cosine" else ColumnCosines
+    assert isinstance(geometry.features, kind)
+    rows = geometry.features.features(share.rows)
+    expected = rows[share.pool] @ rows[np.concatenate([share.pool, share.test])].T
+    np.testing.assert_allclose(geometry.lines.inner[0], expected, atol=1e-12)
+    if metric == "euclidean":
+        np.testing.assert_allclose(geometry.features.centre, known.mean(axis=0))
+    model = PossibilisticGPClassifier(
+        metric=metric,
+        diffusion=share.diffusion.shape[1] or None,
+        usual_distance=geometry.usual_distance,
+        centre=geometry.split.rows[share.pool].mean(axis=0),
+    )
+    level = COMMON if metric == "euclidean" else COMMON_DIRECTIONS
+    runs = RunBatch.at_start([geometry], len(data.labels), SIZES.queries, None, level)
+    fit = runs.with_labels(np.array([3])).fit(Method(envelope))
+    known = fit.runs.known[0]
+    model.fit(share.rows[share.pool[known]], data.y[share.pool[known]])
+    (found,), X = [fit.posterior_of(0)], share.rows[share.test]
+    order = np.argsort(-found.credibility, kind="stable")
+    for one_of, other in zip(
+        found.part(order).moments(X), model.posterior_.moments(X), strict=True
+    ):
+        np.testing.assert_allclose(one_of, other, rtol=1e-7, atol=1e-9)
+
+
+def test_directions_without_a_graph_have_an_rbf_alone():
+    data = replace(load("wine"), metric="cosine")
+    one = Experiment("wine", "held-out", "envelope", SIZES)
+    geometry = PoolGeometry.of(split(one, data, 0), data, None, plain=False)
+    assert geometry.features is NO_FEATURES
+    assert geometry.lines.inner is None
 
 
 def test_a_geometry_knows_the_labels_of_its_rows():
     data, (geometry,) = geometries_of("iris", runs=1)
     np.testing.assert_array_equal(geometry.pool, data.y[geometry.split.pool])
     np.testing.assert_array_equal(geometry.test, data.y[geometry.split.test])
-    assert geometry.lines.shape == (30, 55)
+    assert geometry.lines.squares.shape == (1, 30, 55)
 
 
 # ---------------------------------------------------------------- agreement with one posterior
@@ -256,7 +307,7 @@ def test_a_run_learns_the_same_bits_alone_and_in_company(name, theta):
                 geometries=[runs.geometries[s]],
                 known=runs.known[some],
                 left=runs.left[some],
-                lines=runs.lines[some],
+                lines=runs.lines.part(np.array(some)),
             )
         )
         for one, other in zip(alone.moments(), together.moments(), strict=True):

@@ -287,6 +287,7 @@ def test_hyperparameters_of_a_results_file_are_taken_from_it(alone, tmp_path):
     assert found["log_amplitude_and_length_scale"] is None
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="needs process groups, and joblib's leavings")
 def test_a_run_killed_at_random_ends_with_the_bytes_of_one_left_alone(tmp_path):
     work = ("table1", "--datasets", "wine", "--runs", "11", "--jobs", "2")

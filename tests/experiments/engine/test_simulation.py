@@ -70,7 +70,8 @@ def classifier(way):
         amplitude, length = np.exp(THETA)
         kernel = ConstantKernel(amplitude) * RBF(length)
         return PossibilisticGPClassifier(kernel, hyperparameters="fixed")
-    return PossibilisticGPClassifier(hyperparameters=way)
+    kernel = None if way == "envelope" else "rbf"
+    return PossibilisticGPClassifier(kernel, hyperparameters=way)
 
 
 def slowly(task, way, strategy, run):

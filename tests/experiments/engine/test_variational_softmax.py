@@ -19,6 +19,7 @@ from possibal.gp import batch
 from possibal.gp.batch import ProblemBatch
 from possibal.gp.likelihoods import SOFTMAX
 from possibal.gp.means import ConstantMean
+from possibal.gp.rbf import RowPairs
 
 
 def problems(seed=0, runs=2, n=6, labels=3):
@@ -137,7 +138,7 @@ def test_an_iteration_that_does_not_settle_ends(monkeypatch):
 def test_moments_of_training_rows_are_those_of_the_gaussians():
     _, y, K = problems(4)
     fit = variational_conditioned(K, y, SOFTMAX, np.full(2, 4.0))
-    mean, variance = fit.moments(K)
+    mean, variance = fit.moments(RowPairs(K))
     np.testing.assert_allclose(mean[:, 0], fit.marginals.mean, atol=1e-8)
     np.testing.assert_allclose(variance[:, 0], fit.marginals.variance, atol=1e-8)
     assert fit.credibility.shape == (2, 1)
@@ -147,10 +148,10 @@ def test_far_from_all_labels_the_prior_is_left():
     _, y, K = problems(4)
     levels = (0.5, -0.2, 0.1)
     fit = variational_conditioned(K, y, SOFTMAX, np.full(2, 4.0), mean=ConstantMean(levels))
-    mean, variance = fit.moments(np.zeros((2, 6, 1)))
+    mean, variance = fit.moments(RowPairs(np.zeros((2, 6, 1))))
     np.testing.assert_allclose(mean[0, 0, :, 0], levels)
     np.testing.assert_allclose(variance, 4.0)
-    p = fit.probability(np.zeros((2, 6, 1)))
+    p = fit.probability(RowPairs(np.zeros((2, 6, 1))))
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
     assert p[0, :, 0].argmax() == 0
 
@@ -159,13 +160,14 @@ def test_variances_are_smaller_than_laplaces_where_latents_are_large():
     _, y, K = problems(6, n=12)
     ours = variational_conditioned(25 * K, y, SOFTMAX, np.full(2, 100.0))
     theirs = batch.conditioned(25 * K, y, SOFTMAX, np.full(2, 100.0))
-    assert ours.moments(25 * K)[1].mean() < theirs.moments(25 * K)[1].mean()
+    lines = RowPairs(25 * K)
+    assert ours.moments(lines)[1].mean() < theirs.moments(lines)[1].mean()
 
 
 # ---------------------------------------------------------------- hyperparameters
 def batch_of(seed=0, n=9):
     squares, y, _ = problems(seed, n=n)
-    return ProblemBatch(squares, y, np.full(2, 1.5), SOFTMAX)
+    return ProblemBatch(RowPairs(squares), y, np.full(2, 1.5), SOFTMAX)
 
 
 def test_the_setting_found_has_the_largest_bound_times_hyperprior():
@@ -175,7 +177,7 @@ def test_the_setting_found_has_the_largest_bound_times_hyperprior():
 
     def heights(at):
         K = np.exp(at[:, 0])[:, None, None] * np.exp(
-            -0.5 * one.squares / np.exp(2 * at[:, 1])[:, None, None]
+            -0.5 * one.pairs.squares / np.exp(2 * at[:, 1])[:, None, None]
         )
         bound = variational_conditioned(K, one.y, SOFTMAX, np.exp(at[:, 0])).bound
         return bound - 0.5 * (((at - prior.centre) / prior.sd) ** 2).sum(axis=1)
@@ -187,11 +189,11 @@ def test_the_setting_found_has_the_largest_bound_times_hyperprior():
 
 def test_one_more_label_starts_from_the_last():
     squares, y, _ = problems(8, n=10)
-    less = ProblemBatch(squares[:, :9, :9], y[:, :, :9], np.full(2, 1.5), SOFTMAX)
-    more = ProblemBatch(squares, y, np.full(2, 1.5), SOFTMAX)
+    less = ProblemBatch(RowPairs(squares[:, :9, :9]), y[:, :, :9], np.full(2, 1.5), SOFTMAX)
+    more = ProblemBatch(RowPairs(squares), y, np.full(2, 1.5), SOFTMAX)
     warm = variational_evidence(more, variational_evidence(less, None))
     cold = variational_evidence(more, None)
     np.testing.assert_allclose(warm.prior.thetas, cold.prior.thetas, atol=6e-2)
     np.testing.assert_allclose(warm.bound, cold.bound, atol=1e-2)
-    mean, _ = warm.moments(squares)
+    mean, _ = warm.moments(RowPairs(squares))
     np.testing.assert_allclose(mean[:, 0], warm.marginals.mean, atol=1e-6)

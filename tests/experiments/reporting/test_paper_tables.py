@@ -18,7 +18,7 @@ from possibal.experiments.reporting.paper_tables import (
 from possibal.experiments.results import Results
 from possibal.experiments.spec import BINARY, TABLE_3, experiment, strategies
 
-RUNS = 3
+RUNS = 12
 REAL = BINARY[2:]
 
 
@@ -97,8 +97,8 @@ def test_results_as_published_are_all_within_and_marked_as_in_the_paper():
 def test_a_row_has_ours_and_the_papers_and_the_number_of_runs():
     sonar = at("sonar", {"random": 0.7875, "necessity": 0.9})
     assert lines(table1([sonar]))[1:] == [
-        ["sonar", "random", "3", "0.7875", "0.7875", "0.7875", "0.788", "0.763", "0.825", "yes"],
-        ["sonar", "necessity", "3", "0.9", "0.9", "0.9", "0.8", "0.775", "0.838", "no"],
+        ["sonar", "random", "12", "0.7875", "0.7875", "0.7875", "0.788", "0.763", "0.825", "yes"],
+        ["sonar", "necessity", "12", "0.9", "0.9", "0.9", "0.8", "0.775", "0.838", "no"],
     ]
     text = table1([sonar]).markdown()
     assert "| *0.788 [0.788, 0.788]* | 0.788 [0.763, 0.825] | yes |" in text
@@ -115,7 +115,7 @@ def test_quartiles_are_over_the_runs_after_the_last_answer():
 def test_a_strategy_or_a_set_that_the_paper_does_not_have_leaves_its_cells_empty():
     rows = table1([as_published("iris", mine=0.99), at("own", {"random": 0.5})]).rows
     mine, own = rows[6], rows[7]
-    assert [cell.text for cell in mine] == ["iris", "mine", "3", "0.990 [0.990, 0.990]", "", ""]
+    assert [cell.text for cell in mine] == ["iris", "mine", "12", "0.990 [0.990, 0.990]", "", ""]
     assert mine[3].place == 1
     assert own[4] == own[5] == Cell()
 
@@ -162,7 +162,7 @@ def test_sets_with_more_labels_are_not_ranked_and_who_is_left_out_is_said():
     assert "8 sets with two labels" in table.title
     assert "latent_entropy" not in [row[1].text for row in table.rows]
     assert table.note.endswith("Not ranked, as not all sets have them: latent_entropy.")
-    assert "sonar 3" in table.note
+    assert "sonar 12" in table.note
     assert "iris" not in table.note
 
 
@@ -256,4 +256,17 @@ def test_claims_are_about_the_papers_strategies_whatever_else_was_run():
 
 def test_claims_that_cannot_be_put_are_left_out():
     assert summary([at("own", {"mine": 0.5})]) == []
-    assert len(summary([at("sonar", {"necessity": 0.5})])) == 2
+    assert len(summary([at("sonar", {"necessity": 0.5})])) == 3  # and that one set is too few
+
+
+@pytest.mark.parametrize(("sets", "runs"), [(1, 5), (4, 50), (6, 9)])
+def test_nothing_holds_of_few_sets_or_few_runs(sets, runs):
+    some = [replace(one, experiment=one.experiment.with_runs(runs)) for one in ALL[:sets]]
+    first, *others = summary(some)
+    told = f"{sets} sets" if sets > 1 else "1 set"
+    assert first == (
+        "Whether something holds takes at least 5 sets of 10 runs each; "
+        f"{told} of {runs} runs are too few."
+    )
+    assert others
+    assert all(": too little to tell (" in claim for claim in others)

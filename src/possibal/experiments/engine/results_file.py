@@ -200,7 +200,7 @@ def _check(path: Path, found: dict[str, Any], now: dict[str, Any]) -> None:
     for name in {**now, **found}:
         if name != THETA and found.get(name) != now.get(name):
             raise ValueError(
-                f"out must be new or hold rows of the same making; got {str(path)!r} with "
+                f"to must be new or hold rows of the same making; got {str(path)!r} with "
                 f"{name} {found.get(name)}, now {now.get(name)}. Move that file away, or choose "
                 "another folder."
             )
@@ -235,6 +235,6 @@ def _parsed(text: str, experiment: Experiment) -> Run:
 
 def _spoilt(path: Path, line: int) -> str:
     return (
-        f"out must hold rows as they were written; got {str(path)!r}, which was changed near "
+        f"to must hold rows as they were written; got {str(path)!r}, which was changed near "
         f"line {line}. Move that file away."
     )

@@ -18,10 +18,18 @@ from possibal.experiments.engine.drawn_scores import label_probabilities, latent
 from possibal.experiments.engine.variational_softmax import VariationalPosterior
 from possibal.experiments.splits import Split
 from possibal.gp.batch import BatchPosterior, ProblemBatch, conditioned
+from possibal.gp.feature_maps import (
+    NO_FEATURES,
+    ColumnCosines,
+    DiffusionColumns,
+    FeatureMap,
+    additive_weight,
+)
+from possibal.gp.hyperparameters import LENGTH_SHARE
 from possibal.gp.likelihoods import PROBIT, SOFTMAX, Softmax
 from possibal.gp.means import ZERO, ConstantMean
 from possibal.gp.posterior import AnyLink, Posterior, TrainingData
-from possibal.gp.rbf import NO_LEVEL, Level, RBFPrior
+from possibal.gp.rbf import NO_LEVEL, Level, RBFPrior, RowPairs
 from possibal.numerics.distances import RIGHT_ANGLE, directions, usual_distance
 from possibal.numerics.geometry import COSINE, EUCLIDEAN
 
@@ -49,18 +57,20 @@ class PoolGeometry:
 
     Attributes:
         split: its rows.
-        lines: (pool, pool + test), squared distances of the pool's rows to those of pool and test;
-            or their covariances, where the hyperparameters are fixed.
+        lines: pairs of the pool's rows with those of pool and test, (1, pool, pool + test); or
+            their covariances as squares, where the hyperparameters are fixed.
         pool: labels of the pool's rows.
         test: labels of the test rows.
         metric: how rows are compared.
+        features: what is added to the RBF.
     """
 
     split: Split
-    lines: Matrix
+    lines: RowPairs
     pool: Codes
     test: Codes
     metric: str = EUCLIDEAN
+    features: FeatureMap = NO_FEATURES
 
     @functools.cached_property
     def usual_distance(self) -> float:
@@ -70,16 +80,42 @@ class PoolGeometry:
         return usual_distance(self.split.X[self.split.pool])
 
     @classmethod
-    def of(cls, split: Split, data: Dataset, theta: Vector | None) -> "PoolGeometry":
-        """The geometry of a run, under a setting of the hyperparameters if that is fixed."""
+    def of(
+        cls, split: Split, data: Dataset, theta: Vector | None, *, plain: bool = True
+    ) -> "PoolGeometry":
+        """The geometry of a run.
+
+        Args:
+            split: its rows.
+            data: the set.
+            theta: logarithms of amplitude and length-scale, if they are fixed.
+            plain: whether the kernel is an RBF alone.
+        """
         pool, test = split.X[split.pool], split.X[split.test]
         if data.metric == COSINE:
             pool, test = directions(pool), directions(test)
         others = np.concatenate([pool, test])
-        lines = cdist(pool, others, "sqeuclidean")
+        lines = RowPairs(cdist(pool, others, "sqeuclidean")[None])
         if theta is not None:
-            lines = RBFPrior.usual(theta[None], NO_LEVEL).covariances(lines[None])[0]
-        return cls(split, lines, data.y[split.pool], data.y[split.test], data.metric)
+            lines = RowPairs(RBFPrior.usual(theta[None], NO_LEVEL).covariances(lines))
+        found = cls(split, lines, data.y[split.pool], data.y[split.test], data.metric)
+        return found if plain else found._with_features()
+
+    def _with_features(self) -> "PoolGeometry":
+        """The same with what the default kernel adds to the RBF."""
+        split, length = self.split, LENGTH_SHARE * self.usual_distance
+        added: FeatureMap = NO_FEATURES
+        if split.diffusion.shape[1]:
+            added = DiffusionColumns(split.diffusion.shape[1], length)
+        elif self.metric != COSINE:
+            known = split.X[split.pool]
+            centre = tuple(known.mean(axis=0).tolist())
+            added = ColumnCosines(centre, length, additive_weight(known.shape[1]))
+        if added is NO_FEATURES:
+            return self
+        rows = added.features(split.rows[np.concatenate([split.pool, split.test])])
+        inner = rows[: len(split.pool)] @ rows.T
+        return replace(self, lines=replace(self.lines, inner=inner[None]), features=added)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +128,7 @@ class RunBatch:
         known: (R, n), places in the pool whose labels are known, in order of asking.
         left: (R, m), the other places in the pool.
         lines: (R, room, pool + test), lines of the geometry at the places known; n are filled.
-        theta: (2,), the setting under which the lines are covariances; None if distances.
+        theta: (2,), the setting under which the lines are covariances; None if they are pairs.
         level: what all rows have in common.
         mean: prior mean of every row, one number for all latents or one for each.
     """
@@ -101,7 +137,7 @@ class RunBatch:
     labels: int
     known: Places
     left: Places
-    lines: Array
+    lines: RowPairs
     theta: Vector | None = None
     level: Level = NO_LEVEL
     mean: ConstantMean = ZERO
@@ -123,10 +159,21 @@ class RunBatch:
         every = np.arange(len(splits[0].pool))
         left = np.array([np.setdiff1d(every, places) for places in known])
         room = known.shape[1] + queries
-        lines = np.empty((len(geometries), room, geometries[0].lines.shape[1]))
-        for r, geometry in enumerate(geometries):
-            lines[r, : known.shape[1]] = geometry.lines[known[r]]
-        return cls(geometries, labels, known, left, lines, theta, level, mean)
+        shape = len(geometries), room, geometries[0].lines.squares.shape[2]
+        inner = None if geometries[0].lines.inner is None else np.empty(shape)
+        runs = cls(
+            geometries, labels, known, left, RowPairs(np.empty(shape), inner), theta, level, mean
+        )
+        for r in range(len(geometries)):
+            runs._fill(r, slice(known.shape[1]), known[r])
+        return runs
+
+    def _fill(self, r: int, at: slice, places: Places) -> None:
+        """Write the lines of some places of a run where there is room for them."""
+        known, line = self.geometries[r].lines, self.lines
+        line.squares[r, at] = known.squares[0, places]
+        if line.inner is not None and known.inner is not None:
+            line.inner[r, at] = known.inner[0, places]
 
     def __len__(self) -> int:
         """The number of runs."""
@@ -142,12 +189,9 @@ class RunBatch:
         """One latent for two labels, else one each."""
         return PROBIT if self.labels == 2 else SOFTMAX  # noqa: PLR2004 - two
 
-    def lines_to(self, places: Places | slice) -> Array:
-        """Squared distances or covariances of the rows known with others, (R, n, m)."""
-        known = self.lines[:, : self.n]
-        if isinstance(places, slice):
-            return known[:, :, places]
-        return np.take_along_axis(known, places[:, None], axis=2)
+    def lines_to(self, places: Places | slice) -> RowPairs:
+        """Pairs of the rows known with others, (R, n, m)."""
+        return self.lines.first(self.n).with_others(places)
 
     @property
     def y(self) -> Array:
@@ -160,7 +204,7 @@ class RunBatch:
     def X(self, r: int) -> Matrix:
         """The rows one run knows."""
         split = self.geometries[r].split
-        return split.X[split.pool[self.known[r]]]
+        return split.rows[split.pool[self.known[r]]]
 
     def with_labels(self, places: Places) -> "RunBatch":
         """The batch once each run knows one more label, of a row named by its place in left.
@@ -168,8 +212,8 @@ class RunBatch:
         The room for lines is shared with this batch, which is not to be used again.
         """
         asked = np.take_along_axis(self.left, places[:, None], axis=1)
-        for r, geometry in enumerate(self.geometries):
-            self.lines[r, self.n] = geometry.lines[asked[r, 0]]
+        for r in range(len(self)):
+            self._fill(r, slice(self.n, self.n + 1), asked[r])
         others = np.arange(self.left.shape[1]) != places[:, None]
         left = self.left[others].reshape(len(self), -1)
         known = np.append(self.known, asked, axis=1)
@@ -188,10 +232,11 @@ class RunBatch:
         if self.theta is not None:
             variance = np.full(len(self), np.exp(self.theta[0]))
             start = None if before is None else before.start(self.n)
-            fit = method.fixed(among, self.y, self.link, variance, start, mean=self.mean)
+            fit = method.fixed(among.squares, self.y, self.link, variance, start, mean=self.mean)
             return RunFit(self, fit)
         distance = np.array([geometry.usual_distance for geometry in self.geometries])
-        batch = ProblemBatch(among, self.y, distance, self.link, self.level, self.mean)
+        features = self.geometries[0].features
+        batch = ProblemBatch(among, self.y, distance, self.link, self.level, self.mean, features)
         return RunFit(self, method.fitted(batch, before))
 
 
@@ -232,9 +277,9 @@ class RunFit:
         return self._right(guess)
 
     @property
-    def _test_lines(self) -> Array:
+    def _test_lines(self) -> RowPairs:
         """Lines of the test rows."""
-        return self.runs.lines_to(slice(self.runs.geometries[0].lines.shape[0], None))
+        return self.runs.lines_to(slice(len(self.runs.geometries[0].pool), None))
 
     def _right(self, guess: Any) -> Vector:  # noqa: ANN401 - codes or truth values
         """The share of guesses that are right, (R,)."""
@@ -263,7 +308,11 @@ class RunFit:
             )
         kept = np.flatnonzero(batch.credibility[r])
         members = r * batch.credibility.shape[1] + kept
-        prior = batch.prior.part(members) if batch.prior is not None else self._fixed_prior
+        if batch.prior is None:
+            prior = self._fixed_prior
+        else:
+            own = runs.geometries[r].features
+            prior = replace(batch.prior.part(members), feature_map=own)
         data = TrainingData(X, runs.y[r], np.ones((1, len(X))), runs.link)
         return Posterior(
             batch.log_prior[members], prior.gram(X), batch.mode.part(members), prior, data

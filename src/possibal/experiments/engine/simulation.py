@@ -33,7 +33,15 @@ from possibal.experiments.engine.variational_softmax import (
 )
 from possibal.experiments.recipes import FixedKernel
 from possibal.experiments.results import Run
-from possibal.experiments.spec import ENVELOPE, EVIDENCE, LAPLACE, PAPER, VARIATIONAL, Experiment
+from possibal.experiments.spec import (
+    ENVELOPE,
+    ENVELOPE_RBF,
+    EVIDENCE,
+    LAPLACE,
+    PAPER,
+    VARIATIONAL,
+    Experiment,
+)
 from possibal.experiments.splits import random_stream, scaled, split
 from possibal.gp import batch
 from possibal.gp.hyperparameters import COMMON, COMMON_DIRECTIONS, evidence, problem
@@ -55,6 +63,7 @@ METHODS: Mapping[tuple[str, str], Method] = MappingProxyType(
         (LAPLACE, PAPER): Method(batch.evidence),
         (LAPLACE, EVIDENCE): Method(batch.evidence),
         (LAPLACE, ENVELOPE): Method(batch.envelope),
+        (LAPLACE, ENVELOPE_RBF): Method(batch.envelope),
         (VARIATIONAL, PAPER): _VARIATIONAL,
         (VARIATIONAL, EVIDENCE): _VARIATIONAL,
     }
@@ -139,7 +148,10 @@ def simulate(task: SimulationTask, names: Names) -> list[Run]:
     with one_thread():
         runs = dict.fromkeys(run for _, run in names)
         splits = {run: split(task.experiment, task.data, run) for run in runs}
-        geometries = {run: PoolGeometry.of(one, task.data, theta) for run, one in splits.items()}
+        plain = task.experiment.is_plain
+        geometries = {
+            run: PoolGeometry.of(one, task.data, theta, plain=plain) for run, one in splits.items()
+        }
         alike = dict[int, list[int]]()  # a block leaves more rows to test on in some runs
         for place, (_, run) in enumerate(names):
             alike.setdefault(len(splits[run].test), []).append(place)
@@ -254,7 +266,7 @@ def _view(task: SimulationTask, run: int, fit: RunFit, r: int) -> View:
     """What a strategy that reads more than a belief may look at."""
     rows, left = fit.runs.geometries[r].split, fit.runs.left[r]
     rng = _generator(task, run, fit.runs.n)
-    return View(fit.posterior_of(r), rows.X[rows.pool[left]], rng)
+    return View(fit.posterior_of(r), rows.rows[rows.pool[left]], rng)
 
 
 def _generator(task: SimulationTask, run: int, answers: int) -> np.random.Generator:

@@ -19,7 +19,7 @@ from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.gp.batch import ProblemBatch
 from possibal.gp.means import ZERO, ConstantMean
 from possibal.gp.posterior import AnyLink
-from possibal.gp.rbf import RBFPrior
+from possibal.gp.rbf import RBFPrior, RowPairs
 from possibal.numerics.batched import Batched
 from possibal.numerics.batched_bfgs import maximize
 
@@ -176,20 +176,20 @@ class VariationalPosterior(Batched):
         """Where the next search starts once there are n labels."""
         return self.sites.padded(n)
 
-    def moments(self, lines: Array) -> tuple[Array, Array]:
+    def moments(self, lines: RowPairs) -> tuple[Array, Array]:
         """Latent means and variances of other rows, (S, 1, P, m) each.
 
         Args:
             lines: (S, n, m), squared distances or covariances, as of
                 :class:`possibal.gp.batch.BatchPosterior`.
         """
-        K_t = lines if self.prior is None else self.prior.covariances(lines)
+        K_t = lines.squares if self.prior is None else self.prior.covariances(lines)
         half, prior = self.marginals.root @ K_t[:, None], self.variance[:, None, None]
         variance = np.maximum(prior - (half * half).sum(axis=2), _FLOOR * prior)
         mean = self.marginals.a @ K_t + np.array(self.mean.levels)[:, None]
         return mean[:, None], variance[:, None]
 
-    def probability(self, lines: Array) -> Array:
+    def probability(self, lines: RowPairs) -> Array:
         """The probability of each label at the mean of its latents, (S, P, m)."""
         return softmax(self.moments(lines)[0][:, 0], axis=1)
 
@@ -234,7 +234,7 @@ def variational_evidence(
 def _under(batch: ProblemBatch, thetas: Matrix, start: Sites) -> VariationalPosterior:
     """The posterior under given settings, (S, 2), one a problem."""
     prior = RBFPrior.usual(thetas, batch.level, batch.mean)
-    K = prior.covariances(batch.squares)
+    K = prior.covariances(batch.pairs)
     fit = variational_conditioned(K, batch.y, batch.link, prior.variance, start, mean=batch.mean)
     return fit.with_arrays({"prior": prior})
 
@@ -254,5 +254,5 @@ class _BoundSearch:
         a, root = fit.marginals.a, fit.marginals.root
         by_covariance = 0.5 * (a[..., :, None] * a[..., None, :] - np.swapaxes(root, 2, 3) @ root)
         assert fit.prior is not None  # noqa: S101 - tells the type checker
-        slopes = fit.prior.slopes_at(batch.squares, by_covariance)
+        slopes = fit.prior.slopes_at(batch.pairs, by_covariance)
         return fit.bound - 0.5 * (z * z).sum(axis=1), sd * slopes - z

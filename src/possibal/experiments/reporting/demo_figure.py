@@ -44,7 +44,7 @@ def check_picture(path: Path) -> None:
         part_of(path).unlink()
     except OSError as error:
         raise ValueError(
-            f"picture must be in a folder that can be written; got {str(path)!r} "
+            f"to must be in a folder that can be written; got {str(path)!r} "
             f"({error.strerror}). Choose another."
         ) from None
 
@@ -52,11 +52,11 @@ def check_picture(path: Path) -> None:
 def _check_name(path: Path) -> None:
     """Refuse a name that is none, a folder's, or another kind of file's."""
     if path.is_dir():
-        raise ValueError(f"picture must be a file; got the folder {str(path)!r}. Add a name.")
+        raise ValueError(f"to must be a file; got the folder {str(path)!r}. Add a name.")
     if path.name.lower() == ".png":
-        raise ValueError(f"picture must have a name before .png; got {str(path)!r}. Add one.")
+        raise ValueError(f"to must have a name before .png; got {str(path)!r}. Add one.")
     if path.suffix.lower() != ".png":
-        raise ValueError(f"picture must end in .png; got {str(path)!r}. Add the ending.")
+        raise ValueError(f"to must end in .png; got {str(path)!r}. Add the ending.")
 
 
 def _check_folder(path: Path) -> None:
@@ -64,12 +64,12 @@ def _check_folder(path: Path) -> None:
     files = [str(parent) for parent in path.parents if parent.is_file()]
     if files:
         raise ValueError(
-            f"picture must be in a folder; got {str(path)!r}, and {files[0]!r} is a file. "
+            f"to must be in a folder; got {str(path)!r}, and {files[0]!r} is a file. "
             "Choose another place."
         )
     if not path.parent.is_dir():
         raise ValueError(
-            f"picture must be in a folder that exists; got {str(path)!r}. "
+            f"to must be in a folder that exists; got {str(path)!r}. "
             f"Make the folder {str(path.parent)!r} first."
         )
 

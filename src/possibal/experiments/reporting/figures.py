@@ -9,7 +9,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from possibal.arguments import choice
+from possibal.arrays import Matrix
 from possibal.errors import MissingPackageError
+from possibal.experiments.compare import RANDOM, mean_interval
 from possibal.experiments.reporting.rank_tests import RankTest, names
 from possibal.experiments.results import Results
 
@@ -97,6 +99,31 @@ def curves(results: Sequence[Results]) -> Drawing:
     return figure
 
 
+def mean_curves(result: Results) -> Drawing:
+    """Mean accuracy against labels, and how far ahead of random, with 95 % intervals of the means.
+
+    The intervals are those of paired runs; where runs are too few there are none.
+    """
+    pens = _pens(result.accuracy)
+    check_drawing()
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    with style.context(["default", STYLE]):
+        figure: Drawing = Figure((WIDTH, 6.2), layout="constrained")
+        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.03)
+        left, right = figure.subplots(1, 2)
+        _draw_means(left, result, pens, {n: 100 * a for n, a in result.accuracy.items()})
+        left.set(title="Accuracy on other rows", ylabel="mean accuracy in %")
+        random = result.accuracy[RANDOM]
+        gaps = {n: 100 * (a - random) for n, a in result.accuracy.items() if n != RANDOM}
+        right.axhline(0.0, color=INK, lw=1)
+        _draw_means(right, result, pens, gaps)
+        right.set(title="Ahead of random", ylabel="points of accuracy")
+        _draw_legend(figure, pens)
+    return figure
+
+
 def critical_difference(ranking: RankTest) -> Drawing:
     """Average ranks on a line; a bar joins strategies that the test cannot tell apart.
 
@@ -138,14 +165,21 @@ def as_bytes(figure: Drawing, kind: str) -> bytes:
     return content.getvalue()
 
 
-def check_drawing() -> None:
-    """Refuse, before any long work, figures that could not be drawn."""
+def can_draw() -> bool:
+    """Whether matplotlib is installed, and whole."""
     try:
         import matplotlib.figure as _  # noqa: F401 - whether it is there
     except ImportError:
+        return False
+    return True
+
+
+def check_drawing() -> None:
+    """Refuse, before any long work, figures that could not be drawn."""
+    if not can_draw():
         raise MissingPackageError(
             "Figures need matplotlib, which is not installed: run pip install 'possibal[plot]'."
-        ) from None
+        )
 
 
 # ---------------------------------------------------------------- curves
@@ -172,6 +206,24 @@ def _draw_set(panel: Panel, result: Results, pens: Mapping[str, Pen]) -> None:
         low, median, high = np.quantile(lines, (0.25, 0.5, 0.75), axis=0)
         panel.fill_between(labels, low, high, color=pen.colour, alpha=0.13, lw=0)
         panel.plot(labels, median, color=pen.colour, linestyle=pen.dashes, lw=2.2)
+    panel.set_xlabel("labels")
+    panel.xaxis.get_major_locator().set_params(integer=True)
+    panel.margins(x=0.01)
+
+
+def _draw_means(
+    panel: Panel, result: Results, pens: Mapping[str, Pen], values: Mapping[str, Matrix]
+) -> None:
+    """The mean over runs after every answer, in a band of its interval if there is one."""
+    labels = result.start + np.arange(result.experiment.sizes.queries + 1)
+    for strategy in sorted(values, key=list(pens).index):
+        lines, pen = values[strategy], pens[strategy]
+        ends = [mean_interval(column, result) for column in lines.T]
+        known = [one for one in ends if one is not None]
+        if known:
+            low, high = np.array(known).T
+            panel.fill_between(labels, low, high, color=pen.colour, alpha=0.13, lw=0)
+        panel.plot(labels, lines.mean(axis=0), color=pen.colour, linestyle=pen.dashes, lw=2.2)
     panel.set_xlabel("labels")
     panel.xaxis.get_major_locator().set_params(integer=True)
     panel.margins(x=0.01)

@@ -54,6 +54,9 @@ dt { color: var(--soft); overflow-wrap: anywhere; }
 dd { margin: 0; }
 ul { padding-left: 1.2rem; }
 li { margin: .4rem 0; }
+nav ol { columns: 2; padding-left: 1.4rem; max-width: 46rem; }
+nav li { margin: 0 0 .4rem; break-inside: avoid; }
+a { color: inherit; }
 .holds { color: var(--good); }
 .fails { color: var(--bad); }
 .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: .5rem; }
@@ -102,25 +105,35 @@ def report(
         choice("tables", name, TABLES)
     for name in figures_svg:
         choice("figures_svg", name, FIGURES)
-    shown = {name: _table_part(TABLES[name], table) for name, table in tables.items()}
+    shown = {name: table_part(TABLES[name], table) for name, table in tables.items()}
     labels = {"critical_difference": _ranks_in_words(ranking), "curves": CURVES}
-    drawn = {name: _figure(name, svg, labels[name]) for name, svg in figures_svg.items()}
-    parts = [f"<h1>{escape(TITLE)}</h1>", _about(about), _summary(summary)]
+    drawn = {
+        name: figure_part(name, svg, labels[name], FIGURES[name])
+        for name, svg in figures_svg.items()
+    }
+    parts = [about_part("What was run", about), _summary(summary)]
     parts += [shown.get("table1", ""), shown.get("table2", "")]
     parts += [_test(ranking), drawn.get("critical_difference", "")]
     parts += [drawn.get("curves", ""), shown.get("cost", ""), shown.get("table3", "")]
-    return _page("\n".join(part for part in parts if part))
+    return page(TITLE, parts)
 
 
-def _page(main: str) -> str:
-    """A whole document, which the browser lets load nothing."""
+def page(title: str, parts: Sequence[str]) -> str:
+    """A whole document with its contents, which the browser lets load nothing.
+
+    Args:
+        title: of the page.
+        parts: each under a heading; those that are empty are left out.
+    """
+    heading = f"<h1>{escape(title)}</h1>"
+    main = _with_contents("\n".join([heading, *filter(None, parts)]))
     return f"""<!DOCTYPE html>
 <html lang="en-GB">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{escape(TITLE)}</title>
+<title>{escape(title)}</title>
 <style>{STYLE}</style>
 </head>
 <body>
@@ -133,12 +146,22 @@ def _page(main: str) -> str:
 
 
 # ---------------------------------------------------------------- text
-def _about(about: Mapping[str, str]) -> str:
-    """What was run, if that is told."""
+def _with_contents(main: str) -> str:
+    """The parts with their headings numbered, and a list of these below the title."""
+    headings = re.findall(r"<h2>(.*?)</h2>", main)
+    for number, heading in enumerate(headings, 1):
+        main = main.replace("<h2>", f'<h2 id="part-{number}">', 1)
+        headings[number - 1] = f'<li><a href="#part-{number}">{heading}</a></li>'
+    listed = f'</h1>\n<nav aria-label="Contents"><ol>{"".join(headings)}</ol></nav>'
+    return main.replace("</h1>", listed, 1) if headings else main
+
+
+def about_part(heading: str, about: Mapping[str, str]) -> str:
+    """Names and a text each under a heading, if there are any."""
     if not about:
         return ""
     lines = (f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in about.items())
-    return f"<h2>What was run</h2>\n<dl>{''.join(lines)}</dl>"
+    return f"<h2>{escape(heading)}</h2>\n<dl>{''.join(lines)}</dl>"
 
 
 def _summary(summary: Sequence[str]) -> str:
@@ -146,7 +169,7 @@ def _summary(summary: Sequence[str]) -> str:
     if not summary:
         return ""
     items = "\n".join(f"<li>{_verdict(sentence)}</li>" for sentence in summary)
-    return f"<h2>What holds</h2>\n<ul>\n{items}\n</ul>"
+    return f"<h2>The paper's claims</h2>\n<ul>\n{items}\n</ul>"
 
 
 def _verdict(sentence: str) -> str:
@@ -181,9 +204,9 @@ def _ranks_in_words(ranking: RankTest) -> str:
 
 
 # ---------------------------------------------------------------- figures
-def _figure(name: str, svg: bytes, label: str) -> str:
+def figure_part(name: str, svg: bytes, label: str, words: tuple[str, str]) -> str:
     """A figure under its heading, on light ground in any mode, with its caption."""
-    heading, caption = (escape(text) for text in FIGURES[name])
+    heading, caption = (escape(text) for text in words)
     return (
         f"<h2>{heading}</h2>\n<figure>\n"
         f'<div class="scroll" tabindex="0" role="group" aria-label="{heading}">\n'
@@ -212,7 +235,7 @@ def _own_ids(name: str, tag: str) -> str:
 
 
 # ---------------------------------------------------------------- tables
-def _table_part(heading: str, table: TextTable) -> str:
+def table_part(heading: str, table: TextTable) -> str:
     """A table under its heading, in a frame that scrolls sideways."""
     heads = "".join(f'<th scope="col"{_side(c)}>{escape(c.title)}</th>' for c in table.columns)
     note = f'\n<p class="note">{escape(table.note)}</p>' if table.note else ""

@@ -9,6 +9,7 @@ from io import StringIO
 import numpy as np
 from scipy.stats import rankdata
 
+from possibal.experiments.compare import FEWEST, FEWEST_SETS
 from possibal.experiments.reporting.paper_results import TABLE_1, TABLE_2, Quartiles, published
 from possibal.experiments.reporting.rank_tests import PLACES, RankTest, names, ranks, run_ranks
 from possibal.experiments.results import Results
@@ -285,14 +286,48 @@ def summary(results: Sequence[Results]) -> list[str]:
     """Whether what the paper claims holds here too, one sentence for each claim that can be put."""
     results = [_papers_own(result) for result in results]
     binary = _binary(results)
-    sentences = [_all_within(results)]
+    claims = [_all_within(results)]
     for strategy in ("necessity", "uncertainty"):
-        sentences += [_often_leading(results, strategy)]
+        claims += [_often_leading(results, strategy)]
     for measure in STEPS:
-        sentences += [_ranked(binary, measure, "necessity", BEST)]
-        sentences += [_ranked(binary, measure, "uncertainty", SECOND)]
-    sentences += [_bald_near_random(results)]
-    return [sentence for sentence in sentences if sentence]
+        claims += [_ranked(binary, measure, "necessity", BEST)]
+        claims += [_ranked(binary, measure, "uncertainty", SECOND)]
+    claims += [_bald_near_random(results)]
+    few = too_few(results)
+    said = [one.sentence(is_enough=not few) for one in claims if one]
+    return [few, *said] if few and said else said
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed, whether it holds, and the numbers that decide."""
+
+    claim: str
+    holds: bool
+    evidence: str
+
+    def sentence(self, *, is_enough: bool) -> str:
+        """The claim with its verdict, which needs enough sets and runs."""
+        if is_enough:
+            return claimed(self.claim, self.holds, self.evidence)
+        return f"{self.claim}: too little to tell ({self.evidence})."
+
+
+def too_few(results: Sequence[Results]) -> str:
+    """A sentence on why sets or runs are too few to say what holds; empty where they are not."""
+    sets = len(results)
+    runs = min((result.experiment.sizes.runs for result in results), default=0)
+    if sets >= FEWEST_SETS and runs >= FEWEST:
+        return ""
+    return (
+        f"Whether something holds takes at least {FEWEST_SETS} sets of {FEWEST} runs each; "
+        f"{_counted(sets, 'set')} of {_counted(runs, 'run')} are too few."
+    )
+
+
+def _counted(count: int, what: str) -> str:
+    """So many of something."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _papers_own(result: Results) -> Results:
@@ -307,23 +342,23 @@ def claimed(claim: str, holds: bool, evidence: str) -> str:  # noqa: FBT001 - wh
     return f"{claim}: {'holds' if holds else 'does not hold'} ({evidence})."
 
 
-def _all_within(results: Sequence[Results]) -> str:
+def _all_within(results: Sequence[Results]) -> Claim | None:
     """Do our medians lie within the paper's quartiles?"""
     found = [row[-1].text for row in table1(results).rows if row[-1].text]
     yes = found.count("yes")
     claim = "Every median of ours lies within the paper's quartiles"
-    return claimed(claim, yes == len(found), f"{yes} of {len(found)} do") if found else ""
+    return Claim(claim, yes == len(found), f"{yes} of {len(found)} do") if found else None
 
 
-def _often_leading(results: Sequence[Results], strategy: str) -> str:
+def _often_leading(results: Sequence[Results], strategy: str) -> Claim | None:
     """Is the strategy best or second best on most sets?"""
     places = [_median_places(_final(r))[strategy] for r in results if strategy in r.accuracy]
     if not places:
-        return ""
+        return None
     best, leading = places.count(BEST), sum(place <= SECOND for place in places)
     claim = f"{strategy} has the best or second-best median on most sets"
     evidence = f"best on {best}, second best on {leading - best} of {len(places)} sets"
-    return claimed(claim, 2 * leading > len(places), evidence)
+    return Claim(claim, 2 * leading > len(places), evidence)
 
 
 def _final(result: Results) -> dict[str, Quartiles]:
@@ -331,12 +366,12 @@ def _final(result: Results) -> dict[str, Quartiles]:
     return {strategy: Quartiles.of(values) for strategy, values in result.final.items()}
 
 
-def _ranked(results: Sequence[Results], measure: str, strategy: str, place: int) -> str:
+def _ranked(results: Sequence[Results], measure: str, strategy: str, place: int) -> Claim | None:
     """Does the strategy come in that place by average rank?"""
     ranking = ranks(results, measure)
     averages = _averages(ranking)
     if strategy not in averages or len(averages) < place + 1:
-        return ""
+        return None
     claim = f"{strategy} has the {'best' if place == BEST else 'second-best'} average rank"
     shown = list(averages.items())[: max(3, list(averages).index(strategy) + 1)]
     evidence = ", ".join(f"{name} {average:.2f}" for name, average in shown)
@@ -344,10 +379,10 @@ def _ranked(results: Sequence[Results], measure: str, strategy: str, place: int)
     doubt = f"; those less than {gap:.2f} apart may differ by chance" if gap else ""
     holds = _places(averages)[strategy] == place
     where = f"({STEPS[measure]}, {len(results)} sets with two labels)"
-    return claimed(f"{claim} {where}", holds, evidence + doubt)
+    return Claim(f"{claim} {where}", holds, evidence + doubt)
 
 
-def _bald_near_random(results: Sequence[Results]) -> str:
+def _bald_near_random(results: Sequence[Results]) -> Claim | None:
     """Does BALD do about as well as random questions on the real sets?"""
     pairs = {
         name: (result.final["bald"], result.final["random"])
@@ -355,7 +390,7 @@ def _bald_near_random(results: Sequence[Results]) -> str:
         if result.experiment.dataset in REAL and {"bald", "random"} <= set(result.accuracy)
     }
     if not pairs:
-        return ""
+        return None
     points = {n: 100 * float(np.median(a) - np.median(b)) for n, (a, b) in pairs.items()}
     near = sum(round(abs(gap), PLACES) <= NEAR for gap in points.values())
     gaps = ", ".join(f"{name} {gap:+.1f}" for name, gap in points.items())
@@ -364,4 +399,4 @@ def _bald_near_random(results: Sequence[Results]) -> str:
     claim = f"bald is near random on most real sets, their medians at most {NEAR:g} point apart"
     evidence = f"on {near} of {len(pairs)}; bald minus random in points: {gaps}"
     often = f"bald is ahead in {ahead:.0f} % and behind in {behind:.0f} % of runs"
-    return claimed(claim, 2 * near > len(pairs), f"{evidence}; {often}")
+    return Claim(claim, 2 * near > len(pairs), f"{evidence}; {often}")
