@@ -1,15 +1,6 @@
-import numpy as np
 import pytest
 
-from possibal.arguments import (
-    as_python,
-    at_least,
-    check_listed,
-    choice,
-    is_hashable,
-    nearest,
-    suggest,
-)
+from possibal.arguments import at_least, check_listed, choice, is_hashable, nearest, suggest
 
 
 def test_a_known_name_gives_its_entry():
@@ -35,11 +26,6 @@ def test_whole_numbers_have_a_least():
     assert at_least("runs", 2, 2) == 2
     with pytest.raises(ValueError, match=r"runs must be at least 2; got 1\. Use 2 or"):
         at_least("runs", 1, 2)
-
-
-def test_a_value_of_numpys_becomes_one_of_pythons():
-    assert type(as_python(np.int64(3))) is int
-    assert as_python("a") == "a"
 
 
 def test_a_list_cannot_be_looked_up():

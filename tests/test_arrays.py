@@ -91,3 +91,8 @@ def test_places_are_listed_in_the_order_asked_for():
 def test_places_must_be_distinct_and_exist(index):
     with pytest.raises(ValueError, match="x must hold distinct indices from 0 to 1, at least one"):
         arrays.places(index, "x", 2)
+
+
+def test_a_value_of_numpys_becomes_one_of_pythons():
+    assert type(arrays.as_python(np.int64(3))) is int
+    assert arrays.as_python("a") == "a"

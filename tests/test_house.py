@@ -73,6 +73,7 @@ PUBLIC = [
     "possibal.pool.best",
     "possibal.pool.rank",
     "possibal.rank",
+    "possibal.simulate",
     "possibal.theory.GaussianPossibility",
     "possibal.theory.axioms",
 ]

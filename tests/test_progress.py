@@ -2,7 +2,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from possibal.progress import bar, no_stages, patient_shares, shares
+from possibal.progress import announce, bar, no_stages, patient_shares, shares
 
 
 @pytest.fixture
@@ -66,3 +66,11 @@ def test_long_work_that_nobody_watches_is_quiet(capsys, monkeypatch):
         tell("reading", 0.5)
     no_stages("reading", 0.5)
     assert capsys.readouterr() == ("", "")
+
+
+def test_what_begins_is_told_to_whoever_watches(capsys, monkeypatch):
+    announce("Starting.")
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    announce("Starting.")
+    assert capsys.readouterr() == ("", "Starting.\n")

@@ -20,6 +20,7 @@ from possibal.data import readers, writers
 from possibal.data.ingest import SourceSpec, ingest_file
 from possibal.embedding import sentence_encoder
 from possibal.labelling.create import Options, create_campaign
+from possibal.labelling.explanation import UNRANKED
 from possibal.labelling.storage import database
 from possibal.labelling.storage.journal import Kind
 from possibal.labelling.storage.store import Store
@@ -187,6 +188,7 @@ def test_status_is_for_programs(capsys, db):
         "left": 26,
         "unsure": 1,
         "bad": 1,
+        "advice": {"state": "go on", "reason": UNRANKED, "gain": None, "learnt": 0, "now": 0},
         "balance": {"small": 10, "large": 9},
         "people": {"ann": 20, "bob": 3},
         "conflicts": 1,
@@ -196,6 +198,9 @@ def test_status_is_for_programs(capsys, db):
         "strategy": "herding",
         "answers_per_row": 2,
         "check": {"answered": found["check"]["answered"], "size": 4},
+        "right": None,
+        "recall": None,
+        "sought": None,
         "db": "a.db",
         "schema": database.SCHEMA,
     }
@@ -204,16 +209,12 @@ def test_status_is_for_programs(capsys, db):
 
 def test_status_is_for_people(capsys, db):
     shown = run(capsys, "status", db)
-    assert shown.startswith("things")
-    for words in ("answered", "small: 10, large: 9", "ann: 20, bob: 3", "answers per row", "0.000"):
+    assert shown.startswith(
+        "things: 19 labels so far, 26 rows left, 1 not sure, 1 dropped; 30 rows in all.\n"
+        f"Go on. {UNRANKED}\nCheck rows: "
+    )
+    for words in ("small: 10, large: 9", "ann: 20, bob: 3", "people per row", "0.000"):
         assert words in shown
-
-
-def test_status_of_a_campaign_that_has_just_begun(capsys):
-    db = campaign(source(Path()), "a.db", classes=())
-    shown = run(capsys, "status", db)
-    assert "not known: too few rows have two answers" in shown
-    assert "none" in shown
 
 
 def test_status_of_no_campaign_is_a_mistake(capsys):
@@ -357,12 +358,12 @@ def test_status_comes_without_what_takes_seconds_to_import(db):
     code = (
         "import sys\nfrom possibal.cli.main import main\n"
         f"main(['status', {db!r}])\n"
-        "sys.exit(', '.join({'scipy', 'sklearn'} & set(sys.modules)) or 0)"
+        "sys.exit(', '.join({'scipy', 'sklearn', 'joblib'} & set(sys.modules)) or 0)"
     )
     line = [sys.executable, "-c", code]
     done = subprocess.run(line, env=HERE, capture_output=True, text=True, check=False)  # noqa: S603 - our own code
     assert (done.returncode, done.stderr) == (0, "")
-    assert "answered" in done.stdout
+    assert "19 labels so far" in done.stdout
 
 
 # ---------------------------------------------------------------- texts by a model
@@ -449,8 +450,8 @@ def damaged(db: str, statement: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "command", "words"),
     [
-        ("DELETE FROM parts", "status", "of which the array X cannot be read"),
-        ("UPDATE parts SET content = x'00'", "status", "of which the array X cannot be read"),
+        ("DELETE FROM parts", "model", "of which the array X cannot be read"),
+        ("UPDATE parts SET content = x'00'", "model", "of which the array X cannot be read"),
         ("DROP TABLE parts", "status", "db must be there and sound; got 'no such table: parts'"),
         ("UPDATE facts SET value = 'x' WHERE name = 'schema'", "status", "got 'x' from 'a.db'"),
         ("UPDATE facts SET value = '{' WHERE name = 'setup'", "status", "of which the setup"),
@@ -491,3 +492,23 @@ def test_broken_pages_are_told_in_one_sentence(capsys, db, command):
             said = capsys.readouterr().err
             assert said.startswith("possibal: db must be")
             assert said.count("\n") == 1
+
+
+def test_every_row_is_exported_with_what_is_predicted(capsys, db):
+    printed = run(capsys, "export", db, "--rows", "--to", "rows.csv")
+    told = pl.read_csv("rows.csv", infer_schema=False)
+    rows = json.loads(run(capsys, "status", db, "--json"))["rows"]
+    needing = int(told["needs_look"].is_not_null().sum())
+    assert f"Wrote {rows} rows, of which {needing} need a look, to rows.csv" in printed
+    assert told.height == rows
+    assert set(told["predicted"]) == {"large", "small"}
+    assert main.main(["export", db, "--to", "rows.csv"]) == 2
+    assert "must be a new file" in capsys.readouterr().err
+    run(capsys, "export", db, "--rows", "--no-fields", "--to", "rows.csv")
+    assert pl.read_csv("rows.csv", infer_schema=False).width == 10
+
+
+def test_rows_are_exported_before_there_is_anything_to_learn_from(capsys):
+    fresh = campaign(source(Path()), "b.db")
+    printed = run(capsys, "export", fresh, "--rows", "--to", "rows.csv")
+    assert "without predictions, as fewer than two classes have labels" in printed

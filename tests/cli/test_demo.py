@@ -33,7 +33,7 @@ def test_every_strategy_is_listed_with_its_sentence(capsys):
 
 @pytest.mark.parametrize("data", demo.DATA)
 def test_the_demo_prints_its_tables_and_draws(data, capsys):
-    assert main.main(["demo", "--data", data, "--picture", "a.png", *SMALL]) == 0
+    assert main.main(["demo", "--data", data, "--to", "a.png", *SMALL]) == 0
     shown, err = capsys.readouterr()
     assert not err
     for part in ("it thought", "difference in points", "random", "The picture is in a.png"):
@@ -50,15 +50,15 @@ def test_a_person_at_a_terminal_sees_a_bar(capsys, monkeypatch):
 
 def test_a_picture_that_is_a_folder_is_refused(capsys):
     Path("a.png").mkdir()
-    assert main.main(["demo", "--picture", "a.png"]) == 2
-    assert "picture must be a file; got the folder 'a.png'." in capsys.readouterr().err
+    assert main.main(["demo", "--to", "a.png"]) == 2
+    assert "to must be a file; got the folder 'a.png'." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("place", ["f/a.png", "f/g/a.png"])
 def test_a_picture_in_what_is_a_file_is_refused(place, capsys):
     Path("f").touch()
-    assert main.main(["demo", "--picture", place]) == 2
-    sentence = f"picture must be in a folder; got {place!r}, and 'f' is a file. Choose another"
+    assert main.main(["demo", "--to", place]) == 2
+    sentence = f"to must be in a folder; got {place!r}, and 'f' is a file. Choose another"
     assert sentence in capsys.readouterr().err
 
 

@@ -94,7 +94,7 @@ def test_a_referee_is_named_on_the_command_line(capsys):
 
 
 def test_a_table_is_reproduced_from_the_command_line(capsys):
-    assert main.main(["reproduce", "table1", *SMALL, "--out", "a/b"]) == 0
+    assert main.main(["reproduce", "table1", *SMALL, "--to", "a/b"]) == 0
     shown, told = capsys.readouterr()
     assert not told
     assert "Written to a/b: table1.csv, table1.md" in shown
@@ -102,7 +102,7 @@ def test_a_table_is_reproduced_from_the_command_line(capsys):
 
 
 def test_a_recipe_is_recorded_with_its_rows_and_another_has_rows_of_its_own(capsys):
-    line = ["reproduce", "table1", *SMALL, "--out", "a"]
+    line = ["reproduce", "table1", *SMALL, "--to", "a"]
     assert main.main([*line, "--recipe", "published"]) == 0
     (rows,) = Path("a/rows").glob("*.csv")
     assert rows.name == "wine-paper-paper-published.csv"
@@ -113,7 +113,7 @@ def test_a_recipe_is_recorded_with_its_rows_and_another_has_rows_of_its_own(caps
 
 
 def test_tested_before_the_last_answer_needs_no_new_rows(capsys):
-    line = ["reproduce", "table1", *SMALL, "--out", "a"]
+    line = ["reproduce", "table1", *SMALL, "--to", "a"]
     assert main.main(line) == 0
     before = {name: Path("a/rows", name).read_bytes() for name in names("a/rows")}
     assert main.main([*line, "--tested", "before-last-answer"]) == 0
@@ -123,7 +123,7 @@ def test_tested_before_the_last_answer_needs_no_new_rows(capsys):
 
 def test_the_variational_model_runs_from_the_command_line(capsys):
     line = ["reproduce", "table1", "--datasets", "iris", "--runs", "1", "--jobs", "1"]
-    assert main.main([*line, "--model", "variational", "--out", "a"]) == 0
+    assert main.main([*line, "--model", "variational", "--to", "a"]) == 0
     assert "iris-paper-paper-variational.csv" in names("a/rows")
     capsys.readouterr()
 
@@ -139,7 +139,7 @@ def test_quick_runs_a_few_and_writes_where_nobody_said(capsys):
 
 def test_an_own_strategy_stands_in_the_table_and_a_changed_one_is_refused(capsys):
     Path("studies_own.py").write_text(OWN)
-    line = ["reproduce", "table1", *SMALL, "--out", "a", "--strategy", "studies_own:best"]
+    line = ["reproduce", "table1", *SMALL, "--to", "a", "--strategy", "studies_own:best"]
     line += ["--strategy", "margin"]
     assert main.main(line) == 0
     assert "studies_own" in capsys.readouterr().out
@@ -151,22 +151,23 @@ def test_an_own_strategy_stands_in_the_table_and_a_changed_one_is_refused(capsys
     Path("studies_own.py").write_text(OWN.replace("0]", "1]"))
     before = {name: (Path("a/rows") / name).read_bytes() for name in names("a/rows")}
     told = refusal(capsys, *line)
-    assert (
-        "out must be new or hold rows of the same making; got 'a/rows/wine-paper-paper-st" in told
-    )
+    assert "to must be new or hold rows of the same making; got 'a/rows/wine-paper-paper-st" in told
     assert "with strategy " in told
     assert {name: (Path("a/rows") / name).read_bytes() for name in names("a/rows")} == before
 
 
 def test_an_own_strategy_reaches_workers_in_a_real_shell():
-    Path("studies_far.py").write_text(OWN)
+    Path("studies_far.py").write_text(
+        f"{OWN}def near(mean, variance):\n    return variance - abs(mean)\n"
+    )
     line = [sys.executable, "-m", "possibal", "compare", "wine", "--strategy", "studies_far:best"]
+    line += ["--strategy", "studies_far:near"]
     line += ["--runs", "2", "--questions", "2", "--hyperparameters", "paper", "--jobs", "2"]
     done = subprocess.run(line, env=HERE, capture_output=True, text=True, check=False)  # noqa: S603 - our own code
     assert (done.returncode, done.stderr) == (0, "")
     assert "studies_far" in done.stdout
     assert names("possibal-comparison") == [
-        *("comparison.csv", "comparison.md", "curves.png", "curves.svg", "rows"),
+        *("comparison.csv", "comparison.md", "curves.png", "curves.svg", "report.html", "rows"),
     ]
 
 
@@ -180,7 +181,7 @@ def test_files_are_there_even_if_nobody_reads_what_is_printed():
         done = subprocess.run(line, env=HERE, stdout=pipe, stderr=subprocess.PIPE, check=False)  # noqa: S603 - our own code
     assert done.stderr == b""
     assert names("possibal-comparison") == [
-        *("comparison.csv", "comparison.md", "curves.png", "curves.svg", "rows"),
+        *("comparison.csv", "comparison.md", "curves.png", "curves.svg", "report.html", "rows"),
     ]
 
 
@@ -245,13 +246,13 @@ def test_a_mistake_is_told_in_one_line_and_nothing_is_written(line, words, capsy
 @pytest.mark.parametrize("command", [["reproduce", "table1", *SMALL], ["compare", "wine"]])
 def test_a_place_that_cannot_be_written_is_refused(command, out, capsys):
     Path("file").write_bytes(b"mine")
-    told = refusal(capsys, *command, "--out", out)
-    assert f"out must be a folder that can be written; got {out!r} (" in told
+    told = refusal(capsys, *command, "--to", out)
+    assert f"to must be a folder that can be written; got {out!r} (" in told
     assert names() == ["file"]
     assert Path("file").read_bytes() == b"mine"
 
 
 def test_a_cluster_that_is_no_address_is_refused(capsys):
-    told = refusal(capsys, "reproduce", "table1", *SMALL, "--dask", "there", "--out", "a")
+    told = refusal(capsys, "reproduce", "table1", *SMALL, "--dask", "there", "--to", "a")
     assert "dask must be the address of a scheduler with workers; got 'there' (" in told
     assert names("a") == []

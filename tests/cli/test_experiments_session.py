@@ -23,7 +23,7 @@ REPRODUCED = {
     *("cost.md", "cost.csv", "curves.png", "curves.svg"),
     *("critical_difference.png", "critical_difference.svg", "report.html"),
 }
-COMPARED = {"comparison.md", "comparison.csv", "curves.png", "curves.svg"}
+COMPARED = {"comparison.md", "comparison.csv", "curves.png", "curves.svg", "report.html"}
 COLOURS, ANSWERS = ("red", "blue", ""), ("no", "yes")
 SURVEY = "age,colour,site,answer\n" + "".join(
     f"{'' if i % 9 == 4 else 20 + i},{COLOURS[i % 3]},north,{ANSWERS[i > 20]}\n" for i in range(40)
@@ -201,7 +201,7 @@ def test_a_file_with_words_gaps_and_a_constant_is_compared(tmp_path):
 
 def test_two_runs_are_too_few_for_a_verdict(tmp_path):
     shown = compared(tmp_path, comparison("wine", hyperparameters=PAPER))
-    assert "let there be at least 10 runs." in shown
+    assert "let there be at least 10 runs; 2 are too few." in shown
     assert "saved " not in shown.split("Time: a step")[1].replace("were saved, let", "")
 
 
@@ -332,7 +332,7 @@ def test_rows_at_which_another_process_works_are_refused_and_left_alone(full, tm
     settings = ReproduceRequest("table1", ("wine",), runs=2)
     with (
         alone(rows, "out"),
-        pytest.raises(MistakeError, match=r"^out must not be in use; got '.*rows', where another"),
+        pytest.raises(MistakeError, match=r"^to must not be in use; got '.*rows', where another"),
     ):
         reproduced(tmp_path, settings)
     assert files(tmp_path) == {}

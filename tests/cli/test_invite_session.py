@@ -5,9 +5,9 @@ from support.begun import campaign, source
 from support.old_campaigns import OLD_CAMPAIGNS
 
 from possibal.cli.invite_session import InviteRequest, invited, state
-from possibal.cli.label_session import SERVED_AT
 from possibal.errors import RefusedError
 from possibal.labelling.access import AccessControl
+from possibal.labelling.serving import SERVED_AT
 from possibal.labelling.storage.invitations import Invitation, Role
 from possibal.labelling.storage.store import Store, clock
 

@@ -1,12 +1,17 @@
 """The command line of labelling: its options reach the campaign, and its help is quick."""
 
 import inspect
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
-from support.served import pictures, run, table, visited
+from support.browser import ELSEWHERE
+from support.served import HERE, pictures, run, table, visited
 
 from possibal.arguments import DEFAULT_STRATEGY
 from possibal.cli import label, main
@@ -39,6 +44,29 @@ def test_options_reach_the_campaign():
     setup = begun("a.csv", *numbers, "--strategy", "random", "--classes", " yes, no ,,may be ")
     assert (setup.strategy, setup.seed, setup.people, setup.check) == ("random", 7, 3, 10)
     assert setup.classes == ("yes", "no", "may be")
+
+
+@pytest.mark.skipif(ELSEWHERE and find_spec("pty") is None, reason="needs terminals as of POSIX")
+def test_a_terminal_hears_what_is_done_before_anything_slow_is_imported():
+    import pty
+
+    ours, theirs = pty.openpty()
+    stop = (  # at the first slow import: what was said by then is all that there is
+        "import sys\n"
+        "class Stop:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name in {'scipy', 'sqlalchemy', 'fastapi'}: sys.exit(7)\n"
+        "sys.meta_path.insert(0, Stop())\n"
+        "from possibal.cli.main import main\n"
+        "main(['label', 'a.csv'])\n"
+    )
+    with os.fdopen(ours, "rb", buffering=0) as seen:
+        line = [sys.executable, "-c", stop]
+        done = subprocess.run(line, env=HERE, stderr=theirs, check=False)  # noqa: S603 - our own code
+        os.write(theirs, b"The end.\n")
+        said = seen.readline()
+        os.close(theirs)
+    assert (done.returncode, said) == (7, b"Starting to label a.csv.\r\n")
 
 
 def test_columns_can_be_named():

@@ -1,5 +1,6 @@
 """A campaign from its file to its page: begun, gone on with, refused, and stopped."""
 
+import json
 import os
 import re
 import signal
@@ -15,6 +16,9 @@ import pytest
 from support.served import PATIENCE, Server, pictures, run, table, visited
 
 from possibal.cli import label_session, main
+from possibal.labelling import serving
+from possibal.labelling.remarks import text_of
+from possibal.labelling.storage.journal import replay
 from possibal.labelling.storage.store import Store
 from possibal.labelling.web.server import Server as PageServer
 
@@ -33,6 +37,12 @@ def files() -> list[str]:
 
 def status(base: str) -> int:
     return httpx.get(base).status_code
+
+
+def guidelines(_base: str) -> str:
+    """What the campaign beside the file says on how to label."""
+    with Store.open("a.csv.possibal.db", writes=False) as store:
+        return text_of(replay(store.events()).guidelines)
 
 
 def refused(capsys, *arguments: str) -> str:
@@ -67,7 +77,7 @@ def test_people_are_invited_and_told_where_the_page_is(capsys):
     again = capsys.readouterr().out
     assert "Others reach it at http://b.example:" in again
     with Store.open("a.csv.possibal.db", writes=False) as store:
-        assert store.fact(label_session.SERVED_AT).startswith("http://b.example:")
+        assert store.fact(serving.SERVED_AT).startswith("http://b.example:")
     assert label_session.last_port("a.csv.possibal.db") > 0
     assert label_session.last_port("none.db") is None
 
@@ -174,17 +184,6 @@ def test_a_person_at_a_terminal_sees_a_bar(capsys, monkeypatch):
     assert "Done" in capsys.readouterr().err
 
 
-def test_a_campaign_is_kept_beside_its_file():
-    assert label_session.beside(Path("x/a.csv")) == str(Path("x/a.csv.possibal.db"))
-
-
-@pytest.mark.parametrize("here", [".", "", "x/.."])
-def test_the_campaign_of_the_folder_we_are_in_is_kept_beside_it(here):
-    Path("x").mkdir()
-    folder = Path.cwd()
-    assert label_session.beside(Path(here)) == str(folder.with_name(f"{folder.name}.possibal.db"))
-
-
 # ---------------------------------------------------------------- refused
 def test_another_file_with_the_same_campaign_is_refused(capsys):
     table(Path("a.csv"))
@@ -242,6 +241,20 @@ def test_going_on_adds_classes_and_check_rows_and_says_what_stays(capsys):
     assert "class must differ from others by more than case and blanks; got 'YES'" in (
         refused(capsys, "a.csv", "--classes", "YES,no")
     )
+
+
+def test_guidelines_of_a_file_are_taken_in_and_stay_until_there_are_others(capsys):
+    table(Path("a.csv"))
+    Path("how.md").write_text("Look twice.", encoding="utf-8")
+    said = "The guidelines are now those of the file."
+    told = [
+        visited(guidelines, "a.csv", "--classes", "yes,no", "--guidelines", "how.md"),
+        visited(guidelines, "a.csv"),
+        visited(guidelines, "a.csv", "--guidelines", "how.md"),
+    ]
+    assert told == [(0, "Look twice.")] * 3
+    assert capsys.readouterr().out.count(said) == 1
+    assert "Look three times." not in refused(capsys, "a.csv", "--guidelines", "none.md")
 
 
 @pytest.mark.parametrize(
@@ -377,7 +390,7 @@ def test_going_on_with_a_campaign_and_its_questions_load_no_scipy(tmp_path):
         "create_campaign('a.db', rows, Options()).close()\n"
     )
     asked = (
-        "import sys\nfrom possibal.cli.label_session import serving\n"
+        "import sys\nfrom possibal.labelling.serving import serving\n"
         "from possibal.labelling.overview import Overview\n"
         "from possibal.labelling.read_model import ReadModel\n"
         "from possibal.labelling.storage.store import Store\n"
@@ -396,3 +409,27 @@ def test_going_on_with_a_campaign_and_its_questions_load_no_scipy(tmp_path):
 
 def test_the_root_of_all_folders_has_no_name_to_keep_answers_by(capsys):
     assert "file must be a file, or a folder that has a name; got '/'." in refused(capsys, "/")
+
+
+# ---------------------------------------------------------------- a class to find
+def test_a_class_to_find_has_another_beside_it_and_stays_sought(capsys):
+    table(Path("a.csv"))
+    assert visited(status, "a.csv", "--find", "spam") == (0, 200)
+    with Store.open("a.csv.possibal.db", writes=False) as store:
+        assert (store.setup().find, store.setup().classes) == ("spam", ("spam", "not spam"))
+    capsys.readouterr()
+    assert main.main(["status", "a.csv.possibal.db", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["sought"], found["recall"]) == ("spam", None)
+    assert main.main(["status", "a.csv.possibal.db"]) == 0
+    assert "recall" not in capsys.readouterr().out
+    assert visited(status, "a.csv", "--find", "ham", "--classes", "spam") == (0, 200)
+    said = "The rows of spam are sought, as when the campaign began."
+    assert said in " ".join(capsys.readouterr().out.split())
+    table(Path("b.csv"))
+    said = refused(capsys, "b.csv", "--classes", "ham,spam", "--find", "spma")
+    assert "find must be one of the classes, ham, spam; got 'spma'. Did you mean 'spam'?" in said
+    assert not Path("b.csv.possibal.db").exists()
+    assert visited(status, "b.csv", "--classes", "ham,spam") == (0, 200)
+    assert visited(status, "b.csv", "--find", "spam") == (0, 200)
+    assert "No class is sought, as when the campaign began." in capsys.readouterr().out

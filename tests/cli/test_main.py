@@ -1,4 +1,5 @@
 import os
+import re
 import runpy
 import signal
 import subprocess
@@ -63,12 +64,51 @@ def test_the_module_runs_the_command_line(capsys, monkeypatch):
     assert capsys.readouterr().out == f"possibal {possibal.__version__}\n"
 
 
-def test_no_arguments_print_the_help(capsys):
-    assert main.main([]) == 0
-    bare = capsys.readouterr()
-    assert main.main(["--help"]) == 0
-    assert capsys.readouterr() == bare
-    assert not bare.err
+def test_no_arguments_open_home(monkeypatch):
+    served = []
+    monkeypatch.setattr(
+        "possibal.cli.home_session.serve", lambda *given, **how: served.append((given, how))
+    )
+    assert main.main([]) == main.main(["home"]) == 0
+    assert served[0] == served[1]
+    assert served[0][0][0] == Path()
+
+
+@pytest.mark.parametrize("start", [[], ["status"], ["compare"]])
+def test_help_has_a_short_name(start, capsys):
+    assert main.main([*start, "--help"]) == 0
+    shown = capsys.readouterr()
+    assert main.main([*start, "-h"]) == 0
+    assert capsys.readouterr() == shown
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [("possibal st", {"status", "strategies"}), ("possibal rank --t", {"--to", "--top"})],
+)
+def test_a_shell_is_told_how_a_line_may_go_on(line, offered):
+    asked = {"_POSSIBAL_COMPLETE": "complete_bash", "COMP_WORDS": line}
+    asked["COMP_CWORD"] = str(line.count(" "))
+    done = subprocess.run(command(), env=HERE | asked, capture_output=True, text=True, check=False)  # noqa: S603 - our own code
+    assert set(done.stdout.split()) == offered
+    assert done.stderr == ""
+
+
+def test_what_is_written_is_named_by_one_word_in_every_command(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    writing = {"export", "model", "predict", "backup", "rank", "reproduce", "compare", "demo"}
+    for name in main.COMMANDS:
+        main.main([name, "--help"])
+        shown = capsys.readouterr().out
+        assert ("--to " in shown) == (name in writing), name
+        assert not re.search(r"--(out|output|picture|figure)\b", shown), name
+
+
+@pytest.mark.parametrize("option", ["--out", "--picture", "--to"])
+def test_earlier_names_of_options_are_taken_still(option, capsys):
+    assert main.main(["demo", *SMALL, option, "a.png"]) == 0
+    assert "The picture is in a.png" in capsys.readouterr().out
+    assert files() == ["a.png"]
 
 
 def test_help_imports_nothing_that_is_slow():
@@ -76,7 +116,7 @@ def test_help_imports_nothing_that_is_slow():
         "import sys\n"
         "from possibal.cli.main import main\n"
         "main(['--help'])\n"
-        "slow = {'scipy', 'sklearn', 'pandas', 'sqlalchemy', 'fastapi', 'matplotlib', 'joblib'}\n"
+        "slow = {*'numpy scipy sklearn pandas sqlalchemy fastapi matplotlib joblib'.split()}\n"
         "sys.exit(str(slow & set(sys.modules)) if slow & set(sys.modules) else 0)"
     )
     done = subprocess.run([sys.executable, "-c", line], env=HERE, capture_output=True, text=True)  # noqa: S603, PLW1510 - our own code
@@ -125,12 +165,12 @@ def test_two_jobs_in_a_real_shell_print_what_one_job_prints_here(capsys):
         ("demo --jobs 0", "jobs must be at least 1; got 0."),
         ("demo --data wien", "got 'wien'. Did you mean 'wine'?"),
         ("demo --strategy necessit", "got 'necessit'. Did you mean 'necessity'?"),
-        ("demo --picture a.txt", "picture must end in .png; got 'a.txt'."),
-        ("demo --picture .png", "picture must have a name before .png; got '.png'. Add one."),
-        ("demo --picture no/.PNG", "picture must have a name before .png; got 'no/.PNG'."),
-        ("demo --picture .", "picture must be a file; got the folder '.'. Add a name."),
-        ("demo --picture=", "picture must name a file; got ''. Write, say, --picture demo.png."),
-        ("demo --picture no/a.png", "Make the folder 'no' first."),
+        ("demo --to a.txt", "to must end in .png; got 'a.txt'."),
+        ("demo --to .png", "to must have a name before .png; got '.png'. Add one."),
+        ("demo --to no/.PNG", "to must have a name before .png; got 'no/.PNG'."),
+        ("demo --to .", "to must be a file; got the folder '.'. Add a name."),
+        ("demo --to=", "to must name a file; got ''. Write, say, --to demo.png."),
+        ("demo --to no/a.png", "Make the folder 'no' first."),
     ],
 )
 def test_a_mistake_is_told_in_one_line(line, words, capsys):
@@ -151,11 +191,26 @@ def test_a_mistake_goes_through_a_real_shell_alike():
     assert done.stderr.count("\n") == 1
 
 
-def test_missing_matplotlib_is_told_in_one_line():
-    done = shell("demo", code="import sys\nsys.modules['matplotlib'] = None")
+BARE = "import sys\nsys.modules['matplotlib'] = None"
+"""A Python that has no matplotlib."""
+
+
+def test_a_picture_that_is_asked_for_needs_matplotlib():
+    done = shell("demo", "--to", "a.png", code=BARE)
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install 'possibal[plot]'" in done.stderr
     assert done.stderr.count("\n") == 1
+    assert not files()
+
+
+def test_the_demo_needs_no_matplotlib_and_says_that_it_drew_nothing():
+    done = shell("demo", *SMALL, code=BARE)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "difference in points" in done.stdout
+    assert done.stdout.endswith(
+        "No picture was drawn, for matplotlib is not installed: run pip "
+        "install 'possibal[plot]' for one.\n"
+    )
     assert not files()
 
 

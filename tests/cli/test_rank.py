@@ -59,8 +59,8 @@ def test_what_is_read_is_never_written_over(capsys, pool, out, what):
     Path("many").mkdir()
     POOL.write_parquet("many/pool.parquet")
     before = Path(out).read_bytes()
-    assert main.main(["rank", pool, *GIVEN[2:], "--out", out]) == 2
-    assert f"out must not be {what}; got {out!r}" in capsys.readouterr().err
+    assert main.main(["rank", pool, *GIVEN[2:], "--to", out]) == 2
+    assert f"to must not be {what}; got {out!r}" in capsys.readouterr().err
     assert Path(out).read_bytes() == before
 
 
@@ -88,7 +88,7 @@ def test_rows_are_printed_and_the_summary_is_told_beside_them(capsys):
 @pytest.mark.parametrize("ending", list(writers.WRITERS))
 def test_rows_are_written_to_a_file(capsys, ending):
     out = Path(f"out{ending}")
-    assert main.main([*GIVEN, "--out", str(out)]) == 0
+    assert main.main([*GIVEN, "--to", str(out)]) == 0
     shown, told = capsys.readouterr()
     assert shown == ""
     assert told.startswith("Ranked 40 rows in ")
@@ -103,7 +103,7 @@ def test_rows_are_written_to_a_file(capsys, ending):
 def test_what_is_printed_is_what_is_written(capsys):
     main.main(GIVEN)
     shown = capsys.readouterr().out
-    main.main([*GIVEN, "--out", "out.csv"])
+    main.main([*GIVEN, "--to", "out.csv"])
     assert Path("out.csv").read_text() == shown
 
 
@@ -163,8 +163,8 @@ def test_the_bar_grows_by_what_came_since(monkeypatch):
         ("--top many", "'--top'"),
         ("--strategy necessit", "got 'necessit'. Did you mean 'necessity'?"),
         ("--strategy rabdom", "strategy must be one of 'herding', "),
-        ("--out out.txt", "out must end in .csv, .parquet, .jsonl; got 'out.txt'."),
-        ("--out none/out.csv", "out must be in a folder that exists; got 'none/out.csv'."),
+        ("--to out.txt", "to must end in .csv, .parquet, .jsonl; got 'out.txt'."),
+        ("--to none/out.csv", "to must be in a folder that exists; got 'none/out.csv'."),
         ("--label nothing", "label must be a column of the data; got 'nothing'"),
         ("--label y", "columns must hold finite numbers; got 'yes' at row 0, column 'label'"),
         ("--id nothing", "id must be a column of the data; got 'nothing'"),
@@ -176,7 +176,7 @@ def test_the_bar_grows_by_what_came_since(monkeypatch):
         ("another.parquet", "unexpected extra argument"),
     ],
 )
-@pytest.mark.parametrize("out", [(), ("--out", "out.csv")])
+@pytest.mark.parametrize("out", [(), ("--to", "out.csv")])
 def test_a_mistake_is_told_in_one_line_and_nothing_is_written(capsys, line, words, out):
     assert main.main([*GIVEN, *out, *line.split()]) == 2
     shown, told = capsys.readouterr()
@@ -201,22 +201,22 @@ def test_labels_are_needed(capsys):
 def test_a_file_is_whole_or_as_it_was(capsys):
     Path("out.csv").write_text("as it was")
     pl.concat([POOL, POOL[:1].with_columns(y=float("nan"))]).write_parquet("pool.parquet")
-    assert main.main([*GIVEN, "--out", "out.csv"]) == 2
+    assert main.main([*GIVEN, "--to", "out.csv"]) == 2
     assert "got nan at row 40, column 'y' in 'pool.parquet'" in capsys.readouterr().err
     assert Path("out.csv").read_text() == "as it was"
     POOL.write_parquet("pool.parquet")
-    assert main.main([*GIVEN, "--out", "out.csv"]) == 0
+    assert main.main([*GIVEN, "--to", "out.csv"]) == 0
     assert len(rows(Path("out.csv").read_text())) == 5
     assert present() == {"pool.parquet", "labels.csv", "out.csv"}
 
 
 def test_a_file_that_cannot_be_put_in_place_is_not_there(capsys):
     Path("out.csv").mkdir()
-    assert main.main([*GIVEN, "--out", "out.csv"]) == 2
+    assert main.main([*GIVEN, "--to", "out.csv"]) == 2
     shown, told = capsys.readouterr()
     assert (shown, told) == (
         "",
-        "possibal: out must be a file; got the folder 'out.csv'. Name a file.\n",
+        "possibal: to must be a file; got the folder 'out.csv'. Name a file.\n",
     )
     assert present() == {"pool.parquet", "labels.csv", "out.csv"}
 
@@ -317,3 +317,25 @@ def test_the_help_and_mistakes_of_the_command_line_load_nothing_heavy(tmp_path):
         )
         done = run(folder=tmp_path, code=code)
         assert done.returncode == 0, done.stderr
+
+
+def test_the_plain_model_may_be_asked_for(capsys):
+    assert main.main([*GIVEN, "--strategy", "necessity", "--kernel", "rbf"]) == 0
+    found = [float(row["utility"]) for row in rows(capsys.readouterr().out)]
+    there = expected(strategy="necessity", kernel="rbf").shortlist.utilities
+    assert found == pytest.approx(there.tolist())
+    assert main.main([*GIVEN, "--kernel", "matern"]) == 2
+    assert "kernel must be one of 'rbf'; got 'matern'" in capsys.readouterr().err
+
+
+def test_a_strategy_of_ones_own_ranks_every_row(monkeypatch, tmp_path, capsys):
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("rank_own.py").write_text(
+        "def closest(mean, variance):\n    return -abs(mean) / variance**0.5\n"
+    )
+    assert main.main([*GIVEN, "--strategy", "rank_own:closest"]) == 0
+    own = [row["id"] for row in rows(capsys.readouterr().out)]
+    assert main.main([*GIVEN, "--strategy", "rank_own:farthest"]) == 2
+    assert "strategy must name a function of its module" in capsys.readouterr().err
+    found = expected(strategy=lambda mean, variance: -abs(mean) / variance**0.5)
+    assert own == list(found.shortlist.ids)

@@ -228,6 +228,16 @@ def test_what_stays_as_it_was_is_said(kept, wanted, said):
     assert kept_comparisons(kept, spec(**wanted)) == (f"{said}, as when the campaign began.",)
 
 
+def test_the_kernel_stays_as_it_was():
+    said = "kernel stays as when the campaign began."
+    assert kept_comparisons(WORDS, spec(kernel="rbf")) == (said,)
+    assert kept_comparisons({**WORDS, "kernel": "rbf"}, spec(kernel="rbf")) == ()
+    both = kept_comparisons(WORDS, spec(kernel="rbf", by="meaning"))
+    assert both == (said, "texts stay compared by words, as when the campaign began.")
+    with pytest.raises(ValueError, match="kernel must be one of 'rbf'; got 'matern'"):
+        spec(kernel="matern")
+
+
 @pytest.mark.parametrize(
     ("kept", "wanted", "said"),
     [

@@ -223,6 +223,12 @@ def test_a_missing_word_is_a_word_of_its_own():
     assert "2 different words, missing cells counted as one, and became 2" in made.note
 
 
+@pytest.mark.parametrize(("empty", "is_said"), [(2, False), (3, True)])
+def test_words_that_most_rows_lack_may_be_labels(empty, is_said):
+    note = encode("intent", ["ask", "thank", *[None] * empty]).note
+    assert note.endswith("if these are labels, name it as the label.") == is_said
+
+
 def test_numbers_among_words_are_words():
     assert encode("size", [1, "big", 1, "big"]).features == ("size = 1", "size = big")
 
@@ -419,3 +425,9 @@ def test_numbers_are_labels_if_each_is_had_by_ten_rows_or_if_they_are_few():
 def test_labels_that_never_recur_are_refused(cells):
     with pytest.raises(ValueError, match=r"in which labels recur; got 'name' with other (wor|num)"):
         encode_classes("name", cells)
+
+
+def test_an_encoder_whose_words_are_no_text_is_refused():
+    document = fit_encoder("word", ["a", "b"] * 20).document()
+    with pytest.raises(ValueError, match="a word that is no text"):
+        Encoder.restored({**document, "words": ["a", None]})

@@ -569,6 +569,46 @@ def test_texts_and_embeddings_on_many_axes_are_compared_by_direction(tmp_path):
         np.testing.assert_allclose(recipe.apply(rows).X, one.X, atol=1e-9)
 
 
+def test_directions_get_diffusion_coordinates_that_new_rows_get_alike(tmp_path):
+    own, array = many_columns(tmp_path)
+    recipe, X = own.recipe.with_diffusion(own.X)
+    assert recipe.width == X.shape[1] == len(recipe.features) + recipe.diffusion.width
+    assert recipe.geometry == RowGeometry((), "cosine", recipe.diffusion.width)
+    np.testing.assert_array_equal(X[:, : own.X.shape[1]], own.X)
+    for one in (recipe, again(recipe)):
+        one.check_sound()
+        np.testing.assert_allclose(one.apply(array).X, X, atol=1e-9)
+        np.testing.assert_allclose(one.apply(array[3:5]).X, X[3:5], atol=1e-9)
+        assert one.geometry == recipe.geometry
+
+
+def test_other_rows_and_plain_models_get_none(tmp_path):
+    own, _ = many_columns(tmp_path)
+    table_made = table_features(table(a=["1", "2", "3"] * 30))
+    few = replace(own, X=own.X[:40])
+    plain = replace(own.recipe, kernel="rbf")
+    for recipe, X in (
+        (table_made.recipe, table_made.X),
+        (few.recipe, few.X),
+        (plain, own.X),
+    ):
+        same, rows = recipe.with_diffusion(X)
+        assert same is recipe
+        assert rows is X
+        assert recipe.geometry.diffusion == 0
+    assert plain.geometry.kernel == again(plain).geometry.kernel == "rbf"
+
+
+@pytest.mark.parametrize("name", ["landmarks", "bandwidth", "coordinates"])
+def test_diffusion_coordinates_that_lack_an_array_are_refused(name, tmp_path):
+    own, _ = many_columns(tmp_path)
+    recipe, _ = own.recipe.with_diffusion(own.X)
+    for spoilt in ({}, {name: np.ones(3)}):
+        numbers = {key: array for key, array in recipe.numbers.items() if key != name} | spoilt
+        with pytest.raises(ValueError, match=r"its array '\w+' is missing or does not fit"):
+            replace(recipe, numbers=numbers).check_sound()
+
+
 def test_few_axes_tables_and_colours_are_compared_by_distance(pictures, tmp_path):
     array = np.random.default_rng(0).normal(size=(60, 5))
     made = [
@@ -602,7 +642,7 @@ RECIPES = {
     "table": FeatureRecipe(
         "table",
         ("a",),
-        encoders=(Encoder("a", "numbers"),),
+        encoders=(Encoder("a", "numbers", ("a",)),),
         numbers={"centre": np.zeros(1), "scale": np.ones(1)},
     ),
     "words": FeatureRecipe(
@@ -643,6 +683,9 @@ def test_a_recipe_of_another_kind_or_without_columns_is_not_sound():
         FeatureRecipe("own", ("a",), metric="odd").check_sound()
     with pytest.raises(ValueError, match=r"^its table has no columns"):
         replace(RECIPES["table"], encoders=()).check_sound()
+    known = RECIPES["table"]
+    with pytest.raises(ValueError, match=r"^its encoders make other columns than it has"):
+        replace(known, encoders=2 * known.encoders).check_sound()
     part = replace(RECIPES["table"], numbers={})
     with pytest.raises(ValueError, match=r"^its array 'centre' is missing"):
         replace(RECIPES["mixed"], parts=(part, part)).check_sound()

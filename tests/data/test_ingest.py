@@ -831,3 +831,18 @@ def test_an_encoder_of_ones_own_that_tells_no_texts_apart_is_refused():
     wanted = SourceSpec(Path(), text="note", encoder=lambda texts: np.ones((len(texts), 3)))
     with pytest.raises(ValueError, match=r"^encoder must tell texts apart; got the same vector"):
         ingest_frame(frame, wanted)
+
+
+def test_texts_get_the_clusters_of_their_pool_unless_an_rbf_alone_is_wanted():
+    what, how = ["cat", "dog", "train", "card", "cake", "song"], ["sleeps", "is late", "is lost"]
+    where = ["here", "at home", "in town", "by the sea"]
+    texts = [f"the {one} {does} {place}" for one in what for does in how for place in where]
+    frame = [{"note": text} for text in texts]
+    made, plain = (
+        ingest_frame(frame, SourceSpec(Path(), text="note", kernel=kernel))
+        for kernel in (None, "rbf")
+    )
+    assert made.recipe.geometry.diffusion == made.X.shape[1] - plain.X.shape[1] > 0
+    assert plain.recipe.geometry.diffusion == 0
+    assert (made.recipe.geometry.kernel, plain.recipe.geometry.kernel) == (None, "rbf")
+    np.testing.assert_array_equal(made.X[:, : plain.X.shape[1]], plain.X)

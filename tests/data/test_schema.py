@@ -135,7 +135,7 @@ def test_a_column_is_no_id_if_a_user_says_what_it_is_or_it_is_known_to_be_none()
     numbered = table(visit_no=list(range(24)), a=[1.5] * 24)
     assert roles(numbered).id == 0
     assert roles(numbered, kinds={"visit_no": "number"}).id is None
-    assert roles(numbered, no_ids=("visit_no", "another")).id is None
+    assert roles(numbered, no_roles=("visit_no", "another")).id is None
 
 
 def test_columns_of_prose_are_taken_as_the_text():

@@ -94,6 +94,7 @@ def test_without_a_place_for_vectors_all_rows_are_taken_in_at_once(wanted):
     assert (len(intake.ids), intake.whole) == (ROWS, None)
 
 
+@pytest.mark.long
 def test_the_other_rows_join_while_people_answer_and_labels_stay_on_their_rows(wanted):
     with begun(wanted) as store:
         read_model = ReadModel(store)
@@ -131,6 +132,7 @@ def test_rows_that_join_have_the_features_that_the_recipe_gives_them(wanted):
         np.testing.assert_allclose(read_model.X[order], found, atol=1e-12)
 
 
+@pytest.mark.long
 def test_a_stop_in_between_loses_nothing_and_the_next_start_goes_on(wanted):
     with begun(wanted) as store:
         read_model = ReadModel(store)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from support.services import answer, campaign, event, new_service, rows, serving, undo, walk
 
-from possibal.campaign.stopping import CERTAIN
 from possibal.errors import RefusedError
 from possibal.labelling.confirmation import SOON, TOO_EARLY, ConfirmationPage, confirmation_page
 from possibal.labelling.create import COPIES
+from possibal.labelling.explanation import LIKELY
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.journal import Kind
 from possibal.labelling.storage.store import Store
@@ -51,17 +51,20 @@ def test_while_the_model_is_behind_one_is_asked_to_wait(tmp_path, monkeypatch):
             seen(at)
 
 
-def test_rows_without_a_label_come_by_class_the_most_certain_first(at):
+def test_rows_without_a_label_come_by_class_the_likeliest_first(at):
     page = seen(at, label="yes")
     ranking = at.scheduler.ranking
     assert ranking is not None
     assert page.label == "yes"
     assert {ranking.predicted_label(one.row) for one in page.rows} == {"yes"}
-    found = [one.necessity for one in page.rows]
+    found = [one.chance.value for one in page.rows]
     assert found == sorted(found, reverse=True)
-    assert found == [ranking.necessity_of(one.row) for one in page.rows]
+    predictions = at.scheduler.predictions
+    assert [one.chance for one in page.rows] == [
+        one.chance for one in predictions.of(one.row for one in page.rows)
+    ]
     yes = next(one for one in page.classes if one.label == "yes")
-    assert (yes.rows, yes.certain) == (len(found), sum(one >= CERTAIN for one in found))
+    assert (yes.rows, yes.likely) == (len(found), sum(one >= LIKELY for one in found))
     assert not page.more
 
 
@@ -72,9 +75,9 @@ def test_all_rows_that_are_open_are_in_one_class_or_the_other(at):
     assert held == set()
 
 
-def test_the_class_with_most_certain_rows_comes_first_if_none_is_named(at):
+def test_the_class_with_most_likely_rows_comes_first_if_none_is_named(at):
     page = seen(at)
-    best = max(page.classes, key=lambda one: (one.certain, one.rows))
+    best = max(page.classes, key=lambda one: (one.likely, one.rows))
     assert page == seen(at, label=best.label)
 
 
@@ -184,7 +187,7 @@ def test_rows_that_a_large_pool_did_not_look_at_are_left_out(tmp_path):
         ranking = at.scheduler.ranking
         assert ranking is not None
         part = np.arange(0, 60, 2)
-        kept = {name: getattr(ranking, name)[part] for name in ("necessity", "predicted")}
+        kept = {name: getattr(ranking, name)[part] for name in ("necessity", "chance", "predicted")}
         at.scheduler.ranking = type(ranking)(**{**vars(ranking), "looked_at": part, **kept})
         assert {row % 2 for row in all_rows(at)} == {0}
         assert seen(at).looked_at == 30

@@ -237,3 +237,15 @@ def test_sharing_labels_takes_time_in_proportion_to_the_rows_of_a_group():
     shared = shared_events(said, groups, [Item(row, str(row)) for row in rows], sources)
     assert [event.row for event in shared] == list(range(499))
     assert sources.times <= 500
+
+
+def test_a_class_to_find_is_one_of_those_that_are_named(tmp_path):
+    intake = table(tmp_path, classes=("x", "y"))
+    with pytest.raises(ValueError, match=r"find must be one of the classes, x, y; got 'z'\. Name"):
+        create_campaign(str(tmp_path / "a.db"), intake, Options(find="z"))
+    assert not (tmp_path / "a.db").exists()
+    with create_campaign(str(tmp_path / "a.db"), intake, Options(find="y")) as store:
+        assert store.setup().find == "y"
+    learnt = replace(intake, source=replace(intake.source, classes=()))
+    with create_campaign(str(tmp_path / "b.db"), learnt, Options(find="z")) as store:
+        assert store.setup().find == "z"

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 from support.services import rows, truth
 
 from possibal.labelling import evaluation
@@ -10,8 +11,12 @@ from possibal.labelling.evaluation import (
     FEWEST,
     SHARE,
     SIZES,
-    MeasuredSaving,
-    saving,
+    CurvePoint,
+    RandomCurve,
+    Share,
+    confusion,
+    random_curve,
+    saving_sentence,
     wilson_interval,
 )
 
@@ -46,37 +51,81 @@ def test_the_interval_is_the_mirror_of_that_of_the_wrong_ones(given):
     assert wilson_interval(n - right, n) == pytest.approx((1 - high, 1 - low), abs=1e-12)
 
 
+# ---------------------------------------------------------------- classes
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc"))))
+def test_a_confusion_matrix_has_every_row_once(pairs):
+    found = confusion(pairs, ("a", "b", "c"))
+    assert found.accuracy.rows == len(pairs)
+    assert found.accuracy.right == sum(one == other for one, other in pairs)
+    for place, label in enumerate(found.classes):
+        of_it, named = ([pair for pair in pairs if pair[at] == label] for at in (0, 1))
+        right = of_it.count((label, label))
+        assert found.recall(place) == Share(right, len(of_it))
+        assert found.precision(place) == Share(right, len(named))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_recall_and_precision_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    true, said = rng.integers(0, 3, (2, 50))
+    found = confusion(zip(true.tolist(), said.tolist(), strict=True), (0, 1, 2))
+    np.testing.assert_array_equal(found.counts, confusion_matrix(true, said))
+    precision, recall, _, _ = precision_recall_fscore_support(true, said)
+    assert [found.recall(place).value for place in range(3)] == pytest.approx(recall)
+    assert [found.precision(place).value for place in range(3)] == pytest.approx(precision)
+
+
+def test_of_no_rows_no_share_is_known():
+    assert (Share(0, 0).value, Share(0, 0).interval) == (None, (0.0, 1.0))
+    assert Share(3, 4).interval == wilson_interval(3, 4)
+
+
 # ---------------------------------------------------------------- the saving
-def test_the_fewest_random_answers_that_do_as_well_are_found():
-    reached = ((5, 0.6), (10, 0.9), (15, 0.85), (20, 0.95))
-    assert MeasuredSaving(12, 0.9, reached).equal == 10
-    assert MeasuredSaving(12, 0.91, reached).equal == 20
-    assert MeasuredSaving(12, 0.96, reached).equal is None
+RANDOM = RandomCurve(((5, 0.5), (10, 0.8), (15, 0.9)))
+
+
+def points(*pairs) -> list[CurvePoint]:
+    return [CurvePoint(answers, accuracy, 0.0, 1.0) for answers, accuracy in pairs]
+
+
+def test_what_random_rows_reach_is_read_between_the_sizes_that_were_tried():
+    assert RANDOM.most == 15
+    assert [RANDOM.at(size) for size in (5, 7, 15)] == pytest.approx([0.5, 0.62, 0.9])
+    assert [RANDOM.equal(one) for one in (0.4, 0.8, 0.81, 0.95)] == [5, 10, 15, None]
+
+
+def better(labels: int, ours: int, theirs: int, more: str = "") -> str:
+    """What is said where asking saved something."""
+    rows = f"with {labels} rows drawn at random it would be on about {theirs}%"
+    return f"With {labels} labels the model was right on {ours}% of the check rows; {rows}.{more}"
+
+
+LEVEL = (
+    "With 15 labels, rows drawn at random do about as well as those that were asked about, as far "
+    "as 40 check rows can tell."
+)
 
 
 @pytest.mark.parametrize(
-    ("answers", "accuracy", "sentence"),
+    ("own", "sentence"),
     [
-        (8, 0.8, "These 8 answers reach 80%; about 10 random ones would be needed."),
-        (9, 0.95, "These 9 answers reach 95%; 15 random ones only 90%."),
-        (15, 0.95, "These 15 answers reach 95%; 15 random ones only 90%."),
-        (10, 0.8, "These 10 answers reach 80%; 10 random ones do as well. No saving can be seen."),
-        (
-            40,
-            0.95,
-            "These 40 answers reach 95%, and 15 random ones 90%. More check rows would tell more.",
-        ),
+        (points((4, 0.6), (8, 0.95)), better(8, 95, 68)),
+        (points((8, 0.88)), better(8, 88, 68, " It takes about 15 of them to do as well.")),
+        (points((10, 0.92), (20, 0.95), (40, 1.0)), LEVEL),
+        (points((5, 0.98), (10, 1.0), (20, 1.0), (40, 0.98)), better(15, 100, 90)),
+        (points((4, 0.9)), None),
+        (points((20, 0.9)), None),
+        ([], None),
     ],
 )
-def test_what_was_saved_is_said_in_words(answers, accuracy, sentence):
-    assert MeasuredSaving(answers, accuracy, ((5, 0.5), (10, 0.8), (15, 0.9))).sentence == sentence
+def test_what_was_saved_is_said_at_equal_numbers_of_labels_or_not_at_all(own, sentence):
+    assert saving_sentence(own, RANDOM, 40) == sentence
 
 
 def test_random_rows_are_tried_at_every_size_that_leaves_some_to_test_on():
     X = rows(60)
-    found = saving(X, truth(X), 57, 12)
+    found = random_curve(X, truth(X))
     assert found is not None
-    assert (found.answers, found.accuracy) == (12, 0.95)
     assert [size for size, _ in found.reached] == [size for size in SIZES if size <= SHARE * 60]
     assert all(0.0 <= mean <= 1.0 for _, mean in found.reached)
     assert found.reached[-1][1] > found.reached[0][1]
@@ -85,26 +134,24 @@ def test_random_rows_are_tried_at_every_size_that_leaves_some_to_test_on():
 
 def test_the_same_rows_tell_the_same():
     X = rows(24)
-    one, other = (saving(X, truth(X), 20, 9) for _ in range(2))
-    assert one == other
-    assert saving(X, truth(X), 21, 9).reached == one.reached
+    assert random_curve(X, truth(X)) == random_curve(X, truth(X))
 
 
 def test_random_labels_are_no_better_than_chance():
     X = rows(60, seed=1)
     labels = np.random.default_rng(1).permutation(truth(X)).tolist()
-    assert all(mean < 0.7 for _, mean in saving(X, labels, 30, 9).reached)
+    assert all(mean < 0.7 for _, mean in random_curve(X, labels).reached)
 
 
 def test_three_classes_can_be_checked(monkeypatch):
     monkeypatch.setattr(evaluation, "DRAWS", 3)
     X = rows(30)
     labels = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])].tolist()
-    assert saving(X, labels, 25, 9).reached[-1][1] > 0.5
+    assert random_curve(X, labels).reached[-1][1] > 0.5
 
 
 @pytest.mark.parametrize(
     "labels", [["a", "b"] * (FEWEST // 2 - 1) + ["a"], ["a"] * 40], ids=["few", "one class"]
 )
 def test_nothing_is_said_where_the_rows_are_too_few_or_all_of_one_class(labels):
-    assert saving(rows(len(labels)), labels, 10, 5) is None
+    assert random_curve(rows(len(labels)), labels) is None

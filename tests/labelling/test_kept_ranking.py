@@ -12,12 +12,20 @@ from possibal.labelling.storage.store import KEPT_RANKING, Contents, Store
 
 pytest_plugins = ["support.postgres"]
 X = rows(30)
-ATTRIBUTES = ("answers", "classes", "usual_distance", "advice", "is_cold", "chances")
+ATTRIBUTES = (
+    "answers",
+    "classes",
+    "usual_distance",
+    "advice",
+    "is_cold",
+    "chances",
+    "contradicted",
+)
 
 
 @pytest.fixture(name="store")
 def _store(tmp_path):
-    with created(tmp_path, X) as made:
+    with created(tmp_path, X, find="yes") as made:
         yield made
 
 
@@ -44,8 +52,14 @@ def test_a_ranking_is_kept_whole_and_takes_the_place_of_the_one_before(store, ra
             assert getattr(found, name) == getattr(one, name), name
         for name in kept_ranking.ARRAYS:
             np.testing.assert_array_equal(getattr(found, name), getattr(one, name))
+        for told in kept_ranking.LEFT_OUT:
+            for name in ("chances", "is_right"):
+                np.testing.assert_array_equal(
+                    getattr(getattr(found, told), name), getattr(getattr(one, told), name)
+                )
     assert ranking.chances
-    assert len(store.array_names()) == 1 + 2 + len(kept_ranking.ARRAYS)
+    assert len(ranking.left_out) == ranking.answers
+    assert len(store.array_names()) == 1 + 5 + len(kept_ranking.ARRAYS)
 
 
 def test_one_of_other_rows_is_none(store, ranking):
@@ -79,6 +93,16 @@ def _about(**changes):
         ("predicted", lambda one: one - 2),
         ("relevance", lambda one: one * np.inf),
         ("chances", lambda one: one[:, :2].copy()),
+        ("chance", lambda one: one[1:]),
+        ("contradicted", lambda one: one + np.array([len(X), 0, 0])),
+        ("contradicted", lambda one: one + np.array([0, 2, 0])),
+        ("contradicted", lambda one: one + np.array([0, 0, 2])),
+        ("contradicted", lambda one: one[:, :2].copy()),
+        ("left_out", lambda one: one + 2.0),
+        ("left_out", lambda one: one[:, :1].copy()),
+        ("sought_left_out", lambda one: one - 2.0),
+        ("sought", lambda one: one[1:]),
+        ("sought", lambda one: one + 2.0),
     ],
 )
 @pytest.mark.filterwarnings("ignore:invalid value")

@@ -1,3 +1,4 @@
+import csv
 import json
 from dataclasses import replace
 from itertools import product
@@ -14,6 +15,7 @@ from possibal.data.ingest import SourceSpec, ingest_frame
 from possibal.labelling import label_files
 from possibal.labelling.create import FILE, Options, create_campaign
 from possibal.labelling.label_files import HEADS
+from possibal.labelling.remarks import commented
 from possibal.labelling.storage.journal import Event, Kind, places_detail, replay
 from possibal.labelling.storage.store import Contents, Item, Setup, Store, clock
 
@@ -51,6 +53,69 @@ def _db(path, tmp_path):
         said(10, "large", "bob", made=5),
     )
     return db
+
+
+def test_comments_stand_beside_the_first_opinion_of_a_person_and_come_back(db, path, tmp_path):
+    assert "comment" not in out(db).decode().splitlines()[0]
+    plain = out(db)
+    told(
+        db,
+        remarked(0, "why,\nthen?"),
+        remarked(5, "=cy", "cy"),
+        remarked(6, "first"),
+        remarked(6, "skipped", "bob"),
+        remarked(11, "alone"),
+        replace(remarked(12, "gone"), made=AT - 1),
+        remarked(12, ""),
+    )
+    exported = out(db)
+    lines = list(csv.DictReader(exported.decode().splitlines(keepends=True)))
+    found = {
+        (one["id"], one["who"], one["kind"]): one["comment"] for one in lines if one["comment"]
+    }
+    assert found == {
+        (ids(db)[0], "ann", "label"): "why,\nthen?",
+        (ids(db)[5], "cy", "settle"): "'=cy",
+        (ids(db)[6], "ann", "unsure"): "first",
+        (ids(db)[6], "bob", "comment"): "skipped",
+        (ids(db)[11], "ann", "comment"): "alone",
+    }
+    assert len(lines) == len(plain.decode().splitlines()) + 1
+    (tmp_path / "labels.csv").write_bytes(exported)
+    other = campaign(path, tmp_path / "b.db")
+    taken = brought(other, tmp_path / "labels.csv")
+    assert sum(event.kind is Kind.COMMENT for event in taken) == 5
+    assert out(other) == exported
+    assert brought(other, tmp_path / "labels.csv") == []
+
+
+def test_a_column_of_the_rows_that_is_called_comment_is_taken_for_no_comment(tmp_path):
+    path = text(
+        tmp_path, "name,n,comment", *(f"{n},{n},said {n}" for n in range(6)), name="rows.csv"
+    )
+    db = campaign(path, tmp_path / "a.db")
+    labels = text(tmp_path, "id,label,comment", "0,x,said 0", "1,y,odd")
+    kinds = sorted(event.kind for event in brought(db, labels))
+    assert kinds == [Kind.COMMENT, Kind.IMPORT, Kind.IMPORT]
+    heads = out(db, fields=True).decode().splitlines()[0]
+    assert heads == f"{HEAD},comment,n,row comment"
+
+
+def test_a_comment_that_is_too_long_is_refused_with_its_place(db, tmp_path):
+    labels = text(tmp_path, "id,label,comment", f"{ids(db)[0]},small,{'a' * 2001}")
+    with pytest.raises(ValueError, match=r"comment must be of at most .* It is at line 2 of"):
+        brought(db, labels)
+
+
+def remarked(row: int, words: str, who: str = "ann") -> Event:
+    """That somebody commented on a row."""
+    return replace(commented(row, words, who), made=AT + len(words))
+
+
+def ids(db) -> dict[int, str]:
+    """The id of each row of a campaign."""
+    with Store.open(db, writes=False) as store:
+        return {row: name for name, row in store.places().items()}
 
 
 def out(db, ending=".csv", *, fields=False) -> bytes:
@@ -300,7 +365,10 @@ def test_a_file_may_be_of_another_encoding(tmp_path):
     [
         ("r99,small,,,,", r"id must be that of a row of the campaign; got 'r99' at line 3"),
         (",small,,,,", r"id must be that of a row of the campaign; got '' at line 3"),
-        ("r1,small,skip,,,", r"kind must be one of label, unsure, bad, settle; got 'skip'"),
+        (
+            "r1,small,skip,,,",
+            r"kind must be one of label, unsure, bad, settle, comment; got",
+        ),
         ("r1,,label,,,", r"label must be of 1 to 200 characters; got 0 at line 3"),
         (f"r1,{'x' * 201},,,,", r"label must be of 1 to 200 characters; got 201 at line 3"),
         ("r1,small,bad,,,", r"label must be empty where kind is bad; got 'small' at line 3"),

@@ -15,7 +15,8 @@ from support.services import (
 )
 
 from possibal.labelling import ranking
-from possibal.labelling.evaluation import wilson_interval
+from possibal.labelling.evaluation import saving_sentence, wilson_interval
+from possibal.labelling.kept_ranking import KeptRanking, keep
 from possibal.labelling.overview import (
     NEAREST_IDS,
     PREVIEW,
@@ -127,9 +128,31 @@ def test_what_was_saved_is_told_in_words(tmp_path, monkeypatch):
         for row in range(50):
             answer(at, "ann", row)
         at.scheduler.measure()
-        assert (
-            Overview(at.read_model, at.scheduler).progress().saving == at.scheduler.saving.sentence
-        )
+        progress = Overview(at.read_model, at.scheduler).progress()
+        expected = saving_sentence(progress.curve, at.scheduler.random_curve, 20)
+        assert progress.saving == expected is not None
+
+
+def test_the_confusion_of_classes_is_that_of_check_rows_and_present_names(tmp_path):
+    with new_service(tmp_path, rows(50), check=20) as at:
+        view = Overview(at.read_model, at.scheduler)
+        assert view.confusion().accuracy.rows == 0
+        check = at.read_model.check_rows
+        for row in [row for row in range(50) if row not in check][:10]:
+            answer(at, "ann", row)
+        for row in check[:12]:
+            answer(at, "ann", row)
+        at.scheduler.rank()
+        at.rename_class("yes", "surely", "ann")
+        found, labels = view.confusion(), at.read_model.state.labels
+        assert found.classes == ("no", "surely")
+        assert [sum(counts) for counts in found.counts] == [
+            sum(labels[row] == label for row in check[:12]) for label in found.classes
+        ]
+        said = at.scheduler.predictions.of(check[:12])
+        right = sum(one.label == labels[row] for one, row in zip(said, check, strict=False))
+        assert (found.accuracy.right, found.accuracy.rows) == (right, 12)
+        assert Overview(at.read_model).confusion().accuracy.rows == 0
 
 
 # ---------------------------------------------------------------- the map
@@ -142,8 +165,9 @@ def test_the_map_holds_every_row_of_a_small_pool_between_nought_and_one(at):
         values = [getattr(spot, axis) for spot in spots]
         assert (min(values), max(values)) == (0.0, 1.0)
     assert {spot.row: spot.label for spot in spots if spot.label} == labels
-    assert [spot.necessity for spot in spots] == [
-        at.scheduler.ranking.necessity_of(s.row) for s in spots
+    predictions = at.scheduler.predictions
+    assert [(spot.predicted, spot.chance) for spot in spots] == [
+        (one.label, one.chance.value) for one in predictions.of(spot.row for spot in spots)
     ]
 
 
@@ -156,7 +180,7 @@ def test_the_map_shows_the_plane_in_which_rows_differ_most(tmp_path):
 
 
 def test_before_the_first_ranking_nothing_on_the_map_is_sure(at):
-    assert {spot.necessity for spot in Overview(at.read_model, at.scheduler).map()} == {0.0}
+    assert {spot.chance for spot in Overview(at.read_model, at.scheduler).map()} == {None}
 
 
 def test_labelled_rows_are_always_on_the_map_and_the_others_are_drawn(at, monkeypatch):
@@ -182,6 +206,63 @@ def test_rows_that_differ_little_can_be_drawn(tmp_path, X):
         assert len(spots) == 6
         assert all(0.0 <= value <= 1.0 for spot in spots for value in (spot.x, spot.y))
         assert all(spot.y == 0.0 for spot in spots)
+
+
+def test_the_map_says_what_is_predicted_by_present_names_and_of_check_rows_nothing(tmp_path):
+    with new_service(tmp_path, rows(60), check=10) as at:
+        view = Overview(at.read_model, at.scheduler)
+        assert {spot.predicted for spot in view.map()} == {None}
+        walk(at, "ann", 20)
+        at.scheduler.rank()
+        check, ranking = set(at.read_model.check_rows), at.scheduler.ranking
+        for spot in view.map():
+            hidden = spot.row in check
+            assert spot.predicted == (None if hidden else ranking.predicted_label(spot.row))
+        at.rename_class("yes", "ja", "ann")
+        assert {spot.predicted for spot in view.map()} == {None, "no", "ja"}
+        assert {spot.predicted for spot in view.map("ann")} == {None}
+
+
+def test_what_is_predicted_is_not_said_once_its_class_is_gone(at, monkeypatch):
+    walk(at, "ann", 8)
+    at.scheduler.rank()
+    monkeypatch.setattr(type(at.read_model), "classes", ("no",))
+    spots = Overview(at.read_model, at.scheduler).map()
+    assert {spot.predicted for spot in spots} == {"no", None}
+
+
+def of_clusters(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in three clusters: three columns that say nothing, and four diffusion coordinates."""
+    rng = np.random.default_rng(0)
+    which = rng.integers(3, size=n)
+    clusters = np.eye(4)[which] + rng.normal(scale=0.02, size=(n, 4))
+    clusters /= np.linalg.norm(clusters, axis=1, keepdims=True)
+    return np.hstack([rng.normal(size=(n, 3)), clusters]), which
+
+
+def spots_of(folder, X, **chosen) -> list[tuple[float, float]]:
+    """Where the rows of a campaign with diffusion coordinates lie on its map."""
+    folder.mkdir()
+    recipe = {"owners": [], "metric": "cosine", "diffusion": 4}
+    with new_service(folder, X, recipe=recipe, **chosen) as at:
+        view = Overview(at.read_model, at.scheduler)
+        spots = sorted(view.map(), key=lambda spot: spot.row)
+        assert [(spot.x, spot.y) for spot in spots] == [
+            (spot.x, spot.y) for spot in sorted(view.map(), key=lambda spot: spot.row)
+        ]
+    return [(spot.x, spot.y) for spot in spots]
+
+
+def test_where_the_model_tells_clusters_the_map_shows_them(tmp_path):
+    X, which = of_clusters(90)
+    places = np.array(spots_of(tmp_path / "a", X))
+    centres = np.array([places[which == one].mean(axis=0) for one in range(3)])
+    apart = np.linalg.norm(places[:, None] - centres, axis=2)
+    assert (apart.argmin(axis=1) == which).all()
+    joined, _ = of_clusters(90)
+    joined = np.vstack([X, joined[:30] + 1e-3])
+    after = np.array(spots_of(tmp_path / "b", joined, begun=90))
+    np.testing.assert_allclose(after[:90], places, atol=1e-9)
 
 
 # ---------------------------------------------------------------- history
@@ -271,6 +352,27 @@ def test_agreement_is_told_for_every_two_and_for_all(at):
     assert found.alpha == pytest.approx(1 - 11 * (4 / 2 + 2) / (12**2 - 7**2 - 5**2))
 
 
+def test_conflicts_that_wait_are_counted_without_copies(tmp_path):
+    groups = [0, 1, 2, 3, 2]
+    with new_service(tmp_path, rows(5), copies=groups, people=2) as at:
+        view = Overview(at.read_model, at.scheduler)
+        for row in (0, 1, 2):
+            answer(at, "ann", row, "no")
+            answer(at, "bob", row, "no" if row == 0 else "yes")
+        assert view.progress().conflicts == 2
+        at.answer(event("ann", 4, "yes", Kind.EDIT))
+        assert (view.progress().conflicts, len(view.conflicts())) == (2, 2)
+        at.answer(event("ann", 1, "yes", Kind.SETTLE))
+        assert view.progress().conflicts == 1
+
+
+def test_the_pace_of_people_is_told_once_they_answered_enough(at):
+    for row in range(7):
+        at.answer(replace(event("ann", row, "no"), made=4000 * row))
+    answer(at, "bob", 8)
+    assert Overview(at.read_model, at.scheduler).progress().paces == {"ann": 4.0}
+
+
 def test_one_person_agrees_with_nobody(at):
     walk(at, "ann", 3)
     found = Overview(at.read_model, at.scheduler).agreement()
@@ -290,19 +392,20 @@ def test_conflicts_that_are_not_settled_come_first(at):
 
 
 # ---------------------------------------------------------------- fields
-def test_fields_that_go_with_the_labels_come_first(tmp_path):
+def test_the_few_fields_that_go_closely_with_the_labels_are_important(tmp_path):
     with new_service(tmp_path, rows(40, d=3), fields=("a", "b", "c")) as at:
         view = Overview(at.read_model, at.scheduler)
-        assert view.fields((2, 1, 1)) == [0, 1, 2]
+        assert not view.important_fields((2, 1, 1))
         at.scheduler.rank()
-        assert view.fields((2, 1, 1)) == [0, 1, 2]
+        assert not view.important_fields((2, 1, 1))
         walk(at, "ann", 12)
         at.scheduler.rank()
         relevance = at.scheduler.ranking.relevance
         assert relevance.argmax() == 0
-        assert view.fields((2, 1, 1)) == [2, 1, 0]
-        assert view.fields((1, 2, 2)) == [1, 2, 0]
-        assert view.fields(()) == [0, 1, 2]
+        assert sorted(relevance)[-2] < relevance.max() / 2
+        assert view.important_fields((2, 1, 1)) == {2}
+        assert view.important_fields((1, 2, 2)) == {1}
+        assert not view.important_fields(())
 
 
 # ---------------------------------------------------------------- previews
@@ -467,3 +570,17 @@ def test_of_an_answer_about_many_rows_the_history_reads_the_one_it_shows(at, mon
     monkeypatch.setattr(at.read_model, "items", lambda rows: items(read.extend(rows) or read))
     ((entry,), _) = Overview(at.read_model, at.scheduler).history(HistoryFilter())
     assert (entry.others, read) == (16, [3])
+
+
+def test_progress_tells_how_much_of_a_sought_class_was_found_also_without_a_ranker(tmp_path):
+    with new_service(tmp_path, rows(40), find="yes") as at:
+        before = Overview(at.read_model, at.scheduler).progress()
+        assert (before.sought, before.recall) == ("yes", None)
+        assert Overview(at.read_model).progress().recall is None
+        walk(at, "ann", 12)
+        at.scheduler.rank()
+        now = Overview(at.read_model, at.scheduler).progress()
+        assert now.recall == at.scheduler.predictions.recall
+        assert now.advice == now.recall.advice("yes")
+        keep(at.store, at.scheduler.ranking, 40)
+        assert Overview(at.read_model, KeptRanking(at.read_model)).progress().recall == now.recall

@@ -11,8 +11,9 @@ from possibal.belief import leading_labels
 from possibal.campaign.snapshot import Answer, Snapshot
 from possibal.campaign.stopping import AdviceState
 from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.gp.leave_one_out import self_check
 from possibal.labelling import evaluation
-from possibal.labelling.ranker import InProcessRanker
+from possibal.labelling.ranker import LEFT_OUT, InProcessRanker
 from possibal.labelling.ranking import UNKNOWN, RankingTask
 
 
@@ -53,6 +54,13 @@ def test_what_it_thinks_is_what_the_classifier_believes(labels, named):
     assert [ranking.predicted_label(row) for row in range(25)] == [
         ranking.classes[place] for place in leading_labels(belief)
     ]
+    chances = np.take_along_axis(
+        campaign.classifier.predict_proba(X), ranking.predicted[:, None], axis=1
+    )
+    np.testing.assert_allclose(ranking.chance, chances[:, 0], rtol=1e-12)
+    left_out, is_right = self_check(campaign.classifier.posterior_, LEFT_OUT)
+    np.testing.assert_array_equal(ranking.left_out.chances, left_out)
+    np.testing.assert_array_equal(ranking.left_out.is_right, is_right)
     assert ranking.advice == campaign.advice
     assert (ranking.answers, ranking.is_cold) == (9, False)
     split = campaign.classifier.split(X, 0.9)
@@ -193,25 +201,12 @@ def test_predictions_are_what_the_ranking_thinks():
     assert ranker.campaign(task).classifier.predict(X[places]).tolist() != predicted
 
 
-def test_before_two_classes_were_seen_nothing_is_predicted_or_measured():
+def test_before_two_classes_were_seen_nothing_is_predicted():
     X = rows(50)
     ranker = InProcessRanker(X, "necessity", 0)
     for answers in ((), (Answer(0, "yes"),)):
         task = RankingTask(answers, ("no", "yes"), check=told(X, range(20, 50)))
         assert ranker.predict(task, np.arange(5)) is None
-        assert ranker.measure(task) is None
-
-
-def test_the_accuracy_measured_is_that_on_the_check_rows(monkeypatch):
-    monkeypatch.setattr(evaluation, "DRAWS", 2)
-    X = rows(60)
-    check = told(X, range(30, 60))
-    task = RankingTask(told(X, range(10)), aside=frozenset(range(30, 60)), check=check)
-    ranker = InProcessRanker(X, "necessity", 0)
-    found = ranker.measure(task)
-    predicted = ranker.predict(task, np.arange(30, 60))
-    assert found.answers == 10
-    assert found.accuracy == np.mean([a.label == p for a, p in zip(check, predicted, strict=True)])
 
 
 def test_what_random_rows_reach_is_measured_again_only_for_other_check_rows(monkeypatch):
@@ -241,3 +236,32 @@ def test_tasks_and_rankings_travel():
     again = pickle.loads(pickle.dumps(ranking))  # noqa: S301 - our own
     assert again.advice == ranking.advice
     np.testing.assert_array_equal(again.order, ranking.order)
+
+
+# ---------------------------------------------------------------- a sought class
+def test_a_ranking_knows_the_chance_of_the_sought_class_and_asks_by_it():
+    X = rows(25)
+    ranker = InProcessRanker(X, "herding", 0)
+    plain = RankingTask(told(X, range(9)), ("no", "yes"))
+    task = replace(plain, find="no")
+    ranking = ranker.rank(task)
+    campaign = ranker.campaign(task)
+    chance = campaign.classifier.posterior_.probability(X)[:, 0]
+    np.testing.assert_allclose(ranking.sought, chance)
+    left = np.arange(9, 25)
+    assert ranking.order.tolist() == left[np.argsort(-chance[left], kind="stable")].tolist()
+    assert ranking.sought_chances_of([24, -1]) == [pytest.approx(chance[24]), None]
+    assert len(ranking.sought_left_out) == 9
+    assert "no found" in ranking.advice.reason
+    without = ranker.rank(plain)
+    assert without.sought_chances_of([24]) == [None]
+    assert len(without.sought_left_out) == 0
+
+
+def test_before_the_sought_class_is_known_rows_are_asked_as_ever():
+    X = rows(25)
+    ranker = InProcessRanker(X, "herding", 0)
+    for answers in (told(X, []), told(X, [0])):
+        cold = ranker.rank(RankingTask(answers, ("no", "yes"), find="no"))
+        assert cold.order[0] == ranker.rank(RankingTask(answers, ("no", "yes"))).order[0]
+        assert len(cold.sought) == 0

@@ -138,6 +138,7 @@ def test_a_worker_that_dies_at_work_does_its_work_all_the_same(shared, tmp_path)
     assert is_gone(pid)
 
 
+@pytest.mark.long
 @POSIX
 def test_a_worker_that_dies_of_its_work_says_so_and_can_be_used_again(shared, tmp_path):
     with pytest.raises(
@@ -220,7 +221,9 @@ def stop(made: RankerProcess) -> int:
 
 
 @POSIX
-@pytest.mark.parametrize("size", [1, 40_000])  # the second is more than a pipe takes by itself
+@pytest.mark.parametrize(
+    "size", [1, pytest.param(40_000, marks=pytest.mark.long)]
+)  # the second is more than a pipe takes by itself
 def test_a_worker_that_hangs_is_noticed_and_replaced(monkeypatch, size):
     task = RankingTask(TASK.answers, TASK.classes, frozenset(range(60, 60 + size)))
     with RankerProcess(X, "necessity", 0) as made:

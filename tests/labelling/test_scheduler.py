@@ -316,7 +316,7 @@ def test_a_first_ranking_of_some_labels_that_fails_gives_way_to_that_of_all(stor
         until(lambda: moody.failures == 0)
         until(lambda: moody.go.set() or not at.scheduler.is_behind)
         assert moody.asked == 2
-        assert "so far" not in at.scheduler.ranking.advice.reason
+        assert "has learnt from" not in at.scheduler.ranking.advice.reason
 
 
 def test_one_that_comes_late_does_not_take_the_place_of_that_of_all(store, monkeypatch):
@@ -390,29 +390,20 @@ def test_what_was_saved_is_measured_once_enough_check_rows_are_answered(tmp_path
     X = rows(60)
     with created(tmp_path, X, check=24) as store, serving(store) as at:
         at.scheduler.measure()
-        assert at.scheduler.saving is None
+        assert at.scheduler.random_curve is None
         free = [row for row in range(60) if row not in at.read_model.check_rows]
         for part in (at.read_model.check_rows[:5], at.read_model.check_rows[5:], free[:12]):
             at.read_model.apply(store.append([event("ann", row, truth(X)[row]) for row in part]))
             at.scheduler.rank()
             at.scheduler.measure()
-            assert (at.scheduler.saving is not None) == (part == free[:12])
-        right = [
-            one == other
-            for one, other in zip(at.scheduler.check_predictions[12], _true(at), strict=True)
-        ]
-        assert at.scheduler.saving.accuracy == np.mean(right)
-        assert at.scheduler.saving.answers == 12
+            assert (at.scheduler.random_curve is None) == (part == at.read_model.check_rows[:5])
+        known = at.scheduler.random_curve
         seen, last = dict(at.scheduler.check_predictions), free[12]
         at.read_model.apply(store.append([event("ann", last, truth(X)[last])]))
         at.scheduler.rank()
         at.scheduler.measure()
-        assert at.scheduler.saving.answers == 13
+        assert at.scheduler.random_curve is known
         assert at.scheduler.check_predictions == {**seen, 13: at.scheduler.check_predictions[13]}
-
-
-def _true(at):
-    return [truth(at.read_model.X)[row] for row in at.read_model.check_rows]
 
 
 # ---------------------------------------------------------------- rows
@@ -501,3 +492,53 @@ def test_nothing_is_guessed_of_rows_that_are_answered_or_in_a_crowd(store):
         at.scheduler.rank()
         at.scheduler.anticipate(3)
         assert at.scheduler._speculation() is None  # noqa: SLF001 - as above
+
+
+# ---------------------------------------------------------------- a look at all rows
+@pytest.fixture(name="large")
+def _large(monkeypatch):
+    """Thirty rows count as many, of which a ranking looks at a few."""
+    monkeypatch.setattr("possibal.campaign.pool.LARGE_POOL", 20)
+    monkeypatch.setattr("possibal.labelling.ranking.OVERVIEW_SAMPLE", 4)
+    monkeypatch.setattr("possibal.labelling.ranker.BATCH_CANDIDATES", 4)
+
+
+@pytest.mark.usefixtures("large")
+def test_all_rows_of_a_large_pool_are_looked_at_once_nobody_has_answered_for_a_while(
+    store, monkeypatch
+):
+    monkeypatch.setattr(module, "IDLE", 0.2)
+    with serving(store, background=True) as at:
+        for row in range(6):
+            at.answer(event("ann", row, truth(at.read_model.X)[row]))
+        until(lambda: not at.scheduler.is_behind)
+        assert len(at.scheduler.ranking.looked_at) < 30
+        until(lambda: not at.scheduler.is_look_due)
+        whole = at.scheduler.whole_predictions
+        assert None not in whole.of(range(30))
+        assert None in at.scheduler.predictions.of(range(30))
+        assert at.scheduler.whole_predictions is whole
+        at.rename_class("yes", "other", "ann")
+        assert {one.label for one in at.scheduler.whole_predictions.of(range(30))} == {
+            "no",
+            "other",
+        }
+
+
+@pytest.mark.usefixtures("large")
+def test_while_people_answer_the_model_looks_at_some_rows(store, monkeypatch):
+    monkeypatch.setattr(module, "IDLE", 3600.0)
+    with serving(store, background=True) as at:
+        for row in range(6):
+            at.answer(event("ann", row, truth(at.read_model.X)[row]))
+        until(lambda: not at.scheduler.is_behind)
+        assert at.scheduler.is_look_due
+        assert at.scheduler.whole_predictions is at.scheduler.predictions
+
+
+def test_a_small_pool_has_been_looked_at(store):
+    with serving(store) as at:
+        walk(at, "ann", 6)
+        at.scheduler.rank()
+        assert not at.scheduler.is_look_due
+        assert at.scheduler.whole_predictions is at.scheduler.predictions

@@ -24,8 +24,8 @@ from support.services import (
 from possibal.campaign.snapshot import Snapshot
 from possibal.data.copies import CopyGroups
 from possibal.errors import RefusedError, UnsavedError
-from possibal.labelling import class_changes, service, storage
-from possibal.labelling.explanation import FAR, NEAR, QuestionSource
+from possibal.labelling import class_changes, remarks, service, storage
+from possibal.labelling.explanation import FAR, NEAR, QuestionSource, Remainder
 from possibal.labelling.service import LEASE
 from possibal.labelling.storage import journal
 from possibal.labelling.storage.journal import Kind
@@ -114,25 +114,18 @@ def test_a_row_comes_back_once_its_lease_has_ended(tmp_path, time):
 def test_the_first_questions_stand_for_others_and_the_later_ones_come_from_the_model(at):
     first = at.ask("ann")
     assert first.source is QuestionSource.DIVERSE
-    assert (first.predicted_label, first.necessity, first.near, first.mine) == (
-        None,
-        None,
-        (),
-        None,
-    )
+    assert (first.prediction, first.near, first.mine) == (None, (), None)
     assert first.sentence.startswith("Too little is known for a guess, and this row stands")
     walk(at, "ann", 8)
     later = at.ask("ann")
     row, ranking = row_of(later), at.scheduler.ranking
     assert later.source is QuestionSource.MODEL
-    assert (later.predicted_label, later.necessity) == (
-        ranking.predicted_label(row),
-        ranking.necessity_of(row),
-    )
+    assert later.prediction == at.scheduler.predictions.of_row(row)
+    assert later.prediction.label == ranking.predicted_label(row)
     assert later.item == at.store.items([row])[row]
     near = at.read_model.nearest(row, 3)
     assert [(one.item.row, one.label) for one in later.near] == [(r, label) for r, label, _ in near]
-    assert later.predicted_label in later.sentence
+    assert later.prediction.label in later.sentence
 
 
 def test_before_the_first_ranking_a_row_can_be_shown_and_answered(at):
@@ -285,8 +278,77 @@ def test_skipped_rows_come_back_at_once_where_nothing_else_is_left(tmp_path):
         assert at.ask("ann") is None
 
 
-def test_a_row_that_one_person_is_unsure_of_goes_to_others_only(tmp_path):
+def test_what_nobody_is_sure_of_is_asked_once_more_at_the_end(tmp_path):
     with new_service(tmp_path, rows(3)) as at:
+        first = row_of(at.ask("ann"))
+        at.answer(event("ann", first, kind=Kind.UNSURE))
+        walk(at, "ann", 2)
+        assert row_of(at.ask("bob")) == first
+        at.answer(event("bob", first, kind=Kind.SKIP))
+        assert at.ask("ann") is None
+        assert at.remainder("ann") == Remainder(held=0, unsure=1, waiting=0, is_alone=False)
+        assert row_of(at.ask("bob")) == first
+        assert at.remainder("ann") == Remainder(held=1, unsure=0, waiting=0, is_alone=False)
+        at.answer(event("bob", first, kind=Kind.UNSURE))
+        question = at.ask("ann")
+        assert (row_of(question), question.source) == (first, QuestionSource.AGAIN)
+        at.answer(event("ann", first, kind=Kind.UNSURE))
+        assert at.ask("ann") is None
+        assert at.remainder("ann") == Remainder(held=0, unsure=1, waiting=0, is_alone=False)
+        assert row_of(at.ask("bob")) == first
+        answer(at, "bob", first)
+        assert at.ask("bob") is None
+        assert at.remainder("bob").is_complete
+
+
+def test_rows_that_wait_for_another_person_are_counted_at_the_end(tmp_path):
+    with new_service(tmp_path, rows(3), people=2) as at:
+        walk(at, "ann", 3)
+        assert at.ask("ann") is None
+        assert at.remainder("ann") == Remainder(held=0, unsure=0, waiting=3, is_alone=True)
+
+
+def test_a_comment_is_kept_of_its_row_alone_and_whoever_is_at_it_stays_there(tmp_path):
+    with new_service(tmp_path, rows(5), copies=[0, 1, 2, 3, 0]) as at:
+        row = row_of(at.choose("ann", 0))
+        said = event("ann", row, kind=Kind.COMMENT, detail={"text": "odd"})
+        assert not at.answer(said).repeated
+        assert at.answer(said).repeated
+        with pytest.raises(RefusedError, match="key must be new for each action"):
+            at.answer(replace(said, row=1))
+        with pytest.raises(RefusedError, match="row must be free"):
+            at.choose("bob", row)
+        assert dict(at.question(row, "bob").comments) == {"ann": "odd"}
+        assert not at.question(4, "bob").comments
+        assert row_of(at.ask("ann")) == row
+        at.comment(row, "very odd", "ann")
+        assert dict(at.question(row, "ann").comments) == {"ann": "very odd"}
+        assert at.undo(undo("ann")).detail == {"text": "very odd"}
+        assert dict(at.question(row, "ann").comments) == {"ann": "odd"}
+    with reopened(tmp_path) as at:
+        assert dict(at.question(row, "ann").comments) == {"ann": "odd"}
+
+
+def test_who_answers_blind_sees_no_comment_of_others(tmp_path):
+    with new_service(tmp_path, rows(3), blind=True) as at:
+        at.comment(0, "mine", "ann")
+        at.comment(0, "other", "bob")
+        assert dict(at.question(0, "ann").comments) == {"ann": "mine"}
+
+
+def test_guidelines_are_those_written_last_and_undone_as_any_action(at):
+    at.revise_guidelines("Look.", "ann")
+    at.revise_guidelines("Look twice.", "ann")
+    assert remarks.text_of(at.read_model.state.guidelines) == "Look twice."
+    at.undo(undo("ann"))
+    assert remarks.text_of(at.read_model.state.guidelines) == "Look."
+    with pytest.raises(RefusedError, match="guidelines must be of at most 20,000 characters"):
+        at.revise_guidelines("a" * 20_001, "ann")
+
+
+def test_a_row_that_one_person_is_unsure_of_goes_to_others_only(tmp_path):
+    with new_service(tmp_path, rows(4)) as at:
+        walk(at, "bob", 1)
         row = row_of(at.ask("ann"))
         at.answer(event("ann", row, kind=Kind.UNSURE))
         assert row not in walk(at, "ann", 2)
@@ -532,7 +594,7 @@ def test_a_check_row_hides_what_the_model_thinks(tmp_path):
         assert at.scheduler.ranking.predicted_label(other) is not None
         for shown in (question, at.question(other, "ann"), at.choose("ann", other)):
             assert shown.source is QuestionSource.CHECK
-            assert (shown.predicted_label, shown.necessity, shown.near) == (None, None, ())
+            assert (shown.prediction, shown.near) == (None, ())
             assert shown.sentence.startswith("It was drawn at random")
         assert answer(at, "ann", other).event.predicted_label is not None
 
@@ -705,14 +767,14 @@ def test_a_class_is_renamed_and_answers_under_the_old_name_count(at):
 def test_what_the_model_predicts_has_the_new_name_before_it_learns_again(at):
     walk(at, "ann", 8)
     question = at.ask("ann")
-    at.rename_class(question.predicted_label, "other", "ann")
+    at.rename_class(question.prediction.label, "other", "ann")
     again = at.question(row_of(question), "ann")
-    assert again.predicted_label == "other"
+    assert again.prediction.label == "other"
     assert "other" in again.sentence
     at.undo(undo("ann"))
     at.scheduler.ranking = replace(at.scheduler.ranking, classes=("gone", "gone"))
     nothing = at.question(row_of(question), "ann")
-    assert (nothing.predicted_label, nothing.necessity) == (None, None)
+    assert nothing.prediction is None
 
 
 def test_classes_are_merged_added_removed_and_described_and_all_of_it_is_undone(at):
@@ -1126,3 +1188,188 @@ def test_a_row_whose_lease_fails_may_be_asked_again(at, monkeypatch):
     with pytest.raises(UnsavedError):
         at.ask("ann")
     assert row_of(at.ask("ann")) == tried[0]
+
+
+# ---------------------------------------------------------------- rows close to one
+def clumps() -> np.ndarray:
+    """Forty rows in four clumps of ten: two are no, two are yes."""
+    rng = np.random.default_rng(0)
+    corners = np.array([[-5.0, 0.0], [-5.0, 8.0], [5.0, 0.0], [5.0, 8.0]])
+    return np.repeat(corners, 10, axis=0) + rng.normal(scale=0.2, size=(40, 2))
+
+
+@contextmanager
+def in_clumps(folder, **chosen):
+    """The service of a campaign of clumps, one row of each of which Cy labelled."""
+    with new_service(folder, clumps(), **chosen) as at:
+        for row in (0, 10, 20, 30):
+            if row not in at.read_model.check_rows:
+                answer(at, "cy", row)
+        at.scheduler.rank()
+        yield at
+
+
+def together(who: str, rows, label: str = "yes"):
+    """An answer about several rows."""
+    return event(who, rows[0], label, detail=journal.places_detail(rows[1:]) if rows[1:] else None)
+
+
+def test_rows_close_to_one_of_the_class_that_is_predicted_are_offered(tmp_path):
+    with in_clumps(tmp_path) as at:
+        found = at.neighbourhood(25, "ann")
+        assert (found.row, found.is_open, found.label) == (25, True, "yes")
+        assert set(found.rows) == set(range(21, 30)) - {25}
+        X = at.read_model.X
+        apart = np.linalg.norm(X[list(found.rows)] - X[25], axis=1)
+        assert (np.diff(apart) >= 0).all()
+        of_labelled = at.neighbourhood(20, "ann")
+        assert (of_labelled.is_open, of_labelled.label) == (False, "yes")
+        assert set(of_labelled.rows) == set(range(21, 30))
+        with pytest.raises(RefusedError, match="row must be from 0 to 39"):
+            at.neighbourhood(40, "ann")
+
+
+def test_so_many_are_offered_at_most(tmp_path, monkeypatch):
+    monkeypatch.setattr(service, "MOST_CLOSE", 3)
+    with in_clumps(tmp_path) as at:
+        found = at.neighbourhood(25, "ann").rows
+        monkeypatch.setattr(service, "MOST_CLOSE", 40)
+        assert found == at.neighbourhood(25, "ann").rows[:3]
+
+
+def test_rows_that_are_predicted_to_be_of_another_class_are_not_close(tmp_path):
+    with in_clumps(tmp_path) as at:
+        assert at.neighbourhood(25, "ann").rows
+        answer(at, "cy", 20, "no")
+        answer(at, "cy", 25, "no")
+        found = at.neighbourhood(25, "ann")  # as the last ranking has it: all others are yes
+        assert (found.label, found.rows) == ("no", ())
+
+
+def test_before_anything_is_predicted_nothing_is_close(tmp_path):
+    with new_service(tmp_path, clumps()) as at:
+        assert at.neighbourhood(3, "ann") == service.Neighbourhood(3, is_open=False)
+        at.scheduler.rank()
+        assert at.neighbourhood(3, "ann") == service.Neighbourhood(3, is_open=True)
+
+
+def test_close_rows_are_those_that_the_person_may_be_asked_about(tmp_path):
+    with in_clumps(tmp_path, people=2) as at:
+        answer(at, "bob", 21)
+        answer(at, "bob", 22)
+        answer(at, "dan", 22, "no")  # they differ
+        at.choose("bob", 23)
+        at.answer(event("ann", 24, kind=Kind.SKIP))
+        at.answer(event("ann", 26, kind=Kind.BAD))
+        assert set(at.neighbourhood(25, "ann").rows) == {27, 28, 29}
+        assert set(at.neighbourhood(25, "bob").rows) == {23, 24, 27, 28, 29}
+
+
+def test_check_rows_and_copies_are_close_to_none(tmp_path):
+    leaders = list(range(40))
+    leaders[28] = leaders[29] = 21
+    with in_clumps(tmp_path, copies=leaders, check=12) as at:
+        check = set(at.read_model.copies.whole_groups(at.read_model.check_rows))
+        assert check
+        for row in range(40):
+            found = at.neighbourhood(row, "ann")
+            assert not {*found.rows} & {*check, 28, 29}
+            assert not (row in check and (found.rows or found.is_open))
+        assert not at.neighbourhood(28, "ann").is_open
+
+
+def test_where_people_answer_blind_no_prediction_has_a_part_in_it(tmp_path):
+    with in_clumps(tmp_path, blind=True) as at:
+        assert at.neighbourhood(25, "ann").label is None
+        answer(at, "cy", 25, "no")
+        found = at.neighbourhood(25, "ann")
+        assert (found.label, found.is_open) == (None, False)
+        assert set(found.rows) == set(range(21, 30)) - {25}
+
+
+def test_rows_labelled_together_are_one_action_that_is_undone_as_one(tmp_path):
+    with in_clumps(tmp_path) as at:
+        before = dict(at.read_model.state.labels)
+        stored = at.answer_unlabelled(together("ann", [25, 26, 27]))
+        assert (stored.event.rows, stored.repeated, stored.counts) == ((25, 26, 27), False, True)
+        assert at.read_model.state.labels == before | dict.fromkeys([25, 26, 27], "yes")
+        assert at.undo(undo("ann")) == stored.event
+        assert at.read_model.state.labels == before
+
+
+def test_rows_that_somebody_labelled_in_between_are_left_out(tmp_path):
+    with in_clumps(tmp_path) as at:
+        answer(at, "bob", 25, "no")
+        at.choose("dan", 27)
+        given = together("ann", [25, 26, 27, 28])
+        stored = at.answer_unlabelled(given)
+        assert stored.event.rows == (26, 28)
+        labels = at.read_model.state.labels
+        assert (labels[25], labels[26], labels[28], 27 in labels) == ("no", "yes", "yes", False)
+        assert at.read_model.state.verdict(25).opinions.keys() == {"bob"}
+        again = at.answer_unlabelled(given)
+        assert (again.event, again.repeated) == (stored.event, True)
+        with pytest.raises(RefusedError, match="key must be new for each action"):
+            at.answer_unlabelled(replace(given, row=29, detail=None))
+        assert row_of(at.ask("dan")) == 27
+
+
+def test_rows_that_became_check_rows_in_between_are_left_out(tmp_path):
+    with in_clumps(tmp_path) as at:
+        at.add_check_rows(10, "eve")
+        check = set(at.read_model.check_rows)
+        stored = at.answer_unlabelled(together("ann", list(range(21, 30))))
+        assert set(stored.event.rows) == set(range(21, 30)) - check
+
+
+def test_where_all_rows_have_a_label_by_now_nothing_is_written(tmp_path):
+    with in_clumps(tmp_path) as at:
+        count = len(at.store.events())
+        at.choose("bob", 21)
+        for rows in ([20], [20, 21], [30, 10]):
+            with pytest.raises(RefusedError, match="row must be without a label; got"):
+                at.answer_unlabelled(together("ann", rows))
+        with pytest.raises(RefusedError, match="row must be from 0 to 39; got 40"):
+            at.answer_unlabelled(together("ann", [21, 40]))
+        with pytest.raises(RefusedError, match="label must be one of"):
+            at.answer_unlabelled(together("ann", [22, 23], "maybe"))
+        assert len(at.store.events()) == count
+        for row in (22, 23):
+            assert at.choose("bob", row)  # nobody has them any more
+
+
+def test_copies_go_with_their_rows_but_for_those_that_have_a_label(tmp_path):
+    leaders = list(range(40))
+    leaders[27] = leaders[28] = 25
+    with in_clumps(tmp_path, copies=leaders) as at:
+        at.answer(event("ann", 28, "no", Kind.EDIT))
+        stored = at.answer_unlabelled(together("ann", [25, 26]))
+        assert stored.event.rows == (25, 26, 27)
+        assert at.read_model.state.labels[28] == "no"
+
+
+def test_of_two_who_label_the_same_rows_at_two_servers_one_is_late(postgresql):
+    with (
+        Store.create(postgresql, *campaign(clumps())) as ours,
+        Store.open(postgresql) as theirs,
+        serving(ours) as at,
+        serving(theirs) as other,
+    ):
+        rows = [25, 26, 27, 28]
+        with ThreadPoolExecutor(2) as pool:
+            asked = [(at, "ann"), (other, "bob")]
+            sent = [pool.submit(one.answer_unlabelled, together(who, rows)) for one, who in asked]
+            errors = [one.exception() for one in sent]
+        taken = [one.result().event.rows for one in sent if not one.exception()]
+        assert sorted(row for one in taken for row in one) == rows
+        assert all(error is None or isinstance(error, RefusedError) for error in errors)
+        assert other.answer_unlabelled(together("bob", [29])).event.rows == (29,)
+        with pytest.raises(RefusedError, match="row must be without a label"):
+            at.answer_unlabelled(together("ann", [29, 25]))
+
+
+def test_rows_of_which_a_lease_fails_are_left_out(tmp_path, monkeypatch):
+    with in_clumps(tmp_path) as at:
+        hold = at.store.hold
+        monkeypatch.setattr(at.store, "hold", lambda rows, *given: hold(rows[1:], *given))
+        assert at.answer_unlabelled(together("ann", [25, 26, 27])).event.rows == (26, 27)

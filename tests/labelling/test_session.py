@@ -370,6 +370,19 @@ def test_classes_are_merged_and_described_and_rows_measure(db):
         assert not set(drawn) & set(campaign.ranked())
 
 
+def test_guidelines_and_comments_are_kept(db):
+    with open_campaign(db, X, classes=["a", "b"], who="ann") as campaign:
+        assert campaign.guidelines == ""
+        assert campaign.write_guidelines("Look twice.\n").guidelines == "Look twice."
+        assert campaign.comment(3, "odd").comments(3) == {"ann": "odd"}
+        assert campaign.labels == {}
+    with open_campaign(db, X, who="bob") as campaign:
+        assert campaign.guidelines == "Look twice."
+        campaign.comment(3, "so it is").comment(3, "no")
+        assert campaign.comments(3) == {"ann": "odd", "bob": "no"}
+        assert campaign.comment(3, "").comments(3) == {"ann": "odd"}
+
+
 # ---------------------------------------------------------------- pipelines
 def piped() -> Pipeline:
     """A classifier behind scaled rows."""

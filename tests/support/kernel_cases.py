@@ -11,8 +11,11 @@ from sklearn.gaussian_process.kernels import (
     RationalQuadratic,
 )
 
-from possibal.gp.rbf import BlockRBF, SphericalRBF
+from possibal.gp.feature_maps import ColumnCosines, DiffusionColumns
+from possibal.gp.rbf import BlockRBF, FeatureRBF, SphericalRBF
 
+ADDITIVE = FeatureRBF(0.7, feature_map=ColumnCosines((0.1, -0.2, 0.0), 0.9, 1.5))
+DIFFUSION = FeatureRBF(0.7, feature_map=DiffusionColumns(1, 0.7), is_spherical=True)
 BLOCKS = BlockRBF(0.7, weights=(2.0, 0.5), blocks=(2, 1))
 RADIAL = {
     "rbf": RBF(0.7),
@@ -37,6 +40,8 @@ RADIAL = {
     "constant-sphere-common": ConstantKernel(2.0)
     * (SphericalRBF(0.7) + ConstantKernel(0.03, "fixed")),
     "fixed-length-on-the-sphere": SphericalRBF(1.3, "fixed") * ConstantKernel(2.0),
+    "additive": ConstantKernel(2.0) * (ADDITIVE + ConstantKernel(0.3, "fixed")),
+    "diffusion": ConstantKernel(2.0) * (DIFFUSION + ConstantKernel(0.03, "fixed")),
     "fixed-length-of-blocks": BlockRBF(0.7, "fixed", weights=(2.0, 0.5), blocks=(2, 1)),
 }
 GENERIC = {

@@ -8,6 +8,7 @@ from dataclasses import replace
 from possibal.campaign.answer import Answer
 from possibal.labelling.storage import journal
 from possibal.labelling.storage.journal import (
+    ANSWERED,
     COPY_OF,
     IMPLIED,
     LABELLED,
@@ -47,6 +48,7 @@ class SlowJournalState:
         """The label of each row that has one, in no order that means anything."""
         self.draws = tuple[tuple[int, ...], ...]()
         """Places of the rows that each draw made check rows."""
+        self.guidelines: Event | None = None
         self._on_campaign = list[Event]()
         self._catalogue = ClassCatalogue()
         self._used: list[str] | None = None
@@ -113,7 +115,8 @@ class SlowJournalState:
             holding = [self.named(event) for event in holding]
         opinions = {event.who: event for event in holding if event.kind in OPINIONS}
         last = {event.kind: event for event in holding}
-        return RowVerdict(opinions, last.get(Kind.SETTLE), last.get(Kind.GONE))
+        remarks = {event.who: event for event in holding if event.kind is Kind.COMMENT}
+        return RowVerdict(opinions, last.get(Kind.SETTLE), last.get(Kind.GONE), remarks)
 
     def _update_catalogue(self) -> None:
         """See anew which classes and check rows there are, and rows by the classes' names."""
@@ -123,6 +126,8 @@ class SlowJournalState:
         )
         self._catalogue = catalogue(event for event in holding if event.kind in ON_CLASSES)
         self.draws = tuple(named_places(event) for event in holding if event.kind is Kind.CHECK)
+        revised = [event for event in holding if event.kind is Kind.GUIDELINES]
+        self.guidelines = revised[-1] if revised else None
         if self._catalogue.names != before:
             for row in self._on_row:
                 self._update_verdict(row)
@@ -249,6 +254,28 @@ class SlowJournalState:
         verdict = self.verdict(row)
         mine = verdict.opinions.get(who)
         return verdict.wants(people) and mine is not None and mine.kind is Kind.SKIP
+
+    @property
+    def participants(self) -> set[str]:
+        """Those who answered rows, undone or not."""
+        said = (e for e in self.events.values() if e.row is not None and e.target is None)
+        return {event.who for event in said if event.kind in ANSWERED}
+
+    def is_passed(self, row: int, who: str, people: int) -> bool:
+        """Whether a row wants an answer, and all who answer said one, this person once not sure."""
+        verdict, held = self.verdict(row), [e for e in self._on_row.get(row, []) if self.holds(e)]
+        mine = verdict.opinions.get(who)
+        unsure = [event for event in held if (event.who, event.kind) == (who, Kind.UNSURE)]
+        return (
+            verdict.wants(people)
+            and mine is not None
+            and mine.kind is Kind.UNSURE
+            and len(unsure) == 1
+            and all(
+                one in verdict.opinions and verdict.opinions[one].kind is not Kind.SKIP
+                for one in self.participants
+            )
+        )
 
     def _rested(self, skip: Event) -> bool:
         """Whether the same person did enough since a row was skipped."""

@@ -30,7 +30,7 @@ ENVIRONMENT = {
 
 def started(out: Path, work: tuple[str, ...]) -> "subprocess.Popen[bytes]":
     """The experiment at work in a process group of its own, its workers included."""
-    line = [sys.executable, "-m", "possibal", "reproduce", *work, "--out", str(out)]
+    line = [sys.executable, "-m", "possibal", "reproduce", *work, "--to", str(out)]
     environment = {**ENVIRONMENT, "JOBLIB_TEMP_FOLDER": str(out.parent)}
     return subprocess.Popen(  # noqa: S603 - our own code
         line, env=environment, stdout=subprocess.DEVNULL, start_new_session=True

@@ -5,6 +5,7 @@ import itertools
 import time
 from pathlib import Path
 
+import pytest
 from support.served import Person, Server
 
 from possibal.labelling.storage.store import Store
@@ -32,6 +33,7 @@ def arriving(person: Person) -> dict | None:
     return person.client.get("/api/progress").json()["arriving"]
 
 
+@pytest.mark.long
 def test_people_label_while_rows_join_and_a_loss_of_power_loses_nothing(tmp_path):
     texts(tmp_path / "many.csv")
     with Server("many.csv", "--classes", "yes,no", folder=tmp_path, patience=PATIENCE) as server:

@@ -382,8 +382,6 @@ UNPARSED: dict[str, tuple[str, ...]] = {
     "an unknown option": ("label", "a.csv", "--colour", "red"),
     "an option without its value": ("label", "a.csv", "--id"),
     "two files": ("label", "a.csv", "b.csv"),
-    "export of nothing": ("export",),
-    "import of one thing": ("import", "a.csv"),
     "predict of one thing": ("predict", "model"),
     "backup to nowhere": ("backup", "a.db"),
     "check rows a word": ("check", "a.db", "--rows", "few"),
@@ -883,7 +881,8 @@ def test_a_campaign_whose_array_has_no_end_of_its_head_is_refused(capsys):
     open_campaign("b.db", FRAME, classes=["yes", "no"]).close()
     with closing(sqlite3.connect("b.db")) as db, db:
         db.execute("UPDATE parts SET content = ? WHERE name = 'X'", (HEADLESS,))
-    assert "of which the array X cannot be read" in refused(capsys, ["status", "b.db"])
+    line = ["model", "b.db", "--to", "model"]
+    assert "of which the array X cannot be read" in refused(capsys, line)
 
 
 # ---------------------------------------------------------------- HTTP

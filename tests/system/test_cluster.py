@@ -14,6 +14,7 @@ SECONDS = 12.0
 """Of faults; the long run has minutes."""
 
 
+@pytest.mark.long
 @pytest.mark.skipif(postgres.ELSEWHERE and postgres.programs() is None, reason="needs PostgreSQL")
 def test_nothing_is_lost_or_given_twice_whatever_goes_wrong_with_two_servers(tmp_path):
     found = cluster.run(tmp_path, SECONDS, servers=2, people=2, seed=1)

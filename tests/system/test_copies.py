@@ -105,6 +105,7 @@ def test_check_rows_never_share_a_text_with_rows_that_are_learnt_from(tmp_path):
     assert not said["learnt"] & said["check"]
 
 
+@pytest.mark.long
 def test_copies_may_be_asked_apart_and_that_stays(tmp_path):
     messages(tmp_path / "messages.csv")
     options = ["--classes", "spam,ham", "--by", "words"]

@@ -9,6 +9,7 @@ FAULTS, PAIRS = 12, 2
 """Of each way to write."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MODES)
 def test_a_call_that_fails_is_told_in_a_sentence_and_nothing_is_lost_or_there_by_halves(
     name, tmp_path

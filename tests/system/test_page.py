@@ -71,6 +71,7 @@ def stored(folder: Path) -> dict[str, str]:
 
 
 # ---------------------------------------------------------------- one person
+@pytest.mark.long
 def test_somebody_labels_the_built_in_pictures_until_the_page_says_stop(browser, server, tmp_path):
     page = visit(browser, server)
     shot(page, "first-question")
@@ -101,7 +102,7 @@ def test_the_reasons_name_a_label_how_certain_it_is_and_rows_like_it(browser, se
     answer(page, 12)  # the next is about no check row
     said = page.get_by_test_id("certainty")
     said.scroll_into_view_if_needed()
-    expect(said).to_contain_text(re.compile(r"The model leans to [38], certainty\s*\d+\s*%"))
+    expect(said).to_contain_text(re.compile(r"Chance that it is [38]\s*\d+% \(\d+% to \d+%\)"))
     expect(page.locator("ul.near > li")).to_have_count(3)
     shot(page, "reasons")
     assert not vars(page)["wrong"]
@@ -407,6 +408,7 @@ def test_the_list_of_classes_has_no_serious_faults(size, scheme, browser, server
 
 
 # ---------------------------------------------------------------- measuring
+@pytest.mark.long
 def test_the_model_is_measured_by_more_rows_at_any_time(browser, tmp_path):
     with Server(folder=tmp_path) as server:
         page = visit(browser, server)
@@ -421,6 +423,19 @@ def test_the_model_is_measured_by_more_rows_at_any_time(browser, tmp_path):
         expect(page.get_by_test_id("curve")).to_be_visible()
         expect(page.get_by_test_id("measure")).to_have_text("Measure with 20 more rows")
         shot(page, "measured")
+        page.get_by_test_id("results").click()
+        expect(page.get_by_test_id("results-accuracy")).to_contain_text(
+            re.compile(r"Right on \d+% \(\d+% to \d+%\) of 7 check rows")
+        )
+        expect(page.get_by_test_id("result-class")).to_have_count(2)
+        for width, scheme in ((WIDE, "light"), (WIDE, "dark"), (NARROW, "light")):
+            page.set_viewport_size(width)
+            page.emulate_media(color_scheme=scheme)
+            shot(page, f"results-{scheme}-{width['width']}")
+            faultless(page)
+        page.set_viewport_size(WIDE)
+        page.keyboard.press("Escape")
+        expect(page.get_by_test_id("results")).to_be_focused()
         assert len(stored(tmp_path)) == len(done) + 7
         assert not vars(page)["wrong"]
 

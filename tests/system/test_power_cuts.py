@@ -37,6 +37,7 @@ def recording(request, tmp_path_factory):
     return request.param, recorded(folder, PAIRS, MODES[request.param])
 
 
+@pytest.mark.long
 def test_no_power_cut_loses_an_acknowledged_answer_or_damages_the_file(recording, folder):
     name, steps = recording
     found = cuts(steps, STATES, 1, MODES[name], folder)

@@ -9,13 +9,14 @@ KILLS = 4
 """On each database; the long run has 200."""
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.long)])
 def db(request, tmp_path):
     if request.param == "sqlite":
         return str(tmp_path / "answers.db")
     return request.getfixturevalue("postgresql")
 
 
+@pytest.mark.long
 def test_no_acknowledged_answer_is_lost_or_doubled_however_often_the_server_is_killed(db, tmp_path):
     figures = reliability.kills(KILLS, tmp_path, db)
     assert figures["acknowledged"] > KILLS
@@ -26,11 +27,13 @@ def test_many_people_at_once_never_get_the_same_row(db, tmp_path):
     assert figures["rows"] == 200
 
 
+@pytest.mark.long
 def test_many_people_at_three_servers_never_get_the_same_row(postgresql, tmp_path):
     size = reliability.Size(people=24, rows=120, servers=3)
     assert reliability.crowd(tmp_path, postgresql, size)["servers"] == 3
 
 
+@pytest.mark.long
 def test_figures_of_campaigns_killed_side_by_side_are_summed_up():
     found = reliability.parallel_kills(2, 2, is_postgres=False)
     assert found["kills"] == 2
@@ -38,6 +41,7 @@ def test_figures_of_campaigns_killed_side_by_side_are_summed_up():
     assert found["seconds to serve again, largest"] > 0
 
 
+@pytest.mark.long
 def test_a_server_at_work_stays_as_it_is_and_loses_nothing(tmp_path):
     lines = list[str]()
     db = str(tmp_path / "answers.db")
@@ -58,6 +62,7 @@ def test_memory_or_handles_that_grow_are_found():
         reliability.flat([minute(200, 20)] * 6 + [minute(200, 40)] * 3)
 
 
+@pytest.mark.long
 def test_the_page_asks_who_waits_for_the_model_what_a_campaign_in_python_asks(tmp_path):
     page, python = reliability.questions(tmp_path, rows=1000, answers=20)
     assert page == python

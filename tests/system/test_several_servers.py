@@ -12,6 +12,7 @@ from support.browser import faultless, needs_browser, shot, visit
 from support.served import Person, Server, table
 
 pytest_plugins = ["support.postgres"]
+pytestmark = pytest.mark.long
 HOUR = 3_600_000
 
 

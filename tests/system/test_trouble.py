@@ -42,6 +42,7 @@ def end(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_static_files_and_reads_go_on_while_nobody_can_write(tmp_path, postgresql):
     table(tmp_path / "a.csv")
     line = ("a.csv", "--db", postgresql, "--classes", "yes,no")
@@ -88,6 +89,7 @@ def test_ctrl_c_ends_a_server_whose_worker_hangs(tmp_path):
         until(lambda: not Path(f"/proc/{worker}").exists(), PATIENCE)
 
 
+@pytest.mark.long
 def test_answers_are_kept_however_many_connections_are_half_open(tmp_path):
     table(tmp_path / "a.csv")
     with few_files(256):

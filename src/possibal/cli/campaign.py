@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from possibal.cli.campaign_here import Database
 from possibal.cli.console import console, grid, mistakes
 from possibal.files import check_not_read, check_place, write
 from possibal.progress import shares
@@ -19,13 +20,6 @@ if TYPE_CHECKING:
     from possibal.labelling.storage.doctor import Finding
     from possibal.labelling.storage.store import Store
 
-Database = Annotated[
-    str,
-    typer.Argument(
-        metavar="DB",
-        help="The campaign: a file such as reviews.db, or postgresql://USER@HOST/NAME.",
-    ),
-]
 Force = Annotated[
     bool,
     typer.Option(
@@ -50,13 +44,19 @@ def export(
     fields: Annotated[
         bool, typer.Option(help="With the columns that people saw, or without.")
     ] = True,
+    rows: Annotated[
+        bool,
+        typer.Option("--rows", help="Every row with what the model predicts, not every answer."),
+    ] = False,
     force: Force = False,
 ) -> None:
     """Write all labels to a file: who said what of which row, when, and what holds.
 
     Each line is one person's opinion; the column `final` is the label of the row: what was settled,
-    else what most people said. Works while people label. An earlier export is written over, but
-    no other file, and never the rows that are labelled.
+    else what most people said. With --rows, each line is a row: its label and who gave it, the
+    class that the model predicts, the chance of that with its range, and in needs_look why
+    somebody should look at it; the model is fitted for it. Works while people label. An earlier
+    export is written over, but no other file, and never the rows that are labelled.
     """
     from possibal.data import writers
     from possibal.labelling import label_files
@@ -67,10 +67,33 @@ def export(
         check_place(to, "to")
         with Store.open(db, writes=False) as store:
             _check_no_source(to, store)
-            writers.check_overwritten(to, "to", label_files.HEADS, force=force)
-            content, answers, rows = label_files.export_file(store, ending, fields=fields)
+            if rows:
+                content, said = _rows_export(store, to, ending, fields=fields, force=force)
+            else:
+                writers.check_overwritten(to, "to", label_files.HEADS, force=force)
+                content, answers, about = label_files.export_file(store, ending, fields=fields)
+                said = f"{answers} answers about {about} rows"
     write(to, content)
-    _say(f"Wrote {answers} answers about {rows} rows to {to}")
+    _say(f"Wrote {said} to {to}")
+
+
+def _rows_export(
+    store: "Store", to: Path, ending: str, *, fields: bool, force: bool
+) -> tuple[bytes, str]:
+    """All rows as a file, and what is said of it."""
+    from possibal.data import writers
+    from possibal.labelling.read_model import ReadModel
+    from possibal.labelling.row_file import ROW_HEADS, rows_file, whole_predictions
+
+    writers.check_overwritten(to, "to", ROW_HEADS, force=force)
+    read_model = ReadModel(store)
+    count = read_model.setup.rows
+    with shares() as tell:
+        predictions = whole_predictions(read_model, lambda share: tell("predicting", share))
+    content, needing = rows_file(read_model, predictions, ending, fields=fields)
+    if predictions is None:
+        return content, f"{count} rows, without predictions, as fewer than two classes have labels,"
+    return content, f"{count} rows, of which {needing} need a look,"
 
 
 def _check_no_source(to: Path, store: "Store") -> None:
@@ -103,9 +126,10 @@ def import_labels(
 ) -> None:
     """Bring labels from a file into a campaign: all of them, or none and the line that is wrong.
 
-    The file needs the columns `id` and `label`; `kind` (label, unsure, bad or settle), `who`,
-    `when` and `necessity` are taken too, and what possibal export wrote can be read as it is. What
-    is known already is not added again. A label that is no class yet becomes one.
+    The file needs the columns `id` and `label`; `kind` (label, unsure, bad, settle or comment),
+    `who`, `when`, `necessity` and `comment` are taken too, and what possibal export wrote can be
+    read as it is. What is known already is not added again. A label that is no class yet becomes
+    one.
     """
     from possibal.labelling import label_files
     from possibal.labelling.storage.store import Store
@@ -124,61 +148,21 @@ def status(
         bool, typer.Option("--json", help="For programs: print one JSON object.")
     ] = False,
 ) -> None:
-    """Show how far a campaign is: rows, answers, people, and how far they agree.
+    """Show how far a campaign is, and whether it may stop: what the page says of it.
 
-    Nothing is learnt for it, so it comes at once; it works while people label.
+    Nothing is learnt for it, so it comes at once; it works while people label. What the model says
+    is from when the page was open last, or less than two minutes ago if it is.
     """
+    from possibal.cli import status_session
+
     with mistakes():
-        found = _status(db)
+        found = status_session.status(db)
     if as_json:
         typer.echo(json.dumps(found, ensure_ascii=False, indent=1))
         return
-    rows = [[name.replace("_", " "), _shown(value)] for name, value in found.items()]
-    console().print(grid(found["name"], [("what", False), ("now", False)], rows[1:]))
-
-
-def _status(db: str) -> dict[str, Any]:
-    """How far a campaign is, as JSON can hold it."""
-    from possibal.labelling.overview import Overview
-    from possibal.labelling.read_model import ReadModel
-    from possibal.labelling.storage import database
-    from possibal.labelling.storage.store import Store
-
-    with Store.open(db, writes=False) as store:
-        read_model = ReadModel(store)
-        view, setup = Overview(read_model), read_model.setup
-        progress = view.progress()
-        return {
-            "name": setup.name,
-            "rows": progress.rows,
-            "answered": progress.answered,
-            "copies": progress.copies,
-            "left": progress.left,
-            "unsure": progress.unsure,
-            "bad": progress.bad,
-            "balance": progress.balance,
-            "people": progress.people,
-            "conflicts": len(read_model.state.conflicts()),
-            "agreement": view.agreement().alpha,
-            "classes": list(read_model.classes),
-            "kind": setup.kind,
-            "strategy": setup.strategy,
-            "answers_per_row": setup.people,
-            "check": {"answered": progress.checked, "size": progress.check},
-            "db": database.shown(store.url),
-            "schema": store.version,
-        }
-
-
-def _shown(value: object) -> str:
-    """A figure as people read it."""
-    if isinstance(value, dict):
-        return ", ".join(f"{name}: {count}" for name, count in value.items()) or "none"
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
-    if value is None:
-        return "not known: too few rows have two answers"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    for sentence in status_session.sentences(found):
+        _say(sentence)
+    console().print(grid("", [("what", False), ("now", False)], status_session.lines(found)))
 
 
 # ---------------------------------------------------------------- model
@@ -314,7 +298,7 @@ def _columns(ids: tuple[Hashable, ...], found: "Predictions") -> list[Any]:
 def doctor(
     db: Annotated[
         str | None,
-        typer.Argument(metavar="[DB]", help="A campaign; without one, this machine is looked at."),
+        typer.Argument(metavar="DB", help="A campaign; without one, this machine is looked at."),
     ] = None,
 ) -> None:
     """Look whether a campaign's database is well: its file or server, its journal, its pictures.

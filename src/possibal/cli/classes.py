@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from possibal.cli.campaign import Database
+from possibal.cli.campaign_here import Database
 from possibal.cli.console import COMMAND_LINE, console, grid, mistakes
 
 Who = Annotated[str, typer.Option(metavar="NAME", help="The name under which the change is kept.")]

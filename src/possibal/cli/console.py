@@ -2,12 +2,23 @@
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 from possibal.errors import MistakeError
 
+Kernel = Annotated[
+    str | None,
+    typer.Option(
+        metavar="rbf",
+        help="By what the model finds rows alike. Left out: by all columns together, and by each "
+        "by itself; texts and pictures also by the clusters they form. rbf: by all columns "
+        "together alone.",
+    ),
+]
 COMMAND_LINE = "command line"
 """Who changes a campaign from here if nobody says otherwise."""
 LONGEST_NAME = 40

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 """How many questions of the first run are printed."""
+USUAL_PICTURE = "possibal-demo.png"
+UNDRAWN = (
+    "No picture was drawn, for matplotlib is not installed: "
+    "run pip install 'possibal[plot]' for one."
+)
 
 
 def demo(  # noqa: PLR0913 - one argument per option
@@ -38,9 +43,14 @@ def demo(  # noqa: PLR0913 - one argument per option
     jobs: Annotated[
         int | None, typer.Option(help="Runs at a time; one per core if left out.")
     ] = None,
-    picture: Annotated[
-        str, typer.Option(metavar="FILE", help="Where to draw; ends in .png.")
-    ] = "possibal-demo.png",
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where to draw; ends in .png. Left out: possibal-demo.png, or no picture where "
+            "matplotlib is not installed.",
+        ),
+    ] = None,
 ) -> None:
     """Learn built-in data by asking for few labels, and compare with asking at random."""
     from possibal.experiments import demo as demonstration
@@ -51,8 +61,9 @@ def demo(  # noqa: PLR0913 - one argument per option
     with mistakes():
         request = demonstration.DemoRequest(data, strategy, questions, runs, seed)
         job = demonstration.demo_job(request)
-        path = _named(picture)
-        demo_figure.check_picture(path)
+        path = _picture(to)
+        if path is not None:
+            demo_figure.check_picture(path)
         if jobs is not None:
             at_least("jobs", jobs, 1)
     with cores(jobs) as execute:
@@ -61,6 +72,9 @@ def demo(  # noqa: PLR0913 - one argument per option
     for part in (_questions_table(outcome), _accuracy_table(outcome)):
         shown.print(part, "")
     shown.print(verdict(outcome.results), soft_wrap=True)
+    if path is None:
+        shown.print(UNDRAWN, soft_wrap=True)
+        return
     write(path, demo_figure.picture(outcome))
     shown.print(f"The picture is in {path}", soft_wrap=True)
 
@@ -125,8 +139,12 @@ def _watch(played: "Iterator[list[Run]]", total: int) -> "tuple[Run, ...]":
     return tuple(runs)
 
 
-def _named(picture: str) -> Path:
-    """The path of the picture; no name at all would pass for the folder we are in."""
-    if not picture:
-        raise ValueError("picture must name a file; got ''. Write, say, --picture demo.png.")
-    return Path(picture)
+def _picture(to: str | None) -> Path | None:
+    """Where to draw, which an empty name does not say; nowhere if nobody asked and nothing can."""
+    from possibal.experiments.reporting.figures import can_draw
+
+    if to is None:
+        return Path(USUAL_PICTURE) if can_draw() else None
+    if not to:
+        raise ValueError("to must name a file; got ''. Write, say, --to demo.png.")
+    return Path(to)

@@ -36,7 +36,7 @@ Own = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="A strategy of ours, or your own as module:function; may be given several times.",
+        help="A strategy of ours, or your own as module:function (see above); repeatable.",
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Same seed, same results.")]
@@ -47,7 +47,7 @@ Dask = Annotated[
         metavar="ADDRESS", help="Work on a Dask cluster: its scheduler's address, or local."
     ),
 ]
-Out = Annotated[
+Folder = Annotated[
     Path, typer.Option(metavar="DIR", help="Where to write; a stopped run goes on from there.")
 ]
 
@@ -87,7 +87,7 @@ def reproduce(  # noqa: PLR0913 - one argument per option
     seed: Seed = 0,
     jobs: Jobs = None,
     dask: Dask = None,
-    out: Out = Path("possibal-reproduction"),
+    to: Folder = Path("possibal-reproduction"),
 ) -> None:
     """Run the paper's experiments again, and put its figures beside ours."""
     from possibal.cli import experiments_session
@@ -108,7 +108,7 @@ def reproduce(  # noqa: PLR0913 - one argument per option
             model,
             tested,
         )
-    experiments_session.reproduce(settings, experiments_session.RunOptions(out, jobs, dask))
+    experiments_session.reproduce(settings, experiments_session.RunOptions(to, jobs, dask))
 
 
 def compare(  # noqa: PLR0913 - one argument per option
@@ -153,7 +153,7 @@ def compare(  # noqa: PLR0913 - one argument per option
     seed: Seed = 0,
     jobs: Jobs = None,
     dask: Dask = None,
-    out: Out = Path("possibal-comparison"),
+    to: Folder = Path("possibal-comparison"),
 ) -> None:
     """Ask for labels of your own data by several strategies, and see which saves most."""
     from possibal.cli import experiments_session
@@ -162,4 +162,4 @@ def compare(  # noqa: PLR0913 - one argument per option
     asked = experiments_session.CompareRequest(
         data, label, own, runs, questions, hyperparameters, seed, encoding, referees, pipeline
     )
-    experiments_session.compare(asked, experiments_session.RunOptions(out, jobs, dask))
+    experiments_session.compare(asked, experiments_session.RunOptions(to, jobs, dask))

@@ -20,8 +20,9 @@ from possibal.experiments.engine.runner import (
     run,
 )
 from possibal.experiments.engine.simulation import is_binary
+from possibal.experiments.reporting.comparison_report import StrategyComparison, comparison_report
 from possibal.experiments.reporting.comparison_table import comparison_table
-from possibal.experiments.reporting.figures import as_bytes, check_drawing, curves
+from possibal.experiments.reporting.figures import as_bytes, check_drawing, mean_curves
 from possibal.experiments.reporting.paper_tables import TextTable
 from possibal.experiments.reporting.timing import measured as measure_cost
 from possibal.experiments.reproduce import ReproduceRequest, Reproduction
@@ -36,12 +37,12 @@ class RunOptions:
     """Where to work.
 
     Attributes:
-        out: the folder to write to.
+        to: the folder to write to.
         jobs: processes; None means one per core.
         dask: address of a scheduler, or local; None means the cores of this machine.
     """
 
-    out: Path
+    to: Path
     jobs: int | None = None
     dask: str | None = None
 
@@ -131,10 +132,13 @@ def compare(asked: CompareRequest, workplace: RunOptions) -> None:
     done = _run(jobs, workplace, asked.referees)
     (result,) = reproduction.merged(done.results)
     judged = {name: reproduction.merged(some)[0] for name, some in done.judged.items()}
-    shown, drawn = comparison_table(result, judged), curves([result])
+    shown, drawn = comparison_table(result, judged), mean_curves(result)
     tables = {"comparison.md": shown.markdown().encode(), "comparison.csv": shown.csv().encode()}
     pictures = {f"curves.{kind}": as_bytes(drawn, kind) for kind in ("png", "svg")}
-    files_written = _write(place, {**tables, **pictures})
+    page = comparison_report(
+        StrategyComparison(data, result, shown, notes, asked.referees), pictures["curves.svg"]
+    )
+    files_written = _write(place, {**tables, **pictures, "report.html": page.encode()})
     _print(shown)
     _print_timing(done.timing)
     for sentence in (comparison.verdict(result), files_written):
@@ -182,7 +186,7 @@ def _place(workplace: RunOptions) -> Path:
     """The folder to write to, made only if there is someone to work."""
     if workplace.jobs is not None:
         at_least("jobs", workplace.jobs, 1)
-    return folder(workplace.out, "out")
+    return folder(workplace.to, "to")
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,8 +216,8 @@ def _run(
         with mistakes():
             workers, dask = workplace.jobs, workplace.dask
             execute = stack.enter_context(cluster(dask, workers) if dask else cores(workers))
-            rows = folder(workplace.out / "rows", "out")
-            stack.enter_context(alone(rows, "out"))
+            rows = folder(workplace.to / "rows", "to")
+            stack.enter_context(alone(rows, "to"))
             show = stack.enter_context(bar(_total(jobs, len(names))))
             show("hyperparameters in advance", 0.0)
             started = begin(jobs, rows, execute)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from possibal.cli.campaign import Database
+from possibal.cli.campaign_here import Database, campaign_here, is_campaign_name
 from possibal.cli.console import console, grid, mistakes
 
 if TYPE_CHECKING:
@@ -48,9 +48,12 @@ def invite(  # noqa: PLR0913 - one argument per option
     """
     from possibal.cli import invite_session
 
+    people = tuple(names or ())
+    if not is_campaign_name(db):
+        db, people = campaign_here(), (db, *people)
     with mistakes():
         wanted = invite_session.InviteRequest(
-            tuple(names or ()), role.value, days, address, tuple(withdraw or ())
+            people, role.value, days, address, tuple(withdraw or ())
         )
         said, found = invite_session.invited(db, wanted)
     for sentence in said:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from possibal.cli.label_session import SERVED_AT
 from possibal.labelling.access import AccessControl, check_days
 from possibal.labelling.label_files import timestamp
+from possibal.labelling.serving import SERVED_AT
 from possibal.labelling.storage.database import SCHEMA
 from possibal.labelling.storage.invitations import Invitation, Role, listed_invitations
 from possibal.labelling.storage.journal import check_who

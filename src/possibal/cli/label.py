@@ -1,15 +1,46 @@
 """Signature of `possibal label`; its work, in label_session.py, is imported when it runs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
 from possibal.arguments import DEFAULT_STRATEGY, choice
-from possibal.cli.console import mistakes
+from possibal.cli.console import Kernel, mistakes
+from possibal.progress import announce
 
 COPIES = {"together": True, "apart": False}
 """What is done with rows that say the same."""
+
+# What every command takes that serves a page.
+Host: TypeAlias = Annotated[
+    str,
+    typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in, too."),
+]
+OtherHosts: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME", help="Another name of this machine that browsers may use; repeatable."
+    ),
+]
+Port: TypeAlias = Annotated[
+    int | None,
+    typer.Option(help="Port to listen on; left out: the one of last time, or a free one."),
+]
+PublicAddress: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Where people reach the page through a proxy, such as https://labels.example.org.",
+    ),
+]
+Certificate: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Certificate to encrypt with (PEM, with its chain)."),
+]
+CertificateKey: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The key of that certificate (PEM).")
+]
 
 
 def label(  # noqa: PLR0913 - one argument per option
@@ -93,6 +124,23 @@ def label(  # noqa: PLR0913 - one argument per option
         str,
         typer.Option(help="What picks the next row; possibal strategies shows what there is."),
     ] = DEFAULT_STRATEGY,
+    find: Annotated[
+        str,
+        typer.Option(
+            metavar="CLASS",
+            help="Find nearly all rows of one class, which may be rare: the likeliest of it are "
+            "asked about first, and the page says how much of it was found. Without other classes, "
+            "the second is “not CLASS”.",
+        ),
+    ] = "",
+    kernel: Kernel = None,
+    guidelines: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A text on how to label, shown beside every question; the page can change it.",
+        ),
+    ] = None,
     people: Annotated[int, typer.Option(help="How many people answer each row.")] = 1,
     check: Annotated[
         int,
@@ -118,34 +166,12 @@ def label(  # noqa: PLR0913 - one argument per option
             "Left out: beside FILE.",
         ),
     ] = None,
-    host: Annotated[
-        str,
-        typer.Option(help="Address to listen on; 0.0.0.0 lets other machines in, too."),
-    ] = "127.0.0.1",
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Another name of this machine that browsers may use; repeatable."
-        ),
-    ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option(help="Port to listen on; left out: the one of last time, or a free one."),
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Where people reach the page through a proxy, such as https://labels.example.org.",
-        ),
-    ] = None,
-    tls_cert: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Certificate to encrypt with (PEM, with its chain)."),
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The key of that certificate (PEM).")
-    ] = None,
+    host: Host = "127.0.0.1",
+    allow_host: OtherHosts = None,
+    port: Port = None,
+    address: PublicAddress = None,
+    tls_cert: Certificate = None,
+    tls_key: CertificateKey = None,
     invite: Annotated[
         list[str] | None,
         typer.Option(
@@ -163,19 +189,24 @@ def label(  # noqa: PLR0913 - one argument per option
     ] = False,
 ) -> None:
     """Label a file in the browser: the most informative row first, every answer kept."""
+    announce(f"Starting to label {file or 'built-in pictures'}.")  # imports take a second or two
     from possibal.cli import label_session
     from possibal.data.source import SourceSpec
     from possibal.labelling.create import Options
+    from possibal.labelling.remarks import read_guidelines
     from possibal.labelling.storage.journal import check_who
     from possibal.labelling.web.server import Address
 
     with mistakes():
-        options = Options(strategy, seed, people, check, blind)
+        told = None if guidelines is None else read_guidelines(guidelines)
+        options = Options(strategy, seed, people, check, blind, find.strip())
         for name in invite or ():
             check_who(name)
         names = tuple(filter(None, map(str.strip, classes.split(",")))) or (classes,) * bool(
             classes
         )
+        if options.find and not names and label is None:
+            names = (options.find, f"not {options.find}")
         wanted = file and SourceSpec(
             file,
             label,
@@ -190,11 +221,12 @@ def label(  # noqa: PLR0913 - one argument per option
             by=tuple(by or ()),
             encoder=model,
             copies=choice("copies", copies, COPIES),
+            kernel=kernel,
         )
         certificate = label_session.certificate(tls_cert, tls_key)
         at = Address(host, port, tuple(allow_host or ()), address, certificate)
     label_session.label(
         label_session.LabelRequest(
-            wanted, options, db, at, browser, accept_changes, tuple(invite or ())
+            wanted, options, db, at, browser, accept_changes, tuple(invite or ()), told
         )
     )

@@ -2,8 +2,8 @@
 
 import sys
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -13,16 +13,14 @@ from rich.table import Table
 
 from possibal.cli.console import COMMAND_LINE, console, grid, mistakes
 from possibal.data import digits
-from possibal.data.source import ENDING, SourceSpec, digest
+from possibal.data.source import SourceSpec, digest
 from possibal.embedding.cache import cache_beside, withdrawn_if_refused
-from possibal.labelling import class_changes, growth
+from possibal.labelling import class_changes, growth, remarks
 from possibal.labelling.access import TERMINAL_DAYS, AccessControl
-from possibal.labelling.background_intake import BackgroundIntake
 from possibal.labelling.create import Options, create_campaign
-from possibal.labelling.ranker_process import RankerProcess
 from possibal.labelling.read_model import ReadModel
-from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
+from possibal.labelling.serving import PORT, SERVED_AT, beside, serving
 from possibal.labelling.storage.database import address, file_of, shown
 from possibal.labelling.storage.invitations import Role
 from possibal.labelling.storage.journal import Event, Kind, places_detail
@@ -31,11 +29,9 @@ from possibal.labelling.web.server import Address, Certificate, Server, invitati
 from possibal.progress import shares
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import, and going on needs none of it
-    from possibal.data.ingest import FirstRows, IngestedRows, SourceRows
+    from possibal.data.ingest import IngestedRows, SourceRows
     from possibal.data.schema import Column
 
-SERVED_AT, PORT = "served at", "port"
-"""Facts of a campaign: the address at which people opened its page last, and the port here."""
 _Opened: TypeAlias = "tuple[ReadModel, SourceRows | None]"
 """A campaign, and the rows of its source if some have still to join."""
 MANY_COLUMNS = 30
@@ -54,6 +50,7 @@ class LabelRequest:
         browser: whether to open it.
         accept_changes: whether rows that changed or are missing are taken in without a question.
         invited: names of people for whom to print an address.
+        guidelines: how to label; those that there are stay if left out.
     """
 
     wanted: SourceSpec | None
@@ -63,6 +60,7 @@ class LabelRequest:
     browser: bool
     accept_changes: bool = False
     invited: tuple[str, ...] = ()
+    guidelines: str | None = None
 
 
 def label(asked: LabelRequest) -> None:
@@ -78,6 +76,7 @@ def label(asked: LabelRequest) -> None:
             wanted = replace(wanted, cache=cache_beside(place))
             with withdrawn_if_refused(wanted.cache):
                 read_model, waiting = _opened(db, asked, wanted)
+                _ = read_model.X  # where they cannot be read, nothing is served
         store = read_model.store
         with store, serving(read_model, waiting and (waiting, wanted)) as at:
             store.note_fact(SERVED_AT, server.shared_origin)
@@ -126,41 +125,6 @@ def _invited(server: Server, access: AccessControl, names: Sequence[str]) -> Ite
         )
 
 
-@contextmanager
-def serving(
-    read_model: ReadModel, waiting: tuple["SourceRows", SourceSpec] | None = None
-) -> Generator[LabellingService]:
-    """The service of a campaign, with a process of its own that ranks.
-
-    Args:
-        read_model: of the campaign.
-        waiting: a source of which rows have still to join, and how it is read.
-    """
-    setup = read_model.setup
-    with RankerProcess(read_model.X, setup.strategy, setup.seed, setup.geometry) as ranker:
-        scheduler = RankingScheduler(read_model, ranker)
-        service = LabellingService(read_model, scheduler)
-        if waiting is not None:
-            service.intake = BackgroundIntake(read_model, ranker, *waiting)
-        try:
-            yield service
-        finally:
-            if service.intake is not None:
-                service.intake.close()
-            scheduler.close()
-
-
-def beside(source: Path) -> str:
-    """Where the campaign of a file is kept if nobody says otherwise."""
-    named = source.resolve() if source.name in {"", ".."} else source  # as the folder we are in
-    if not named.name:
-        raise ValueError(
-            f"file must be a file, or a folder that has a name; got {str(source)!r}. "
-            "Name what is to be labelled."
-        )
-    return str(named.with_name(f"{named.name}{ENDING}"))
-
-
 def _built_in() -> SourceSpec:
     """The built-in pictures, in the folder we are in."""
     return SourceSpec(digits.digits(Path()), classes=digits.CLASSES)
@@ -169,21 +133,27 @@ def _built_in() -> SourceSpec:
 def _opened(db: str, asked: LabelRequest, wanted: SourceSpec) -> _Opened:
     """The campaign of a file, gone on with or begun, and its rows if some have still to join."""
     read_model, waiting = (_resumed if Store.exists(db) else _begun)(db, asked, wanted)
+    _guide(read_model, asked.guidelines)
     if waiting is not None:
         ready = f"{read_model.setup.rows:,} of {len(waiting.ids):,} rows are ready"
         console().print(f"{ready}; the others join while you label.", soft_wrap=True)
     return read_model, waiting
 
 
+def _guide(read_model: ReadModel, text: str | None) -> None:
+    """Let the campaign have these guidelines, if they are others."""
+    state = read_model.state
+    if text is not None and text != remarks.text_of(state.guidelines):
+        event = class_changes.stamped(state, remarks.revised(text, COMMAND_LINE))
+        read_model.apply(read_model.store.append([event]))
+        console().print("The guidelines are now those of the file.", soft_wrap=True)
+
+
 def _begun(db: str, asked: LabelRequest, wanted: SourceSpec) -> _Opened:
     """A new campaign of a file."""
-    from possibal.data.ingest import FirstRows
-
     say = console()
     _check_folder(db)
-    is_shared = file_of(address(db)) is None  # others would not hear of rows that join later
-    least = 2 * asked.options.check
-    intake = _ingested(wanted, None if is_shared else FirstRows(asked.options.seed, least))
+    intake = _ingested(db, wanted, asked.options)
     store = create_campaign(db, intake, asked.options)
     if intake.columns:
         say.print(columns_table(intake.columns))
@@ -235,6 +205,9 @@ def _kept(setup: Setup, options: Options) -> Iterator[str]:
     if options.blind is not None and options.blind != setup.blind:
         how = "blind" if setup.blind else "in the open"
         yield f"People go on answering {how}, as when the campaign began."
+    if options.find and options.find != setup.find:
+        what = f"The rows of {setup.find} are" if setup.find else "No class is"
+        yield f"{what} sought, as when the campaign began."
     for name in ("strategy", "seed", "people"):
         if getattr(options, name) not in {getattr(usual, name), getattr(setup, name)}:
             yield f"{name} stays {getattr(setup, name)}, as when the campaign began."
@@ -313,11 +286,14 @@ def _check_folder(db: str) -> None:
         raise ValueError(f"db must be in a folder that exists; got {db!r}. Make the folder first.")
 
 
-def _ingested(wanted: SourceSpec, first: "FirstRows | None") -> "IngestedRows":
+def _ingested(db: str, wanted: SourceSpec, options: Options) -> "IngestedRows":
     """What the file holds, with a bar while it is read."""
-    from possibal.data.ingest import ingest_file
-
+    is_shared = file_of(address(db)) is None  # others would not hear of rows that join later
     with shares() as tell:
+        tell(f"reading {wanted.source.name}", 0.0)  # what reads takes seconds to import
+        from possibal.data.ingest import FirstRows, ingest_file
+
+        first = None if is_shared else FirstRows(options.seed, 2 * options.check)
         return ingest_file(wanted, tell, first)
 
 

@@ -7,12 +7,13 @@ goes wrong is a bug and shows its traceback.
 import os
 import sys
 from collections.abc import Callable, Sequence
+from inspect import cleandoc
 from typing import Annotated, cast
 
 import typer
 
 import possibal
-from possibal.cli import campaign, classes, demo, experiments, invite, label, rank
+from possibal.cli import campaign, classes, demo, experiments, home, invite, label, rank
 from possibal.errors import PossibalError
 
 MISTAKE, INTERRUPTED, CLOSED = 2, 130, 1
@@ -22,6 +23,7 @@ UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 along under another name, so it is reached through a subclass that all of them export."""
 COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "label": (label.label, "possibal label reviews.csv --text review --classes good,bad"),
+    "home": (home.home, "possibal home ~/campaigns"),
     "invite": (invite.invite, "possibal invite reviews.db ann bob"),
     "export": (campaign.export, "possibal export reviews.db --to labels.csv"),
     "import": (campaign.import_labels, "possibal import labels.csv reviews.db"),
@@ -34,9 +36,9 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "backup": (campaign.backup, "possibal backup reviews.db --to safe.db"),
     "rank": (rank.rank, "possibal rank pool.parquet --labels labels.csv --id name --top 20"),
     "datasets": (experiments.datasets, "possibal datasets"),
-    "reproduce": (experiments.reproduce, "possibal reproduce all --quick --out again"),
+    "reproduce": (experiments.reproduce, "possibal reproduce all --quick --to again"),
     "compare": (experiments.compare, "possibal compare patients.csv --label outcome"),
-    "demo": (demo.demo, "possibal demo --data wine --questions 20 --picture wine.png"),
+    "demo": (demo.demo, "possibal demo --data wine --questions 20 --to wine.png"),
     "strategies": (demo.strategies, "possibal strategies"),
 }
 """Each command, with an example. What is slow to import they import when they run."""
@@ -46,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default this process's own, and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = _run(given or ["--help"])
+        code = _run(given or ["home"])
     except UsageError as error:
         code = _tell(f"{_ended(error.format_message())} {_hint(error, given)}")
     except PossibalError as error:
@@ -58,6 +60,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     return _flushed(code)
+
+
+OWN = ("rank", "reproduce", "compare")
+"""Commands that take a strategy of one's own."""
+OWN_STRATEGY = """
+
+\b
+Your own strategy is a function of latent mean and variance, or of a view; the
+row with the largest number is asked next. In mine.py, for two classes:
+    def closest(mean, variance):
+        return -abs(mean) / variance**0.5
+    def middle(view):
+        centre = view.reference.mean(axis=0)
+        return -abs(view.candidates - centre).sum(axis=1)
+and on the command line --strategy mine:closest, or --strategy mine:middle."""
+"""The end of their help."""
+COMPLETING = "_POSSIBAL_COMPLETE"
+"""What a shell sets when it asks how a line may go on."""
+EARLIER = {"out": "to", "picture": "to"}
+"""Earlier names of options, which are taken still, and what they are called now."""
+
+
+def _present_name(word: str) -> str:
+    """What an option is called now."""
+    return EARLIER.get(word, word)
+
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "token_normalize_func": _present_name}
+"""Of every command."""
 
 
 # ---------------------------------------------------------------- commands
@@ -82,11 +113,15 @@ def _possibal(
 
 def _app(given: Sequence[str]) -> typer.Typer:
     """The command that is asked for, or all of them, which take longer to set up."""
-    app = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
+    app = typer.Typer(
+        rich_markup_mode="rich", pretty_exceptions_enable=False, context_settings=SETTINGS
+    )
     app.callback(epilog=f"Example: {COMMANDS['label'][1]}")(_possibal)
-    for name in given[:1] if given[0] in COMMANDS else COMMANDS:
+    is_one = given[0] in COMMANDS and COMPLETING not in os.environ
+    for name in given[:1] if is_one else COMMANDS:
         command, example = COMMANDS[name]
-        app.command(name, epilog=f"Example: {example}")(command)
+        told = cleandoc(command.__doc__ or "") + OWN_STRATEGY * (name in OWN)
+        app.command(name, help=told, epilog=f"Example: {example}")(command)
     return app
 
 

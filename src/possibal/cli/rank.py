@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from possibal.arguments import DEFAULT_STRATEGY
-from possibal.cli.console import mistakes
+from possibal.cli.console import Kernel, mistakes
 from possibal.files import check_not_read, check_place, is_same, write
 from possibal.progress import shares
 
@@ -43,15 +43,18 @@ def rank(  # noqa: PLR0913 - one argument per option
     ] = "",
     strategy: Annotated[
         str,
-        typer.Option(help="What ranks rows; possibal strategies shows what there is."),
+        typer.Option(
+            help="What ranks rows: a name of possibal strategies, or your own as module:function."
+        ),
     ] = DEFAULT_STRATEGY,
     top: Annotated[int, typer.Option(help="How many rows to list.")] = 100,
+    kernel: Kernel = None,
     dask: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="A Dask scheduler, to rank on its workers."),
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; one per core if left out.")] = None,
-    out: Annotated[
+    to: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="Ends in .csv, .parquet or .jsonl; CSV is printed if left out."
@@ -63,16 +66,18 @@ def rank(  # noqa: PLR0913 - one argument per option
     Needs no page and no database. Columns must hold numbers; they are brought to one scale.
     """
     from possibal.data import writers
+    from possibal.experiments.strategies import resolve_strategy
     from possibal.pool import rank_files
     from possibal.pool.dask_backend import connect
 
     with mistakes():
-        ending = ".csv" if out is None else writers.ending_of(out, "out")
-        if out is not None:
-            check_place(out, "out")
-            _check_not_read(out, pool, labels)
+        ending = ".csv" if to is None else writers.ending_of(to, "to")
+        if to is not None:
+            check_place(to, "to")
+            _check_not_read(to, pool, labels)
         names = tuple(name.strip() for name in columns.split(",") if name.strip())
-        request = rank_files.RankRequest(pool, labels, label, id, names, strategy, top)
+        chosen = resolve_strategy(strategy)
+        request = rank_files.RankRequest(pool, labels, label, id, names, chosen, top, kernel)
         with connect(dask, "dask") if dask else nullcontext() as client, shares() as tell:
 
             def progress(done: int, size: int | None) -> None:
@@ -81,17 +86,17 @@ def rank(  # noqa: PLR0913 - one argument per option
 
             found = rank_files.rank_files(request, progress, jobs=jobs, client=client)
         content = writers.write_sheet(rank_files.columns(found), ending)
-    if out is None:
+    if to is None:
         typer.echo(content, nl=False)
     else:
-        write(out, content)
+        write(to, content)
     typer.echo(found.summary, err=True)
 
 
-def _check_not_read(out: Path, pool: str, labels: Path) -> None:
+def _check_not_read(to: Path, pool: str, labels: Path) -> None:
     """Refuse to write over the labels, or over a file of the pool."""
-    check_not_read(out, "out", {"the file of labels": labels})
-    of_folder = [out] if is_same(out.parent, Path(pool)) else []
+    check_not_read(to, "to", {"the file of labels": labels})
+    of_folder = [to] if is_same(to.parent, Path(pool)) else []
     matches = glob(pool, recursive=True)  # noqa: PTH207 - the pattern may be absolute
     for one in (*map(Path, matches), *of_folder):
-        check_not_read(out, "out", {"a file of the pool": one})
+        check_not_read(to, "to", {"a file of the pool": one})

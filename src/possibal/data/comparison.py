@@ -144,13 +144,16 @@ def kept_comparisons(recipe: Mapping[str, Any], wanted: SourceSpec) -> tuple[str
         recipe: the document of the one that made the rows' features.
         wanted: what the user says now.
     """
+    said = list[str]()
+    if wanted.kernel is not None and recipe.get("kernel") != wanted.kernel:
+        said.append("kernel stays as when the campaign began.")
     if not wanted.by and wanted.encoder is None:
-        return ()
+        return tuple(said)
     parts: Sequence[Mapping[str, Any]] = recipe.get("parts") or [recipe]
     found: dict[str, Any] = {one["kind"]: one.get("embedder") for one in parts}
     modalities = [one for one in Modality if one in found]
     check_comparisons(wanted, modalities)
-    own, by, said = user_embedders(wanted, modalities), comparisons(wanted), list[str]()
+    own, by = user_embedders(wanted, modalities), comparisons(wanted)
     for modality in modalities:
         now = (PLAIN if found[modality] is None else BY_MODEL)[modality]
         others = {PLAIN[modality], BY_MODEL[modality]} - {now}

@@ -3,7 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from math import isnan
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -20,6 +20,8 @@ Entry = TypeVar("Entry")
 Cells: TypeAlias = Sequence[Any]
 """One cell per row: a number, a word, a date or anything else; None where it is missing."""
 
+MOSTLY_EMPTY = "Most of its cells are empty: if these are labels, name it as the label."
+"""Added to the note on a column of words: what is known of few rows only is mostly their label."""
 MANY_WORDS = 20
 """Columns of more different words than these are left out, not one-hot encoded."""
 MANY_NUMBERS, SHARE = 20, 0.1
@@ -226,8 +228,10 @@ class Encoder:
 
     @classmethod
     def restored(cls, document: Mapping[str, Any]) -> "Encoder":
-        """The encoder that a document was made of."""
+        """The encoder that a document was made of; names that are no text are refused."""
         lists = {name: tuple(document.get(name, ())) for name in ("features", "words", "parts")}
+        if not all(isinstance(one, str) for names in lists.values() for one in names):
+            raise ValueError("a column has a name or a word that is no text")
         given: dict[str, Any] = {**document, **lists}
         return cls(**given)
 
@@ -468,7 +472,10 @@ def _text(name: str, cells: Cells) -> Encoder:
         return _dates(name, cells, order)
     if len(different) == len(cells) - lost > len(cells) / 2:
         return _left_out(f"column {name} has another word in every row and was left out.", name)
-    return _words(name, sorted(different | ({MISSING_WORD} if lost else set())))
+    made = _words(name, sorted(different | ({MISSING_WORD} if lost else set())))
+    if made.features and lost > len(cells) / 2:
+        return replace(made, note=f"{made.note} {MOSTLY_EMPTY}")
+    return made
 
 
 def _words(name: str, values: Sequence[str], most: int = MANY_WORDS) -> Encoder:

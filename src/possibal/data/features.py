@@ -44,8 +44,9 @@ from possibal.embedding.projection import (
     fit_projection,
     unit_rows,
 )
+from possibal.numerics.diffusion import DiffusionMap, fit_diffusion
 from possibal.numerics.distances import usual_distance
-from possibal.numerics.geometry import COSINE, EUCLIDEAN, RowGeometry
+from possibal.numerics.geometry import COSINE, EUCLIDEAN, RBF_ALONE, RowGeometry
 
 TERMS = 20_000
 """Size of the vocabulary at most: the most frequent terms."""
@@ -59,6 +60,8 @@ BLOCK = 5000
 """Texts that are vectorised, or a user's own numbers that are projected, at a time."""
 NOTHING = 1e-6
 """Shorter than this, what is left of a text of length one is rounding."""
+DIFFUSION = ("landmarks", "bandwidth", "coordinates")
+"""Arrays of the diffusion map of a pool."""
 MANY_FEATURES = 100
 """From so many columns on, a user's own numbers are taken for embeddings, and projected."""
 NO_KINDS: Mapping[str, str] = {}
@@ -91,7 +94,7 @@ class FeatureRecipe:
 
     Attributes:
         kind: "table", "text", "image", "own", or "mixed" for several of them.
-        features: names of the columns of X.
+        features: names of the columns of X, without diffusion coordinates.
         owners: for each column of X the place of the table's column that it came from, -1 where it
             came of no single one; empty where that holds for all.
         columns: the columns that hold the texts, or the paths of pictures, if there are any.
@@ -100,10 +103,11 @@ class FeatureRecipe:
         letters: its analyzer, a name of `TERM_KINDS`.
         numbers: fitted arrays: "centre" and "scale" of tables, "idf" and "components" of texts by
             words, "centre" and "components" of embeddings and pictures, "scale" of the parts of
-            mixed rows.
+            mixed rows, and those of `DIFFUSION` where rows have diffusion coordinates.
         parts: of mixed rows, each with its own recipe; its columns of X are a block.
         embedder: what turned texts or pictures into vectors; None where that needed no model.
         metric: how rows are compared: by cosine where their features have length one.
+        kernel: see :class:`possibal.numerics.geometry.RowGeometry`.
     """
 
     kind: str
@@ -117,24 +121,62 @@ class FeatureRecipe:
     parts: tuple["FeatureRecipe", ...] = ()
     embedder: EmbedderIdentity | None = None
     metric: str = EUCLIDEAN
+    kernel: str | None = None
 
     @property
     def geometry(self) -> RowGeometry:
         """How rows are compared; each part is a block of columns."""
-        return RowGeometry(tuple(len(part.features) for part in self.parts), self.metric)
+        blocks = tuple(len(part.features) for part in self.parts)
+        return RowGeometry(blocks, self.metric, self.width - len(self.features), self.kernel)
+
+    @property
+    def width(self) -> int:
+        """The number of columns of X: its features, and diffusion coordinates if there are any."""
+        known = self.diffusion
+        return len(self.features) + (0 if known is None else known.width)
+
+    @property
+    def diffusion(self) -> DiffusionMap | None:
+        """What tells the clusters of the pool, where rows have diffusion coordinates."""
+        if DIFFUSION[0] not in self.numbers:
+            return None
+        return DiffusionMap(*(self.numbers[name] for name in DIFFUSION))
+
+    def with_diffusion(self, X: Matrix) -> "tuple[FeatureRecipe, Matrix]":
+        """The recipe that adds diffusion coordinates, fitted to the features of a pool; and these.
+
+        Rows that are not compared by direction, or are too few, have none.
+        """
+        is_wanted = self.metric == COSINE and self.kernel is None
+        fitted = fit_diffusion(X) if is_wanted else None
+        if fitted is None:
+            return self, X
+        arrays = (fitted.landmarks, fitted.bandwidth, fitted.coordinates)
+        numbers = {**self.numbers, **dict(zip(DIFFUSION, arrays, strict=True))}
+        return replace(self, numbers=numbers), np.hstack([X, fitted.apply(X)])
 
     def check_sound(self) -> None:
         """Refuse a recipe that lacks an array, or whose arrays do not fit one another."""
         choice("kind", self.kind, APPLY)
         choice("metric", self.metric, {EUCLIDEAN: True, COSINE: True})
-        for name, sizes in self._sizes().items():
+        choice("kernel", self.kernel or RBF_ALONE, {RBF_ALONE: True})
+        for name, sizes in {**self._sizes(), **self._diffusion_sizes()}.items():
             array = self.numbers.get(name, np.empty(0))
             if array.shape != sizes or not np.isfinite(array).all():
                 raise ValueError(f"its array {name!r} is missing or does not fit")
-        if self.kind == "table" and not self.encoders:
-            raise ValueError("its table has no columns")
+        if self.kind == "table":
+            self._check_encoders()
         for part in self.parts:
             part.check_sound()
+
+    def _check_encoders(self) -> None:
+        """Refuse encoders that make other columns than the recipe has."""
+        if not self.encoders:
+            raise ValueError("its table has no columns")
+        useful = [one for one in self.encoders if one.features]
+        made = [one.apply([None]).shape[1] for one in useful]
+        if made != [len(one.features) for one in useful] or sum(made) != len(self.features):
+            raise ValueError("its encoders make other columns than it has")
 
     def _sizes(self) -> dict[str, tuple[int, ...]]:
         """The shapes that the fitted arrays must have."""
@@ -149,6 +191,16 @@ class FeatureRecipe:
             return {}
         width = self.numbers.get("centre", np.empty(0)).size
         return {"centre": (width,), "components": (columns, width)}
+
+    def _diffusion_sizes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes that the arrays of diffusion coordinates must have, if there are any."""
+        if not any(name in self.numbers for name in DIFFUSION):
+            return {}
+        coordinates = self.numbers.get(DIFFUSION[-1], np.empty((0, 0)))
+        landmarks = len(coordinates)
+        width = coordinates.shape[1] if coordinates.ndim > 1 else 0
+        shapes = (landmarks, len(self.features)), (landmarks,), (landmarks, width)
+        return dict(zip(DIFFUSION, shapes, strict=True))
 
     @property
     def projection(self) -> Projection:
@@ -170,7 +222,11 @@ class FeatureRecipe:
             progress: given the share done.
             embedders: of the user's own, and where vectors are kept.
         """
-        return choice("kind", self.kind, APPLY)(self, rows, progress, embedders)
+        found = choice("kind", self.kind, APPLY)(self, rows, progress, embedders)
+        known = self.diffusion
+        if known is None:
+            return found
+        return replace(found, X=np.hstack([found.X, known.apply(found.X)]))
 
     def document(self) -> dict[str, Any]:
         """All but the arrays, as JSON can hold it."""
@@ -185,6 +241,8 @@ class FeatureRecipe:
             "parts": [part.document() for part in self.parts],
             "embedder": self.embedder and self.embedder.document(),
             "metric": self.metric,
+            "diffusion": self.width - len(self.features),
+            "kernel": self.kernel,
         }
 
     def arrays(self) -> dict[str, Array]:
@@ -217,6 +275,7 @@ class FeatureRecipe:
             ),
             embedder=None if embedder is None else EmbedderIdentity(**embedder),
             metric=document.get("metric", EUCLIDEAN),
+            kernel=document.get("kernel", RBF_ALONE),  # that of earlier recipes
         )
 
 

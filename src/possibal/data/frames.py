@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from possibal.arguments import as_python
+from possibal.arrays import as_python
 from possibal.data.encoders import Cells, Table, unique_names
 from possibal.errors import summary
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 import numpy as np
-from joblib import Parallel, cpu_count, delayed
 from PIL import Image, ImageOps, UnidentifiedImageError
 from PIL.ExifTags import Base
 
@@ -157,7 +156,7 @@ def decoded(
         names: their paths from the folder.
         wanted: the size that they are resized to, and what of them is kept.
     """
-    block = BLOCK if wanted.size else cpu_count()
+    block = BLOCK if wanted.size else None
     return _each(lambda name: decode(resolve_image(folder, name), name, wanted), names, block)
 
 
@@ -273,9 +272,15 @@ def _orientation(picture: Image.Image) -> int:
 
 
 def _each(
-    work: Callable[[str], Found], names: Sequence[str], block: int
+    work: Callable[[str], Found], names: Sequence[str], block: int | None
 ) -> Generator[Found | ValueError]:
-    """What comes of each name in turn, or the sentence, computed by threads block by block."""
+    """What comes of each name in turn, or the sentence, computed by threads block by block.
+
+    Without a size of its own a block has one name for each core.
+    """
+    from joblib import Parallel, cpu_count, delayed
+
+    block = block or cpu_count()
     # Threads are enough: Pillow unpacks and shrinks without holding the others up.
     with Parallel(n_jobs=-1, prefer="threads") as pool:
         for at in range(0, len(names), block):

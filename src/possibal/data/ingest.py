@@ -54,8 +54,9 @@ EFFORT = {Modality.IMAGE: 10, Modality.TEXT: 1}
 """How long a row takes to embed, compared with a text."""
 EXACT = 1e15
 """Whole numbers below are shown with all their digits."""
-READ, MADE = 0.4, 0.9
-"""Shares of the work that are done when the file is read, and when its features are made."""
+READ, MADE, CLUSTERED = 0.4, 0.9, 0.95
+"""Shares of the work that are done when the file is read, when its features are made, and when it
+is known which rows form clusters."""
 UNSORTED = frozenset(["unlabelled", "unlabeled", "unsorted", "unknown", "todo", "new"])
 """Names of sub-folders that are no classes, but hold pictures without a label."""
 ENCODED = {
@@ -278,6 +279,31 @@ def read_file_rows(wanted: SourceSpec, progress: StageProgress) -> SourceRows:
     folder = picture_folder(wanted.source, lambda share: progress(words, share * READ))
     rows = _from_folder(replace(wanted, source=folder))
     return replace(rows, name=_stem(wanted.source.name), digest=digest(folder))
+
+
+def with_roles(rows: SourceRows, wanted: SourceSpec) -> SourceRows:
+    """The same rows with other roles of their columns; the source is not read again.
+
+    Args:
+        rows: of a source.
+        wanted: what a user says of its columns.
+    """
+    if not rows.table.names:  # a folder of pictures
+        return rows
+    anew = _from_table(rows.table, wanted, None)
+    read = rows.notes[: len(rows.notes) - len(rows.roles.notes)]
+    return replace(anew, name=rows.name, digest=rows.digest, notes=(*read, *anew.notes))
+
+
+def understood_columns(rows: SourceRows) -> tuple[Column, ...]:
+    """How each column is understood, before texts and pictures are embedded.
+
+    A source from which nothing could be learnt is refused, as it would be later.
+    """
+    of_table = _table_features(rows)
+    if rows.pictures is None and not rows.roles.texts:
+        features.check_helpful(of_table)
+    return _columns(rows, of_table)
 
 
 def read_frame_rows(frame: object, wanted: SourceSpec, ids: Ids = None) -> SourceRows:
@@ -588,7 +614,10 @@ def _ingested(
     progress("preparing rows", MADE)
     if made.failures:
         rows, made = _sound(rows, made)
-    progress("looking for copies", MADE)
+    progress("looking for clusters", MADE)
+    recipe, X = replace(made.recipe, kernel=wanted.kernel).with_diffusion(made.X)
+    made = replace(made, recipe=recipe, X=X)
+    progress("looking for copies", CLUSTERED)
     return replace(_with_copies(rows, made, wanted), whole=whole)
 
 

@@ -7,7 +7,7 @@ import datetime as dt
 from collections.abc import Callable, Hashable, Iterable
 from enum import StrEnum
 
-from possibal.arguments import as_python
+from possibal.arrays import as_python
 
 
 class NameType(StrEnum):

@@ -2,7 +2,8 @@
 
 from collections.abc import Hashable, Iterable
 
-from possibal.arguments import as_python, check_listed, is_hashable
+from possibal.arguments import check_listed, is_hashable
+from possibal.arrays import as_python
 from possibal.data.encoders import find_column, is_missing
 from possibal.data.frames import as_frame, frame_index, from_frame
 

@@ -156,11 +156,11 @@ def infer_roles(table: Table, wanted: SourceSpec, *, has_index: bool = False) ->
     """
     told = _wishes(table, wanted)
     label, id_, notes = told.roles["label"], told.roles["id"], list[str]()
+    known = {i for i, name in enumerate(table.names) if name in {*told.kinds, *wanted.no_roles}}
     if label is None:
-        label, said = _usual_label(table, told.taken)
+        label, said = _usual_label(table, told.taken | known)
         notes += said
     if id_ is None and not has_index:
-        known = {i for i, name in enumerate(table.names) if name in {*told.kinds, *wanted.no_ids}}
         id_, said = usual_id(table, told.taken | told.use | known | {label})
         notes += said
     settled = told.taken | {label, id_}

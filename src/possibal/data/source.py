@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from possibal.arguments import choice
 from possibal.data import archives, images
 from possibal.data.decoding import Progress, no_progress
+from possibal.numerics.geometry import RBF_ALONE
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,15 @@ class SourceSpec:
         leave_out: columns that are shown but not learnt from. Commas as in text.
         kinds: what a column is, where that is not to be inferred: by its name, a value of
             :class:`~possibal.data.schema.ColumnKind`.
-        no_ids: columns that are known not to name the rows, whatever they look like.
+        no_roles: columns that are known to hold neither names of rows nor labels, whatever they
+            look like.
         by: what rows are compared by, values of :class:`~possibal.data.comparison.Comparison`; if
             left out, what a model makes of them, where one is installed. Commas as in text.
         encoder: a model of the user's own: see :func:`possibal.embedding.embedders.chosen`.
         cache: the file that keeps embeddings; none are kept if left out.
         copies: whether rows that say the same are asked once and labelled together.
+        kernel: :data:`~possibal.numerics.geometry.RBF_ALONE` where neither single columns nor the
+            clusters of the pool are to say which rows are alike.
     """
 
     source: Path
@@ -47,14 +52,17 @@ class SourceSpec:
     use: tuple[str, ...] = ()
     leave_out: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict[str, str])
-    no_ids: tuple[str, ...] = ()
+    no_roles: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
     encoder: object = None
     cache: Path | None = None
     copies: bool = True
+    kernel: str | None = None
 
     def __post_init__(self) -> None:
-        """Take a name for a list of one."""
+        """Take a name for a list of one, and refuse a kernel that there is not."""
+        if self.kernel is not None:
+            choice("kernel", self.kernel, {RBF_ALONE: True})
         for option in ("text", "use", "leave_out", "by"):
             given: str | tuple[str, ...] | None = getattr(self, option)
             listed = (given,) if isinstance(given, str) else tuple(given or ())

@@ -1,4 +1,4 @@
-"""Rows to confirm many at once: those without a label, by predicted class, the most certain first.
+"""Rows to confirm many at once: those without a label, by predicted class, the likeliest first.
 
 The predictions are those of the last ranking, so that a look at them costs no fit.
 """
@@ -9,9 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from possibal.arrays import Places, Vector
-from possibal.campaign.stopping import CERTAIN
+from possibal.campaign.calibration import StatedChance
 from possibal.errors import RefusedError
-from possibal.labelling.ranking import UNKNOWN, Ranking
+from possibal.labelling.explanation import LIKELY
+from possibal.labelling.predictions import RankingPredictions
+from possibal.labelling.ranking import UNKNOWN
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.service import LabellingService
 
@@ -21,25 +23,25 @@ SOON = "The model has not looked at the last answers yet. Wait a moment."
 
 @dataclass(frozen=True)
 class PredictedClass:
-    """How many rows without a label are predicted to be of a class, and of how many that is sure.
+    """How many rows without a label are predicted to be of a class, and how many very likely are.
 
     Attributes:
         label: the class.
         rows: how many there are.
-        certain: how many have a necessity of at least `CERTAIN`.
+        likely: how many have a chance of at least `LIKELY`.
     """
 
     label: str
     rows: int
-    certain: int
+    likely: int
 
 
 @dataclass(frozen=True)
 class PredictedRow:
-    """A row without a label, and the necessity of the label that is predicted."""
+    """A row without a label, and the chance of the label that is predicted."""
 
     row: int
-    necessity: float
+    chance: StatedChance
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class ConfirmationPage:
     Attributes:
         label: the class.
         classes: how many rows each class has.
-        rows: the most certain first.
+        rows: the likeliest first.
         more: whether there are others after them.
         looked_at: how many rows the ranking looked at; None for all.
     """
@@ -73,29 +75,31 @@ def confirmation_page(
     Args:
         service: of the campaign.
         who: the person.
-        label: the class; if left out, the one with the most rows that the model is sure of.
+        label: the class; if left out, the one with the most rows that are very likely of it.
         first: how many of its rows are left out at the start.
         count: how many are wanted.
     """
     service.read_model.catch_up()
     service.scheduler.await_ranking()
-    ranking = service.scheduler.ranking
-    if ranking is None or ranking.is_cold:
+    predictions = service.scheduler.whole_predictions
+    if predictions is None or predictions.ranking.is_cold:
         raise RefusedError(SOON if _is_known(service.read_model) else TOO_EARLY)
     held = service.held_by_others(who)
-    found = _predictions(service.read_model, ranking, _barred(service.read_model, who, held))
+    ranking = predictions.ranking
+    found = _predicted(service.read_model, predictions, _barred(service.read_model, who, held))
     classes = tuple(
-        PredictedClass(name, len(rows), int(np.count_nonzero(necessity >= CERTAIN)))
-        for name, (rows, necessity) in found.items()
+        PredictedClass(name, len(rows), int(np.count_nonzero(chance >= LIKELY)))
+        for name, (rows, chance) in found.items()
     )
     chosen = _chosen(classes) if label is None else label
     if chosen is None:
         raise RefusedError(TOO_EARLY)
     if chosen not in found:
         raise RefusedError(f"label must be one of {list(found)}; got {label!r}. Choose another.")
-    rows, necessity = found[chosen]
-    order = np.lexsort((rows, -necessity))[first : first + count].tolist()
-    shown = tuple(PredictedRow(int(rows[at]), float(necessity[at])) for at in order)
+    rows, chance = found[chosen]
+    order = rows[np.lexsort((rows, -chance))[first : first + count]].tolist()
+    told = zip(order, predictions.of(order), strict=True)
+    shown = tuple(PredictedRow(row, one.chance) for row, one in told if one is not None)
     seen = len(ranking.looked_at)
     looked_at = seen if seen < len(service.read_model.X) else None
     return ConfirmationPage(chosen, classes, shown, first + len(shown) < len(rows), looked_at)
@@ -108,8 +112,8 @@ def _is_known(read_model: ReadModel) -> bool:
 
 
 def _chosen(classes: Iterable[PredictedClass]) -> str | None:
-    """The class with the most rows that are certain, else with the most rows."""
-    best = max(classes, key=lambda one: (one.certain, one.rows), default=None)
+    """The class with the most rows that are very likely of it, else with the most rows."""
+    best = max(classes, key=lambda one: (one.likely, one.rows), default=None)
     return best and best.label
 
 
@@ -126,16 +130,18 @@ def _barred(read_model: ReadModel, who: str, held: Iterable[int]) -> set[int]:
         return {*held, *check, *read_model.copies.copies, *done}
 
 
-def _predictions(
-    read_model: ReadModel, ranking: Ranking, barred: set[int]
+def _predicted(
+    read_model: ReadModel, predictions: RankingPredictions, barred: set[int]
 ) -> dict[str, tuple[Places, Vector]]:
-    """The places and necessities of the rows of each class, by the classes' present names."""
+    """The places and chances of the rows of each class, by the classes' present names."""
+    ranking = predictions.ranking
+    chances = predictions.calibration.chances(ranking.chance)
     is_open = ranking.predicted != UNKNOWN
     is_open &= ~np.isin(ranking.looked_at, np.array(sorted(barred), dtype=np.intp))
     names = np.array([read_model.state.name_of(one) for one in ranking.classes], dtype=object)
     predicted = names[ranking.predicted]
     return {
-        name: (ranking.looked_at[belongs], ranking.necessity[belongs])
+        name: (ranking.looked_at[belongs], chances[belongs])
         for name in read_model.classes
         for belongs in [is_open & (predicted == name)]
     }

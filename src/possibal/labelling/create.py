@@ -3,7 +3,7 @@
 with create_campaign(db, intake, options) as store: ...    feature_recipe(store) -> FeatureRecipe
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
-from possibal.arguments import DEFAULT_STRATEGY, choice, whole
+from possibal.arguments import DEFAULT_STRATEGY, choice, suggest, whole
 from possibal.arrays import Places
 from possibal.data.copies import CopyGroups
 from possibal.data.name_types import name_type, written
@@ -49,6 +49,7 @@ class Options:
         check: how many rows, drawn at random, only measure the model.
         blind: whether people answer without seeing what others or the model say of a row; None
             for where several answer each row, so that their agreement means something.
+        find: the class of which nearly all rows are to be found; empty for none.
     """
 
     strategy: str = DEFAULT_STRATEGY
@@ -56,6 +57,7 @@ class Options:
     people: int = 1
     check: int = 0
     blind: bool | None = None
+    find: str = ""
 
     def __post_init__(self) -> None:
         """Check what can be known before any file is read."""
@@ -78,8 +80,22 @@ def create_campaign(db: str, intake: "IngestedRows", options: Options) -> Store:
             f"check must be at most {most}, half of the rows{asked}; "
             f"got {options.check}. Check fewer."
         )
+    check_sought(options.find, intake.source.classes)
     with collector_paused():
         return Store.create(db, _setup(intake, options), _contents(intake, options))
+
+
+def check_sought(find: str, classes: Sequence[str]) -> None:
+    """Refuse a class to find that is none of those that are named.
+
+    Args:
+        find: the class; empty for none.
+        classes: those that there are; fewer than two are learnt from the answers.
+    """
+    if find and len(classes) > 1 and find not in classes:  # others may be added by an answer
+        known = ", ".join(classes)
+        remedy = suggest(find, classes, "Name one of these.")
+        raise ValueError(f"find must be one of the classes, {known}; got {find!r}. {remedy}")
 
 
 def _setup(intake: "IngestedRows", options: Options) -> Setup:
@@ -105,6 +121,7 @@ def _setup(intake: "IngestedRows", options: Options) -> Setup:
         id_type=name_type("ids", rows.ids),
         label_type=rows.label_type,
         hidden_folders=rows.hides_folders,
+        find=options.find,
         begun=0 if intake.whole is None else len(rows.ids),
         latest_digest="" if intake.whole is None else INCOMPLETE,
     )

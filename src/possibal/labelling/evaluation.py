@@ -1,9 +1,11 @@
-"""Hold-out evaluation: Wilson intervals of an accuracy, and labels saved against random sampling.
+"""Hold-out evaluation: accuracy, confusion matrix, and what asking at random would have reached.
 
-wilson_interval(right, n) -> (low, high)        saving(X, labels, right, answers) -> MeasuredSaving
+wilson_interval(right, n) -> (low, high)        confusion(pairs, classes) -> ConfusionMatrix
+random_curve(X, labels) -> RandomCurve          saving_sentence(own, random, checked) -> str
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -26,36 +28,120 @@ Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
-class MeasuredSaving:
-    """What asking saved against asking at random.
-
-    Attributes:
-        answers: that the model learnt from.
-        accuracy: of the model on the check rows.
-        reached: by models of so many random rows, in pairs of size and mean accuracy.
-    """
+class CurvePoint:
+    """The accuracy on the check rows after so many answers, with its 95 % interval."""
 
     answers: int
     accuracy: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class RandomCurve:
+    """What asking at random reaches.
+
+    Attributes:
+        reached: by models of so many random rows, in pairs of size and mean accuracy.
+    """
+
     reached: tuple[tuple[int, float], ...]
 
     @property
-    def equal(self) -> int | None:
-        """The fewest random answers that did as well; None if none did."""
-        return next((size for size, mean in self.reached if mean >= self.accuracy), None)
+    def most(self) -> int:
+        """The largest size that was tried."""
+        return self.reached[-1][0]
+
+    def at(self, size: int) -> float:
+        """The accuracy of so many random rows, between those that were tried."""
+        sizes, means = zip(*self.reached, strict=True)
+        return float(np.interp(size, sizes, means))
+
+    def equal(self, accuracy: float) -> int | None:
+        """The fewest random rows that do as well; None if none did."""
+        return next((size for size, mean in self.reached if mean >= accuracy), None)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of some rows, with its 95 % interval; there are none where it is not known."""
+
+    right: int
+    rows: int
 
     @property
-    def sentence(self) -> str:
-        """What was saved, in words, or why it cannot be told."""
-        most, best = self.reached[-1]
-        ours = f"These {self.answers} answers reach {self.accuracy:.0%}"
-        if self.equal is not None and self.equal <= self.answers:
-            return f"{ours}; {self.equal} random ones do as well. No saving can be seen."
-        if self.equal is not None:
-            return f"{ours}; about {self.equal} random ones would be needed."
-        if most >= self.answers:
-            return f"{ours}; {most} random ones only {best:.0%}."
-        return f"{ours}, and {most} random ones {best:.0%}. More check rows would tell more."
+    def value(self) -> float | None:
+        """The share itself."""
+        return self.right / self.rows if self.rows else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where it is likely to lie; anywhere if there are no rows."""
+        return wilson_interval(self.right, self.rows) if self.rows else (0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class ConfusionMatrix:
+    """Which classes are taken for which, on the check rows.
+
+    Attributes:
+        classes: all there are.
+        counts: of rows by the place of their label, then by that of the predicted one.
+    """
+
+    classes: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+    @property
+    def accuracy(self) -> Share:
+        """Rows whose label is predicted."""
+        right = sum(row[place] for place, row in enumerate(self.counts))
+        return Share(right, sum(map(sum, self.counts)))
+
+    def recall(self, place: int) -> Share:
+        """Rows of a class that are predicted to be of it."""
+        return Share(self.counts[place][place], sum(self.counts[place]))
+
+    def precision(self, place: int) -> Share:
+        """Rows predicted to be of a class that are of it."""
+        return Share(self.counts[place][place], sum(row[place] for row in self.counts))
+
+
+def confusion(pairs: Iterable[tuple[str, str]], classes: Sequence[str]) -> ConfusionMatrix:
+    """The confusion matrix of rows, given as pairs of label and predicted label."""
+    counted = Counter(pairs)
+    counts = tuple(tuple(counted[true, said] for said in classes) for true in classes)
+    return ConfusionMatrix(tuple(classes), counts)
+
+
+def saving_sentence(own: Sequence[CurvePoint], random: RandomCurve, checked: int) -> str | None:
+    """What asking saved against asking at random, at equal numbers of labels, in words.
+
+    Random rows are taken from the check rows, so there are seldom as many as answers: then both
+    are compared as they were after as many answers as there are random rows.
+
+    Args:
+        own: accuracies after so many answers, in their order.
+        random: what random rows reach.
+        checked: how many check rows both were tested on.
+    """
+    labels = min(random.most, own[-1].answers) if own else 0
+    if not own or labels < max(own[0].answers, random.reached[0][0]):
+        return None
+    ours = float(np.interp(labels, [one.answers for one in own], [one.accuracy for one in own]))
+    theirs = random.at(labels)
+    mean = (ours + theirs) / 2
+    if ours - theirs <= Z95 * sqrt(mean * (1 - mean) / checked):
+        return (
+            f"With {labels} labels, rows drawn at random do about as well as those that were asked "
+            f"about, as far as {checked} check rows can tell."
+        )
+    equal = random.equal(ours) if labels == own[-1].answers else None
+    more = f" It takes about {equal} of them to do as well." if equal else ""
+    return (
+        f"With {labels} labels the model was right on {ours:.0%} of the check rows; with {labels} "
+        f"rows drawn at random it would be on about {theirs:.0%}.{more}"
+    )
 
 
 def wilson_interval(right: int, n: int) -> tuple[float, float]:
@@ -69,47 +155,43 @@ def wilson_interval(right: int, n: int) -> tuple[float, float]:
     return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
-def saving(
-    X: Matrix,
-    labels: Sequence[str],
-    right: int,
-    answers: int,
-    geometry: RowGeometry = PLAIN,
-) -> MeasuredSaving | None:
-    """What asking saved, judged by rows drawn at random; None where they are too few.
+def random_curve(
+    X: Matrix, labels: Sequence[str], geometry: RowGeometry = PLAIN
+) -> RandomCurve | None:
+    """What asking at random reaches, told by the check rows; None where they are too few.
 
     A model that learns from some of the check rows is one that asked at random; the others test
-    it. The model in use is tested on all of them.
+    it.
 
     Args:
         X: the check rows.
         labels: their labels.
-        right: how many of them the model in use predicts.
-        answers: that it learnt from.
         geometry: how the model compares rows.
     """
     n = len(labels)
     if n < FEWEST or len(set(labels)) < 2:  # noqa: PLR2004 - a choice needs two
         return None
     sizes = [size for size in SIZES if size <= SHARE * n]
-    reached = tuple((size, _random(X, labels, size, geometry)) for size in sizes)
-    return MeasuredSaving(answers, right / n, reached)
+    return RandomCurve(tuple((size, _random(X, labels, size, geometry)) for size in sizes))
 
 
 def _random(X: Matrix, labels: Sequence[str], size: int, geometry: RowGeometry) -> float:
     """Repeated random sub-sampling: mean accuracy of models of so many rows, on the others."""
     y, means = np.array(labels), list[float]()
     # Late, for scikit-learn takes a second to import and intervals need none of it.
-    from possibal.estimators.classifier import PossibilisticGPClassifier, with_geometry
-    from possibal.numerics.distances import usual_distance
+    from possibal.estimators.classifier import (
+        PossibilisticGPClassifier,
+        unfitted,
+        with_geometry,
+        with_pool_scale,
+    )
 
-    classes, usual = np.unique(y), usual_distance(X)
+    plain = PossibilisticGPClassifier(classes=np.unique(y))
+    scaled = with_pool_scale(with_geometry(plain, geometry), X)
     for draw in range(DRAWS):
         rows = np.random.default_rng([size, draw]).permutation(len(y))
         learnt, tested = rows[:size], rows[size:]
-        plain = PossibilisticGPClassifier(classes=classes, usual_distance=usual)
-        model = with_geometry(plain, geometry)
-        model.fit(X[learnt], y[learnt])
+        model = unfitted(scaled).fit(X[learnt], y[learnt])
         predicted = model.classes_[leading_labels(model.belief(X[tested]))]
         means.append(float(np.mean(predicted == y[tested])))
     return float(np.mean(means))

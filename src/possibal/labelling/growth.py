@@ -117,7 +117,7 @@ def pool_spec(setup: Setup, wanted: SourceSpec) -> SourceSpec:
         features=wanted.features,
         encoder=wanted.encoder,
         cache=wanted.cache,
-        no_ids=tuple(name for name, kind, _ in setup.columns if kind != "id"),
+        no_roles=tuple(name for name, kind, _ in setup.columns if kind not in {"id", "label"}),
     )
 
 

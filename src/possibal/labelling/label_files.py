@@ -8,7 +8,7 @@ What was written and is read again says the same of each row, and is written the
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -18,10 +18,13 @@ from possibal.data.copies import CopyGroups
 from possibal.data.name_types import NameType
 from possibal.data.schema import LONGEST_LABEL, MOST_CLASSES
 from possibal.data.writers import SheetColumn
+from possibal.errors import RefusedError
 from possibal.labelling.class_changes import alike_name
 from possibal.labelling.create import FILE, copy_groups, imported_event
+from possibal.labelling.remarks import check_text, text_detail, text_of
 from possibal.labelling.storage.journal import (
     NAMING,
+    TEXT,
     Event,
     JournalState,
     Kind,
@@ -33,6 +36,8 @@ from possibal.labelling.storage.store import Item, Store, clock
 
 HEADS = ("id", "label", "kind", "who", "when", "necessity", "thought", "final")
 """What is said of each opinion; `final` is what holds of its row."""
+COMMENT = "comment"
+"""One more column, where somebody commented on a row: beside the first of their opinions on it."""
 ATTRIBUTES = {"thought": "predicted_label"}
 """What a column is called here, where its name in files is another."""
 KINDS = {
@@ -40,6 +45,7 @@ KINDS = {
     "unsure": Kind.UNSURE,
     "bad": Kind.BAD,
     "settle": Kind.SETTLE,
+    COMMENT: Kind.COMMENT,
 }
 """What an opinion is called in a file, and what it is when it comes back."""
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -69,6 +75,7 @@ class ExportedOpinion:
         predicted_label: that label.
         final: the label of the row, if it has one.
         cells: what is shown of the row, if that is wanted.
+        comment: of the person on the row, beside the first of their opinions.
     """
 
     id: str
@@ -80,6 +87,7 @@ class ExportedOpinion:
     predicted_label: str | None
     final: str | None
     cells: tuple[str | None, ...] = ()
+    comment: str | None = None
 
     @property
     def when(self) -> str | None:
@@ -119,14 +127,26 @@ def exported_opinions(
     for row in rows:
         verdict = holding[row]
         of_row = [_line(items[row], event, verdict, fields=fields) for event in _holding(verdict)]
-        lines += sorted(of_row, key=lambda line: (line.made or 0, line.who, line.kind))
+        of_row.sort(key=lambda line: (line.made or 0, line.who, line.kind))
+        lines += _commented(of_row, verdict.comments)
     return lines
 
 
+def _commented(
+    lines: Sequence[ExportedOpinion], comments: Mapping[str, str]
+) -> Iterator[ExportedOpinion]:
+    """The lines of a row, the first of each person with what they remarked on it."""
+    waiting = dict(comments)
+    for line in lines:
+        yield replace(line, comment=waiting.pop(line.who, None))
+
+
 def _holding(verdict: RowVerdict) -> list[Event]:
-    """The events on a row that are exported: skips are not."""
+    """The events on a row that are exported: no skips, and no comment beside an opinion."""
     said = [event for event in verdict.opinions.values() if event.kind is not Kind.SKIP]
-    return said if verdict.settled is None else [*said, verdict.settled]
+    said += [verdict.settled] if verdict.settled else []
+    answered = {event.who for event in said}
+    return [*said, *(verdict.remarks[who] for who in verdict.comments if who not in answered)]
 
 
 def _kind(event: Event) -> str:
@@ -154,12 +174,17 @@ def _line(item: Item, event: Event, verdict: RowVerdict, *, fields: bool) -> Exp
     )
 
 
-def field_names(store: Store) -> tuple[str, ...]:
+def field_names(store: Store, heads: Sequence[str] = HEADS) -> tuple[str, ...]:
     """Names of what is shown of a row, none of them that of something else in a line."""
+    return free_names(store.setup().fields, heads)
+
+
+def free_names(fields: Iterable[str], taken: Sequence[str]) -> tuple[str, ...]:
+    """Names of fields to write beside other columns: one that is taken gets another."""
     names = list[str]()
-    for field in store.setup().fields:
+    for field in fields:
         name = field
-        while name in {*HEADS, *names}:
+        while name in {*taken, *names}:
             name = f"{writers.PREFIX}{name}"
         names.append(name)
     return tuple(names)
@@ -183,6 +208,7 @@ def export_file(
         verdicts: what holds, where that is known; otherwise the journal is replayed.
     """
     lines, setup = exported_opinions(store, fields=fields, verdicts=verdicts), store.setup()
+    heads = (*HEADS, COMMENT) if any(line.comment for line in lines) else HEADS
     read = {"id": NameType(setup.id_type).read} | dict.fromkeys(
         ("label", "thought", "final"), NameType(setup.label_type).read
     )
@@ -195,9 +221,9 @@ def export_file(
             ],
             is_number=head == "necessity",
         )
-        for head in HEADS
+        for head in heads
     ]
-    names = field_names(store) if fields else ()
+    names = field_names(store, heads) if fields else ()
     columns += [
         SheetColumn(name, [line.cells[i] for line in lines]) for i, name in enumerate(names)
     ]
@@ -232,6 +258,9 @@ class _LabelImport:
         held = verdict.opinions.get(event.who)
         if event.kind is Kind.SETTLE:
             held = verdict.settled
+        if event.kind is Kind.COMMENT:
+            same = verdict.comments.get(event.who) == text_of(event)
+            return not same and event.key not in self.state.events
         if held is None or (held.who, _kind(held)) != (event.who, _kind(event)):
             return event.key not in self.state.events
         label = event.label and self.state.name_of(event.label)
@@ -250,12 +279,29 @@ def read_labels(path: Path, store: Store, encoding: str | None = None) -> list[E
     reading = _LabelImport(path, store.places(), replay(store.events()), clock())
     found = list[tuple[str, Event]]()
     for place, cells in _records(path, encoding):
-        if cells.get("label") or cells.get("kind"):
-            found.append((place, _event(reading, place, cells)))
+        said = [_comment(reading, place, cells)] if cells.get(COMMENT) else []
+        if cells.get("label") or cells.get("kind") not in {None, "", COMMENT}:
+            said.append(_event(reading, place, cells))
+        found += [(place, event) for event in said]
+    found = _without_cells(store, found)
     _check_one_each(reading, found)
     _check_classes(reading, store.setup().classes, found)
     events = {event.key: event for _, event in found if reading.is_news(event)}
     return _with_copies(copy_groups(store), [event for _, event in found], events)
+
+
+def _without_cells(store: Store, found: Sequence[tuple[str, Event]]) -> list[tuple[str, Event]]:
+    """What a file says, without cells of the rows themselves that are called as comments are."""
+    fields = store.setup().fields
+    if COMMENT not in fields:
+        return list(found)
+    at, rows = fields.index(COMMENT), {event.row or 0 for _, event in found}
+    own = {row: (item.cells[at] or "").strip() for row, item in store.items(rows).items()}
+    return [
+        (place, event)
+        for place, event in found
+        if event.kind is not Kind.COMMENT or text_of(event) != own[event.row or 0]
+    ]
 
 
 def _with_copies(
@@ -268,9 +314,10 @@ def _with_copies(
         found: all that the file says.
         events: what of it is new, by key.
     """
-    named = {(event.who, row) for event in found for row in event.rows}
-    made = list[Event]()
-    for event in events.values():
+    opinions = [event for event in found if event.kind is not Kind.COMMENT]
+    named = {(event.who, row) for event in opinions for row in event.rows}
+    made = [event for event in events.values() if event.kind is Kind.COMMENT]
+    for event in (one for one in events.values() if one.kind is not Kind.COMMENT):
         rows = groups.with_copies(event.rows)
         others = [row for row in rows if (event.who, row) not in named]
         made.append(replace(event, detail=places_detail(others)) if others else event)
@@ -296,11 +343,7 @@ def _event(reading: _LabelImport, place: str, cells: Mapping[str, str | None]) -
     if kind not in KINDS:
         rule = f"kind must be one of {', '.join(KINDS)}"
         raise reading.refused(rule, repr(kind), place, "Correct it, or leave it empty.")
-    name = cells["id"] or ""
-    name = name if name in reading.places else name.strip()
-    if name not in reading.places:
-        rule = "id must be that of a row of the campaign"
-        raise reading.refused(rule, repr(name), place, "Correct it, or take the line out.")
+    name = _named(reading, place, cells)
     said = Event(
         key="",
         kind=KINDS[kind],
@@ -311,6 +354,30 @@ def _event(reading: _LabelImport, place: str, cells: Mapping[str, str | None]) -
         necessity=_share(reading, place, cells.get("necessity") or ""),
     )
     return replace(imported_event(name, said), predicted_label=cells.get("thought") or None)
+
+
+def _named(reading: _LabelImport, place: str, cells: Mapping[str, str | None]) -> str:
+    """The id in a row of a file."""
+    name = cells["id"] or ""
+    name = name if name in reading.places else name.strip()
+    if name not in reading.places:
+        rule = "id must be that of a row of the campaign"
+        raise reading.refused(rule, repr(name), place, "Correct it, or take the line out.")
+    return name
+
+
+def _comment(reading: _LabelImport, place: str, cells: Mapping[str, str | None]) -> Event:
+    """The comment in a row of a file."""
+    name, who = _named(reading, place, cells), (cells.get("who") or "").strip() or FILE
+    detail = text_detail(cells[COMMENT] or "")
+    made = _moment(reading, place, cells.get("when") or "")
+    said = Event("", Kind.COMMENT, who, made, reading.places[name], detail[TEXT])
+    event = replace(imported_event(name, said), label=None, detail=detail)
+    try:
+        check_text(event)
+    except RefusedError as error:
+        raise ValueError(f"{error} It is at {place} of {str(reading.path)!r}.") from None
+    return event
 
 
 def _label(reading: _LabelImport, place: str, kind: str, label: str) -> str | None:
@@ -361,7 +428,8 @@ def _check_one_each(reading: _LabelImport, found: Sequence[tuple[str, Event]]) -
     """Refuse two things that a person says of a row at once."""
     first = dict[object, tuple[str, Event]]()
     for place, event in found:
-        what = event.row, event.who, event.made, event.kind is Kind.SETTLE
+        apart = event.kind if event.kind in {Kind.SETTLE, Kind.COMMENT} else None
+        what = event.row, event.who, event.made, apart
         before, known = first.setdefault(what, (place, event))
         if known.key != event.key:
             rule = f"file must say one thing of a row for each person, as it does at {before}"

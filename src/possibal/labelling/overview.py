@@ -2,36 +2,43 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from possibal.arrays import Matrix
+from possibal.arrays import Matrix, Places
+from possibal.campaign.recall import RecallEstimate
 from possibal.campaign.stopping import Advice
 from possibal.labelling import agreement
-from possibal.labelling.evaluation import wilson_interval
-from possibal.labelling.ranking import Ranking, overview_sample
+from possibal.labelling.evaluation import (
+    ConfusionMatrix,
+    CurvePoint,
+    RandomCurve,
+    confusion,
+    saving_sentence,
+    wilson_interval,
+)
+from possibal.labelling.pace import LATEST, LabelsToCome, labels_to_come, pace
+from possibal.labelling.predictions import RankingPredictions
+from possibal.labelling.ranking import ExpectedMistakes, Prediction, Ranking, overview_sample
 from possibal.labelling.read_model import ReadModel
-from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.storage.journal import NAMING, ON_ROWS, Event, Kind
 from possibal.labelling.storage.store import Item
+from possibal.numerics.principal_axes import principal_plane
+
+if TYPE_CHECKING:  # SciPy takes a second to import, which maps without clusters do not need
+    from possibal.labelling.cluster_map import ClusterMap
 
 PREVIEW = 80
 """Characters that stand for a row in a list."""
+MOST_IMPORTANT, LEAST_RELEVANCE = 3, 0.2
+"""Fields that are marked as going closely with the labels at most, and the least relevance of one;
+it must also have half of the relevance of the first."""
 NEAREST_IDS = 6
 """Rows that are offered where no row has the id that somebody looks for."""
-
-
-@dataclass(frozen=True)
-class CurvePoint:
-    """The accuracy on the check rows after so many answers, with its 95 % interval."""
-
-    answers: int
-    accuracy: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -50,8 +57,15 @@ class CampaignProgress:
         curve: of learning, if there are check rows.
         checked: how many check rows have a label.
         check: how many there are.
+        sought: the class of which nearly all rows are to be found; None for none.
+        recall: how much of it was found; None where nothing can be said.
+        mistakes: of the model, were it to label the rows without a label by itself; None where
+            it predicts nothing.
         saving: what was saved, in words.
         people: how many rows each named the class of, copies aside.
+        paces: seconds that an answer takes each of those of whom that is known.
+        to_come: how many more labels it probably takes until one may stop, if that is known.
+        conflicts: rows of which people said different things, and nobody settled it.
         is_behind: whether the last answers are not learnt from yet.
         trouble: why the model could not be fitted, if it could not.
     """
@@ -67,22 +81,39 @@ class CampaignProgress:
     curve: tuple[CurvePoint, ...]
     checked: int
     check: int
+    sought: str | None
+    recall: RecallEstimate | None
+    mistakes: ExpectedMistakes | None
     saving: str | None
     people: dict[str, int]
+    paces: dict[str, float]
+    to_come: LabelsToCome | None
+    conflicts: int
     is_behind: bool
     trouble: str | None
 
 
 @dataclass(frozen=True)
 class MapPoint:
-    """A row on the map; x and y from 0 to 1."""
+    """A row on the map; x and y from 0 to 1.
+
+    Attributes:
+        row: its place in the pool.
+        id: what the user calls it.
+        x: from left to right.
+        y: from below.
+        chance: that the label that is predicted is right; None where none is.
+        label: that it has, if somebody may see it.
+        predicted: that label that is predicted; None where nothing is, or nobody is to be swayed.
+    """
 
     row: int
     id: str
     x: float
     y: float
-    necessity: float
+    chance: float | None
     label: str | None
+    predicted: str | None = None
 
 
 @dataclass(frozen=True)
@@ -161,36 +192,74 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Conflict:
-    """A row of which people said different things, and how it was settled."""
+    """A row of which people said different things, how it was settled, and what they remarked."""
 
     item: Item
     said: dict[str, str]
     settled: str | None
+    comments: dict[str, str] = field(default_factory=dict[str, str])
+
+
+class RankingSource(Protocol):
+    """The last ranking and what follows from it: of a scheduler, or as it was kept."""
+
+    @property
+    def ranking(self) -> Ranking | None:
+        """What the model makes of the pool; None before the first."""
+        ...
+
+    @property
+    def predictions(self) -> RankingPredictions | None:
+        """What it predicts, as people are told it."""
+        ...
+
+    @property
+    def check_predictions(self) -> Mapping[int, Sequence[str]]:
+        """Labels predicted for the check rows, in their order, after so many answers."""
+        ...
+
+    @property
+    def random_curve(self) -> RandomCurve | None:
+        """What asking at random would have reached, if that was measured."""
+        ...
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the last answers are not learnt from yet."""
+        ...
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the model could not be fitted, if it could not."""
+        ...
 
 
 class Overview:
     """Read-only queries; they change nothing."""
 
-    def __init__(self, read_model: ReadModel, scheduler: RankingScheduler | None = None) -> None:
+    def __init__(self, read_model: ReadModel, scheduler: RankingSource | None = None) -> None:
         """Query a campaign; without a scheduler nothing is said of what its model makes of it."""
         self._read_model, self._scheduler = read_model, scheduler
         self._known_plane: Matrix | None = None
+        self._known_map: ClusterMap | None = None
 
     @property
     def _ranking(self) -> Ranking | None:
         """The last ranking, if there is one."""
-        return self._scheduler and self._scheduler.ranking
+        return self._scheduler.ranking if self._scheduler else None
 
     def progress(self) -> CampaignProgress:
         """How far the campaign is."""
         campaign, scheduler, ranking = self._read_model, self._scheduler, self._ranking
-        setup = campaign.setup
+        setup, recall = campaign.setup, self.recall()
         with campaign.lock:
             labelled = campaign.state.labels
             verdicts = campaign.state.verdicts.values()
             counts = Counter(labelled.values())
             copies, of_rows = campaign.copies.copies, campaign.state.verdicts.items()
             said = Counter(who for row, v in of_rows if row not in copies for who in v.naming)
+            curve = self._curve(labelled)
+            checked = sum(row in labelled for row in campaign.check_rows)
             passed = (v for v in verdicts if not v.naming and not v.settled and not v.is_bad)
             return CampaignProgress(
                 setup.rows,
@@ -200,15 +269,73 @@ class Overview:
                 sum(any(e.kind is Kind.UNSURE for e in v.opinions.values()) for v in passed),
                 sum(verdict.is_bad for verdict in verdicts),
                 {label: counts[label] for label in campaign.classes},
-                ranking.advice if ranking else None,
-                self._curve(labelled),
-                sum(row in labelled for row in campaign.check_rows),
+                recall.advice(campaign.sought) if recall else ranking and ranking.advice,
+                curve,
+                checked,
                 len(campaign.check_rows),
-                scheduler.saving.sentence if scheduler and scheduler.saving else None,
+                campaign.sought,
+                recall,
+                self._mistakes(labelled),
+                self._saving(curve, checked),
                 {who: said[who] for who in campaign.state.people},
+                self._paces(),
+                ranking and labels_to_come(ranking.advice, ranking.answers),
+                self._open_conflicts(),
                 scheduler is None or scheduler.is_behind,
-                scheduler and scheduler.trouble,
+                scheduler.trouble if scheduler else None,
             )
+
+    def _paces(self) -> dict[str, float]:
+        """The pace of each person who answered enough."""
+        state = self._read_model.state
+        each = ((who, pace(state.acts(who, 2 * LATEST))) for who in sorted(state.participants))
+        return {who: seconds for who, seconds in each if seconds is not None}
+
+    def _open_conflicts(self) -> int:
+        """Rows on which people differ and that wait to be settled, those of copies once."""
+        state, copies = self._read_model.state, self._read_model.copies
+
+        def said(row: int) -> dict[str, str | None]:
+            return {who: event.label for who, event in state.verdict(row).naming.items()}
+
+        return sum(
+            row not in copies.copies or said(row) != said(copies.leader(row))
+            for row in state.conflicts()
+        )
+
+    def recall(self) -> RecallEstimate | None:
+        """How much of the sought class was found, by the last ranking; None where none says it."""
+        predictions = self._scheduler.predictions if self._scheduler else None
+        return predictions.recall if predictions else None
+
+    def _saving(self, curve: Sequence[CurvePoint], checked: int) -> str | None:
+        """What asking saved, in words, if that was measured."""
+        random = self._scheduler.random_curve if self._scheduler else None
+        return saving_sentence(curve, random, checked) if random else None
+
+    def confusion(self) -> ConfusionMatrix:
+        """Which classes are taken for which: labels of check rows beside what is predicted now."""
+        predictions = self._scheduler.predictions if self._scheduler else None
+        with self._read_model.lock:
+            labels = self._read_model.state.labels
+            checked = {row: labels[row] for row in self._read_model.check_rows if row in labels}
+            classes = self._read_model.classes
+        predicted = predictions.of(checked) if predictions else [None] * len(checked)
+        told = zip(checked.values(), predicted, strict=True)
+        return confusion(((true, one.label) for true, one in told if one), classes)
+
+    def _mistakes(self, labelled: dict[int, str]) -> ExpectedMistakes | None:
+        """How often the model would be wrong about rows without a label: what is left to gain."""
+        predictions = self._scheduler.predictions if self._scheduler else None
+        if predictions is None or predictions.ranking.is_cold:
+            return None
+        read_model = self._read_model
+        gone = {row for row, verdict in read_model.state.verdicts.items() if verdict.is_bad}
+        left = read_model.setup.rows - len(labelled.keys() | gone)
+        looked_at = predictions.ranking.looked_at.tolist()
+        sample = looked_at if len(looked_at) == read_model.setup.rows else self._sample
+        rows = [row for row in sample if row not in labelled and row not in gone]
+        return predictions.mistakes(rows, left) if rows else None
 
     def _curve(self, labelled: dict[int, str]) -> tuple[CurvePoint, ...]:
         """The learning curve, by all labels that the check rows have now."""
@@ -226,45 +353,63 @@ class Overview:
     # ------------------------------------------------------------ map
 
     def map(self, who: str | None = None) -> list[MapPoint]:
-        """Rows by their first two principal components: a sample, and all that have a label.
+        """Rows where the model has them, alike ones side by side: a sample, and all with a label.
 
         Args:
-            who: whose labels are shown; everybody's if nobody is named.
+            who: whose labels are shown, and no predictions; everybody's if nobody is named.
         """
-        ranking = self._ranking
         with self._read_model.lock:
             given = self._read_model.state.labels
             labelled = {row: self._read_model.label(row, who) for row in given}
         rows = dict.fromkeys([*self._sample, *labelled])
-        places = self._plane[list(rows)].tolist()
-        necessity = [0.0] * len(rows) if ranking is None else ranking.necessities_of(rows)
-        return [
-            MapPoint(row, self._read_model.shown_id(row), x, y, one, labelled.get(row))
-            for row, (x, y), one in zip(rows, places, necessity, strict=True)
-        ]
+        places = self._places(np.array(list(rows), dtype=np.intp)).tolist()
+        shown, predicted = self._read_model.shown_id, self._predicted(rows)
+        points = list[MapPoint]()
+        for row, (x, y), one in zip(rows, places, predicted, strict=True):
+            chance, label = (one.chance.value, one.label) if one else (None, None)
+            named = label if who is None else None
+            points.append(MapPoint(row, shown(row), x, y, chance, labelled.get(row), named))
+        return points
+
+    def _predicted(self, rows: Iterable[int]) -> list[Prediction | None]:
+        """What is predicted of rows; of check rows nothing."""
+        read_model, known = self._read_model, list(rows)
+        predictions = self._scheduler.predictions if self._scheduler else None
+        if predictions is None:
+            return [None] * len(known)
+        check = read_model.copies.whole_groups(read_model.check_rows)
+        found = zip(known, predictions.of(known), strict=True)
+        return [None if row in check else one for row, one in found]
 
     @property
     def _sample(self) -> list[int]:
         """The rows drawn for the map."""
-        return overview_sample(len(self._read_model.X), self._read_model.setup.seed).tolist()
+        return overview_sample(self._read_model.setup.rows, self._read_model.setup.seed).tolist()
+
+    def _places(self, rows: Places) -> Matrix:
+        """Where rows lie on the map: by cluster where the model tells clusters, else by plane."""
+        setup, X = self._read_model.setup, self._read_model.X
+        if not setup.geometry.diffusion:
+            return self._plane[rows]
+        if self._known_map is None:
+            from possibal.labelling.cluster_map import fit_cluster_map
+
+            first = X[: setup.begun or len(X)]
+            self._known_map = fit_cluster_map(first, setup.geometry.diffusion)
+        return self._known_map.places(X[rows])
 
     @property
     def _plane(self) -> Matrix:
-        """Places of the rows on the map, worked out again when rows have joined."""
-        X = self._read_model.X
-        if self._known_plane is None or len(self._known_plane) != len(X):
-            self._known_plane = self._projected(X)
-        return self._known_plane
+        """Scores on the first two principal axes, each scaled to 0 to 1, (m, 2).
 
-    def _projected(self, X: Matrix) -> Matrix:
-        """Scores on the first two principal components, each scaled to 0 to 1, (m, 2)."""
-        centred = X - X.mean(axis=0)
-        _, axes = np.linalg.eigh(centred.T @ centred)
-        plane = np.zeros((len(centred), 2))
-        first = axes[:, ::-1][:, :2]
-        plane[:, : first.shape[1]] = centred @ first
-        low, high = plane.min(axis=0), plane.max(axis=0)
-        return (plane - low) / np.where(high > low, high - low, 1.0)
+        They are worked out again when rows have joined.
+        """
+        X, known = self._read_model.X, self._known_plane
+        if known is None or len(known) != len(X):
+            plane = principal_plane(X, X)
+            low, high = plane.min(axis=0), plane.max(axis=0)
+            known = self._known_plane = (plane - low) / np.where(high > low, high - low, 1.0)
+        return known
 
     def _done(self, people: int) -> set[int]:
         """Rows about which nobody will be asked: that want no answer, or are copies of others."""
@@ -340,10 +485,11 @@ class Overview:
         rows = [row for row, one in said.items() if len(set(one.values())) > 1]
         items = self._read_model.items(rows)
         with self._read_model.lock:
-            found = [(state.verdict(row).settled, row) for row in rows]
+            verdicts = [(state.verdict(row), row) for row in rows]
         shown = self._read_model.shown
         listed = [
-            Conflict(shown(items[row]), said[row], by.label if by else None) for by, row in found
+            Conflict(shown(items[row]), said[row], by.settled and by.settled.label, by.comments)
+            for by, row in verdicts
         ]
         return sorted(
             listed, key=lambda conflict: (conflict.settled is not None, conflict.item.row)
@@ -369,18 +515,21 @@ class Overview:
 
     # ------------------------------------------------------------ fields
 
-    def fields(self, owners: Sequence[int]) -> list[int]:
-        """The places of the fields, those that go most closely with the labels first.
+    def important_fields(self, owners: Sequence[int]) -> frozenset[int]:
+        """The places of the few fields that go most closely with the labels so far.
 
         Args:
             owners: the field that each column of numbers was made of; none if they were made of
                 something else.
         """
         ranking, count = self._ranking, len(self._read_model.setup.fields)
+        if not owners or count < 2 or ranking is None or ranking.is_cold:  # noqa: PLR2004 - of one
+            return frozenset()
         weight = np.zeros(count)
-        if owners and ranking is not None and not ranking.is_cold:
-            np.maximum.at(weight, list(owners), ranking.relevance)
-        return np.argsort(-weight, kind="stable").tolist()
+        np.maximum.at(weight, list(owners), ranking.relevance)
+        least = max(LEAST_RELEVANCE, float(weight.max()) / 2)
+        first = np.argsort(-weight, kind="stable")[:MOST_IMPORTANT]
+        return frozenset(first[weight[first] >= least].tolist())
 
 
 def _unlike(wanted: str, name: str) -> tuple[bool, bool, int, int]:

@@ -1,10 +1,12 @@
 """Ranker in this process: replays a task's answers into a snapshot and scores the pool.
 
-InProcessRanker(X, strategy, seed).rank(task) -> Ranking        .measure(task) -> MeasuredSaving
+InProcessRanker(X, strategy, seed).rank(task) -> Ranking        .measure(task) -> RandomCurve
 """
 
 import functools
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +14,34 @@ from numpy.typing import NDArray
 from possibal.acquisition.pointwise import necessity
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import leading_labels
+from possibal.campaign.calibration import Outcomes
 from possibal.campaign.chance import LEVEL, CredibleChance
+from possibal.campaign.recall import MOST_LEFT_OUT
 from possibal.campaign.snapshot import BATCH_CANDIDATES, Answer, Snapshot
 from possibal.campaign.stopping import DOUBTFUL, Advice, AdviceState
+from possibal.data.decoding import no_progress
 from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted, with_geometry
+from possibal.gp.leave_one_out import class_self_check, contradicted, self_check
+from possibal.gp.posterior import Posterior
 from possibal.labelling import evaluation
-from possibal.labelling.evaluation import MeasuredSaving
-from possibal.labelling.ranking import UNKNOWN, Ranking, RankingTask, overview_sample
+from possibal.labelling.evaluation import RandomCurve
+from possibal.labelling.ranking import (
+    UNKNOWN,
+    Contradiction,
+    Ranking,
+    RankingTask,
+    overview_sample,
+)
 from possibal.numerics.geometry import PLAIN, RowGeometry
 
 CHANCES = 64
 """Rows at the head of a ranking of which it is said how likely their label is."""
+LEFT_OUT = 200
+"""Rows learnt from that tell how far chances can be trusted, at most."""
+BLOCK = 20_000
+"""Rows that are looked at together."""
+WORST = 200
+"""Rows learnt from whose labels fit worst, and of which it is seen whether others contradict."""
 
 
 class InProcessRanker:
@@ -52,32 +71,44 @@ class InProcessRanker:
         )
         self._X, self._seed, self._begun = X, seed, dict[tuple[str, ...], Snapshot]()
         self._geometry = geometry
-        self._checked, self._saving = tuple[Answer, ...](), None
+        self._checked = tuple[Answer, ...]()
+        self._random: RandomCurve | None = None
 
     def rank(self, task: RankingTask) -> Ranking:
         """What the model makes of the pool after the answers."""
+        return self._rank(task)
+
+    def rank_all(
+        self, task: RankingTask, progress: Callable[[float], None] = no_progress
+    ) -> Ranking:
+        """The same, with a look at every row of a pool however large."""
+        return self._rank(task, progress)
+
+    def _rank(self, task: RankingTask, progress: Callable[[float], None] | None = None) -> Ranking:
+        """What the model makes of the pool; it looks at all of it where progress is told."""
         campaign = self.campaign(task)
         labels = {answer.label for answer in task.answers}
         is_cold = len(labels) < 2  # noqa: PLR2004 - a choice needs two
         order = np.array(campaign.ranked(max(task.first, 1)), dtype=np.intp)
-        rows, classes = np.arange(len(self._X)), tuple(sorted(map(str, labels)))
+        rows = np.arange(len(self._X))
         if campaign.pool.is_large:
             order, others = order[:BATCH_CANDIDATES], [answer.row for answer in task.answers]
             some = [*overview_sample(len(self._X), self._seed), *order, *task.aside, *others]
-            rows = np.unique(np.array(some, dtype=np.intp))
-        certain, predicted = np.zeros(len(rows)), np.full(len(rows), UNKNOWN)
-        chances = dict[int, CredibleChance]()
-        if not is_cold:
-            classes = tuple(str(label) for label in campaign.classifier.classes_)
-            belief = campaign.belief_of(rows)
-            certain, predicted = necessity(belief), leading_labels(belief)
-            chances = _chances(campaign.classifier, self._X, order[:CHANCES])
-        relevance = _relevance(self._X[rows], predicted)
-        count = len(task.answers)
-        advice = _partial_advice(task, certain) if task.most_labels else campaign.advice
-        usual = campaign.pool.usual_distance
-        told = (relevance, usual, advice, is_cold, chances)
-        return Ranking(count, classes, order, rows, certain, predicted, *told)
+            rows = rows if progress else np.unique(np.array(some, dtype=np.intp))
+        told = progress or no_progress
+        found = _nothing(rows, labels) if is_cold else _predicted(campaign, rows, order, told)
+        partial = _partial_advice(task, found.necessity) if task.most_labels else None
+        return Ranking(
+            answers=len(task.answers),
+            order=order,
+            looked_at=rows,
+            relevance=_relevance(self._X[rows], found.predicted),
+            usual_distance=campaign.pool.usual_distance,
+            advice=partial or campaign.advice,
+            is_cold=is_cold,
+            **vars(found),
+            **_sought(campaign, rows),
+        )
 
     def predict(self, task: RankingTask, rows: Places) -> list[str] | None:
         """The labels predicted for rows after the answers; None while there are none."""
@@ -86,21 +117,14 @@ class InProcessRanker:
         model = self.campaign(task).classifier
         return [str(label) for label in model.classes_[leading_labels(model.belief(self._X[rows]))]]
 
-    def measure(self, task: RankingTask) -> MeasuredSaving | None:
-        """What asking saved against asking at random, as far as the check rows tell."""
-        rows = np.array([answer.row for answer in task.check], dtype=np.intp)
-        predicted = self.predict(task, rows) if task.check else None
-        if predicted is None:
-            return None
-        true = [str(answer.label) for answer in task.check]
-        right = sum(one == other for one, other in zip(predicted, true, strict=True))
-        if task.check != self._checked:  # what random rows reach changes with these alone
+    def measure(self, task: RankingTask) -> RandomCurve | None:
+        """What asking at random would have reached, as far as the check rows tell."""
+        if task.check != self._checked:  # nothing else changes it
+            rows = np.array([answer.row for answer in task.check], dtype=np.intp)
+            true = [str(answer.label) for answer in task.check]
+            self._random = evaluation.random_curve(self._X[rows], true, self._geometry)
             self._checked = task.check
-            self._saving = evaluation.saving(
-                self._X[rows], true, right, len(task.answers), self._geometry
-            )
-        was = self._saving
-        return was and replace(was, answers=len(task.answers), accuracy=right / len(true))
+        return self._random
 
     def campaign(self, task: RankingTask) -> Snapshot:
         """The campaign with the task's answers."""
@@ -111,7 +135,85 @@ class InProcessRanker:
         if task.most_labels:
             model = unfitted(begun.model).set_params(most_labels=task.most_labels)
             begun = replace(begun, model=model)
-        return begun.without(task.aside).replay(task.answers)
+        return replace(begun, find=task.find).without(task.aside).replay(task.answers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Predicted:
+    """The part of a ranking that says what is predicted; see :class:`Ranking`."""
+
+    classes: tuple[str, ...]
+    necessity: Vector
+    chance: Vector
+    predicted: NDArray[np.intp]
+    chances: dict[int, CredibleChance]
+    left_out: Outcomes
+    contradicted: dict[int, Contradiction]
+
+
+def _nothing(rows: Places, labels: Iterable[Hashable]) -> _Predicted:
+    """What is predicted where fewer than two labels are known."""
+    none, classes = np.zeros(len(rows)), tuple(sorted(map(str, labels)))
+    return _Predicted(classes, none, none, np.full(len(rows), UNKNOWN), {}, Outcomes(), {})
+
+
+def _predicted(
+    campaign: Snapshot, rows: Places, order: Places, progress: Callable[[float], None]
+) -> _Predicted:
+    """What a campaign predicts of rows, and what it leaves open about the first to ask about."""
+    model, X = campaign.classifier, campaign.pool.X
+    posterior = model.posterior_
+    certain, chance = np.empty(len(rows)), np.empty(len(rows))
+    leading = np.empty(len(rows), dtype=np.intp)
+    for at in range(0, len(rows), BLOCK):
+        part = slice(at, at + BLOCK)
+        belief = campaign.belief_of(rows[part])
+        certain[part], leading[part] = necessity(belief), leading_labels(belief)
+        each = leading[part, None]
+        chance[part] = np.take_along_axis(posterior.probability_of(belief), each, axis=1)[:, 0]
+        progress(min(1.0, (at + BLOCK) / len(rows)))
+    return _Predicted(
+        tuple(str(label) for label in model.classes_),
+        certain,
+        chance,
+        leading,
+        _chances(model, X, order[:CHANCES]),
+        Outcomes(*self_check(posterior, LEFT_OUT)),
+        _contradicted(
+            posterior,
+            X,
+            cast("dict[int, str]", campaign.labels),
+            [str(one) for one in model.classes_],
+        ),
+    )
+
+
+def _contradicted(
+    posterior: Posterior, X: Matrix, answers: Mapping[int, str], classes: Sequence[str]
+) -> dict[int, Contradiction]:
+    """Answered rows that all other labels say are of another class.
+
+    The model has rows in an order of its own, and those alike once: they are found by content.
+    """
+    found = contradicted(posterior, WORST)
+    lines = [row.tobytes() for row in posterior.data.X[found.rows]]
+    own = [classes[code] for code in found.own]
+    said = map(Contradiction, found.predicted.tolist(), found.chance.tolist())
+    known = dict(zip(zip(lines, own, strict=True), said, strict=True))
+    wanted = set(own)
+    rows = [(row, label) for row, label in answers.items() if label in wanted]
+    each = ((row, known.get(((X[row] + 0.0).tobytes(), label))) for row, label in rows)
+    return {row: one for row, one in each if one is not None}
+
+
+def _sought(campaign: Snapshot, rows: Places) -> dict[str, Any]:
+    """The part of a ranking about the sought class, if there is one that is known."""
+    if campaign.sought is None:
+        return {}
+    told = class_self_check(campaign.classifier.posterior_, campaign.sought, MOST_LEFT_OUT)
+    blocks = [rows[at : at + BLOCK] for at in range(0, len(rows), BLOCK)]
+    chances = np.concatenate([campaign.sought_chances(block) for block in blocks])
+    return {"sought": chances, "sought_left_out": Outcomes(*told)}
 
 
 def _partial_advice(task: RankingTask, certain: Vector) -> Advice:

@@ -22,7 +22,7 @@ from possibal.numerics.geometry import PLAIN, RowGeometry
 if TYPE_CHECKING:  # scikit-learn takes a second to import, which only the process needs
     from multiprocessing.context import SpawnProcess
 
-    from possibal.labelling.evaluation import MeasuredSaving
+    from possibal.labelling.evaluation import RandomCurve
 
 NICENESS = 10
 """Added to the worker's scheduling priority, so that it yields to the server, and several workers
@@ -64,11 +64,15 @@ class RankerProcess:
         """As :meth:`possibal.labelling.ranker.InProcessRanker.rank`."""
         return self._run("rank", task)
 
+    def rank_all(self, task: RankingTask) -> Ranking:
+        """As :meth:`possibal.labelling.ranker.InProcessRanker.rank_all`."""
+        return self._run("rank_all", task)
+
     def predict(self, task: RankingTask, rows: Places) -> list[str] | None:
         """As :meth:`possibal.labelling.ranker.InProcessRanker.predict`."""
         return self._run("predict", task, rows)
 
-    def measure(self, task: RankingTask) -> "MeasuredSaving | None":
+    def measure(self, task: RankingTask) -> "RandomCurve | None":
         """As :meth:`possibal.labelling.ranker.InProcessRanker.measure`."""
         return self._run("measure", task)
 

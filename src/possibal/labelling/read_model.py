@@ -128,7 +128,6 @@ class ReadModel:
     def __init__(self, store: Store) -> None:
         """Replay the journal."""
         self.store, self.setup = store, store.setup()
-        self.X: Matrix = store.array("X")
         self.copies: CopyGroups = copy_groups(store)
         with paused_collection():
             self.state: JournalState = replay(store.events())
@@ -182,7 +181,8 @@ class ReadModel:
     def reload_rows(self) -> None:
         """See rows that joined the campaign since, and what is known of them."""
         with self.lock:
-            self.setup, self.X = self.store.setup(), self.store.array("X")
+            self.setup = self.store.setup()
+            vars(self).pop("X", None)
             self.copies = copy_groups(self.store)
             self._note_rows()
             vars(self).pop("ids", None)
@@ -192,7 +192,7 @@ class ReadModel:
 
     def _note_rows(self) -> None:
         """Keep which rows have a label, and which are copies, as masks: questions look at all."""
-        self._is_labelled, self._is_copy = (np.zeros(len(self.X), dtype=bool) for _ in range(2))
+        self._is_labelled, self._is_copy = (np.zeros(self.setup.rows, dtype=bool) for _ in range(2))
         self._is_copy[list(self.copies.copies)] = True
         self._note_labels(self.state.labels)
 
@@ -227,6 +227,13 @@ class ReadModel:
             return self.state.classes(self.setup.classes)
 
     @property
+    def sought(self) -> str | None:
+        """The class of which nearly all rows are to be found, by its present name, if it is one."""
+        with self.lock:
+            name = self.state.name_of(self.setup.find) if self.setup.find else None
+            return name if name in self.classes else None
+
+    @property
     def has_many_people(self) -> bool:
         """Whether so many people answer that none of them is waited for."""
         return len(self.state.people) >= MANY_PEOPLE
@@ -243,6 +250,7 @@ class ReadModel:
                     split.measuring.all(),
                     1 + min(max(len(self.state.people), 1), MANY_PEOPLE),
                     self.setup.rows,
+                    find=self.sought,
                 )
             return self._task
 
@@ -327,6 +335,11 @@ class ReadModel:
         return tuple(row for one in self.state.draws for row in one)
 
     # ------------------------------------------------------------ rows
+
+    @functools.cached_property
+    def X(self) -> Matrix:
+        """(m, d), rows as numbers; read once somebody wants them, for there may be very many."""
+        return self.store.array("X")
 
     def items(self, rows: Iterable[int]) -> dict[int, Item]:
         """Rows as their source has them, through a bounded cache.
@@ -416,6 +429,29 @@ class ReadModel:
         unsure = unsure[~is_known[unsure]]
         near = self._distances(unsure, row) / ranking.usual_distance < NEAR
         return int(np.count_nonzero(near))
+
+    def close_rows(self, row: int, ranking: Ranking, label: str | None) -> list[int]:
+        """Places of rows without a label that are near a row, the nearest first; no copies.
+
+        Of a large pool only those are found that the ranking looked at.
+
+        Args:
+            row: the row.
+            ranking: that knows the usual distance, and what is predicted.
+            label: the class, by its present name, that is to be predicted of them; None if it
+                does not matter.
+        """
+        with self.lock:
+            is_known = self._is_labelled | self._is_copy
+            is_known[row] = True
+            names = np.array([self.state.name_of(one) for one in ranking.classes], dtype=object)
+        is_open = ~is_known[ranking.looked_at]
+        if label is not None:
+            is_open &= np.isin(ranking.predicted, np.flatnonzero(names == label))
+        rows = ranking.looked_at[is_open]
+        distances = self._distances(rows, row) / ranking.usual_distance
+        order = np.argsort(distances, kind="stable")[: np.count_nonzero(distances < NEAR)]
+        return rows[order].tolist()
 
     def _distances(self, rows: Places, row: int) -> Vector:
         """Euclidean distances of rows from a row, block by block: a pool may be large."""

@@ -30,8 +30,12 @@ from possibal.data.decoding import no_progress
 from possibal.data.features import FeatureRecipe
 from possibal.data.name_types import NameType
 from possibal.errors import MissingPackageError, summary
-from possibal.estimators.classifier import PossibilisticGPClassifier, with_geometry
-from possibal.estimators.validation import distance
+from possibal.estimators.classifier import (
+    PossibilisticGPClassifier,
+    with_geometry,
+    with_pool_scale,
+)
+from possibal.estimators.validation import centre, distance
 from possibal.files import folder, part_of, write
 from possibal.gp.hyperparameters import INFERENCES
 from possibal.gp.likelihoods import LINKS
@@ -40,7 +44,6 @@ from possibal.labelling.create import PART, feature_recipe
 from possibal.labelling.growth import counts_from_one
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.storage.store import Store, clock
-from possibal.numerics.distances import usual_distance
 
 FORMAT, VERSION = "possibal model", 3
 COUNTS_FROM_ZERO = 3
@@ -113,16 +116,19 @@ class SavedModel:
                 f"got {len(set(said))} in {len(said)} answers. Label more rows."
             )
         rows = [cast("int", answer.row) for answer in answers]
-        default = PossibilisticGPClassifier()
+        recipe = feature_recipe(store)
+        default = with_geometry(PossibilisticGPClassifier(), recipe.geometry)
+        scale = with_pool_scale(default, X)
         return cls(
-            recipe=feature_recipe(store),
+            recipe=recipe,
             X=X[rows],
             labels=said,
             classes=task.classes,
             settings={
                 "link": default.link,
                 "hyperparameters": default.hyperparameters,
-                "usual_distance": usual_distance(X),
+                "usual_distance": cast("float", scale.usual_distance),
+                "centre": np.asarray(scale.centre).tolist(),
             },
             notes={
                 "campaign": setup.name,
@@ -231,7 +237,7 @@ class SavedModel:
         known.check_sound()
         X = np.asarray(arrays["X"], dtype=float)
         said, classes = tuple(document["labels"]), tuple(document["classes"])
-        if X.shape != (len(said), len(known.features)) or not np.isfinite(X).all():
+        if X.shape != (len(said), known.width) or not np.isfinite(X).all():
             raise ValueError("its rows do not fit its labels")
         if not set(said) <= set(classes):
             raise ValueError("its labels are not all among its classes")
@@ -240,6 +246,8 @@ class SavedModel:
         choice("hyperparameters", settings["hyperparameters"], INFERENCES)
         if "usual_distance" in given:  # the first version took that of the labelled rows
             settings["usual_distance"] = distance(float(given["usual_distance"]))
+        if "centre" in given:
+            settings["centre"] = list(centre(given["centre"], X))
         label_type = NameType(document.get("label_type", NameType.TEXT))
         first = int(document.get("first", document["version"] < COUNTS_FROM_ZERO))
         return cls(known, X, said, classes, settings, document["notes"], label_type, first)

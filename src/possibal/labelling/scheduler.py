@@ -21,12 +21,13 @@ from possibal.arrays import Places
 from possibal.campaign.answer import Answer
 from possibal.errors import UnsavedError
 from possibal.labelling import kept_ranking
+from possibal.labelling.predictions import RankingPredictions
 from possibal.labelling.ranking import Ranking, RankingTask
 from possibal.labelling.read_model import MANY_PEOPLE, ReadModel
 from possibal.labelling.storage.journal import Event, Kind
 
 if TYPE_CHECKING:
-    from possibal.labelling.evaluation import MeasuredSaving
+    from possibal.labelling.evaluation import RandomCurve
 
 PATIENCE = 0.06
 """Seconds that a question waits for a ranking that is almost there."""
@@ -43,6 +44,8 @@ SPECULATED_LABELS = 3
 """Labels of an anticipated row whose rankings are made before the answer comes."""
 PREFETCHED = 100
 """Rows at the head of a ranking that are read before anybody asks."""
+IDLE = 5.0
+"""Seconds without an answer after which the model looks at all rows of a large pool."""
 CURVE_POINTS = 10
 """Of the learning curve that are made again after a restart."""
 
@@ -54,19 +57,25 @@ class Ranker(Protocol):
         """What the model makes of the pool."""
         ...
 
+    def rank_all(self, task: RankingTask) -> Ranking:
+        """The same, with a look at every row of a pool however large."""
+        ...
+
     def predict(self, task: RankingTask, rows: Places) -> list[str] | None:
         """The labels predicted for rows."""
         ...
 
-    def measure(self, task: RankingTask) -> "MeasuredSaving | None":
-        """What asking saved."""
+    def measure(self, task: RankingTask) -> "RandomCurve | None":
+        """What asking at random would have reached."""
         ...
 
 
 class RankingScheduler:
     """Priority scheduler: first a ranking that is behind, then speculative ones, then measuring."""
 
-    def __init__(self, read_model: ReadModel, ranker: Ranker, *, background: bool = True) -> None:
+    def __init__(  # noqa: PLR0915 - it is mostly attributes
+        self, read_model: ReadModel, ranker: Ranker, *, background: bool = True
+    ) -> None:
         """Rank once, and again after every change.
 
         Args:
@@ -75,7 +84,7 @@ class RankingScheduler:
             background: whether to rank beside the answers; otherwise when a question is asked.
         """
         self.ranking: Ranking | None = None
-        self.saving: MeasuredSaving | None = None
+        self.random_curve: RandomCurve | None = None
         self.trouble: str | None = None
         self.order = dict[int, None]()
         """Rows of the ranking that still want answers, the best first."""
@@ -88,6 +97,9 @@ class RankingScheduler:
         self._is_partial_tried = False
         self._kept, self._kept_at = cast("Ranking | None", None), time.monotonic()
         self._is_measured, self._is_closed = False, False
+        self._predictions: tuple[int, RankingPredictions] | None = None  # after so many changes
+        self._whole: RankingPredictions | None = None  # of all rows of a large pool
+        self._looked_after, self._idle_since = -1, time.monotonic()  # changes, and since the last
         self._anticipated = dict[int, None]()
         self._speculative = dict[RankingTask, Ranking]()
         self._thread = Thread(target=self._loop, name="possibal-ranking", daemon=True)
@@ -114,6 +126,7 @@ class RankingScheduler:
 
     def _on_events(self, new: Sequence[Event]) -> None:
         """Take answered rows out of the order, and adopt a speculative ranking that came true."""
+        self._idle_since = time.monotonic()
         for event in new:
             for row in event.rows:
                 if not self._read_model.wants(row):
@@ -130,6 +143,32 @@ class RankingScheduler:
         """Whether an event changes check rows or names of classes, or undoes that."""
         about = self._read_model.state.events.get(event.target or "", event)
         return about.kind in {Kind.CHECK, Kind.RENAME}
+
+    @property
+    def predictions(self) -> RankingPredictions | None:
+        """What the last ranking predicts, as people are told it; None before the first."""
+        ranking, changes, known = self.ranking, self._read_model.changes, self._predictions
+        if ranking is None:
+            return None
+        if known is None or known[0] != changes or known[1].ranking is not ranking:
+            known = self._predictions = changes, RankingPredictions(ranking, self._read_model)
+        return known[1]
+
+    @property
+    def whole_predictions(self) -> RankingPredictions | None:
+        """What is predicted of all rows, by the last ranking that looked at all of them.
+
+        In a large pool that may be an earlier one; until there is one, what the last one predicts.
+        """
+        known = self._whole
+        if known is None or (self.ranking and self._has_looked_at_all(self.ranking)):
+            return self.predictions
+        self._whole = known.renewed()
+        return self._whole
+
+    def _has_looked_at_all(self, ranking: Ranking) -> bool:
+        """Whether a ranking looked at every row there is."""
+        return len(ranking.looked_at) >= self._read_model.setup.rows
 
     def anticipate(self, row: int) -> None:
         """Expect an answer about a row: what follows from it is ranked before it comes."""
@@ -261,6 +300,32 @@ class RankingScheduler:
                 elif task == _key(self._read_model.task()):
                     self._adopt(ranking, self._read_model.changes)
 
+    # ------------------------------------------------------------ a look at all rows
+
+    @property
+    def is_look_due(self) -> bool:
+        """Whether the last ranking looked at some rows only, and the others have not been since."""
+        ranking = self.ranking
+        if ranking is None or ranking.is_cold or self.is_behind:
+            return False
+        return self._looked_after < self._ranked and not self._has_looked_at_all(ranking)
+
+    @property
+    def _idle_left(self) -> float | None:
+        """Seconds until a look that is due; None where none is."""
+        if not self.is_look_due:
+            return None
+        return max(0.0, self._idle_since + IDLE - time.monotonic())
+
+    def look_at_all(self) -> None:
+        """Predict every row of a large pool."""
+        with self._changed:
+            changes, task = self._read_model.changes, self._read_model.task()
+        ranking = self._ranker.rank_all(task)
+        with self._changed:
+            self._looked_after = changes
+            self._whole = RankingPredictions(ranking, self._read_model)
+
     # ------------------------------------------------------------ measuring
 
     def measure(self) -> None:
@@ -268,7 +333,7 @@ class RankingScheduler:
         task = self._read_model.task()
         if task.check:
             self._restore_curve(task)
-            self.saving = self._ranker.measure(task)
+            self.random_curve = self._ranker.measure(task)
         self._is_measured = True
 
     def _restore_curve(self, task: RankingTask) -> None:
@@ -288,7 +353,8 @@ class RankingScheduler:
         """Rank whenever something changed, rank speculatively, and measure when there is time."""
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._job() is not None or self._is_closed)
+                while self._job() is None and not self._is_closed:
+                    self._changed.wait(self._idle_left)
                 job = self._job()
             if self._is_closed or job is None:
                 return
@@ -304,7 +370,9 @@ class RankingScheduler:
             return self.rank
         if self._speculation() is not None:
             return self._rank_speculatively
-        return None if self._is_measured else self.measure
+        if not self._is_measured:
+            return self.measure
+        return self.look_at_all if self._idle_left == 0.0 else None
 
     def _run(self, job: Callable[[], object]) -> None:
         """Run a job; where it fails, people go on answering and it is tried again."""

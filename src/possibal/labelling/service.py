@@ -6,9 +6,18 @@ An answer is durable before anybody hears that it was taken. The next question i
 last ranking, while a new one is being made.
 """
 
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections import Counter
+from collections.abc import (
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from reprlib import repr as brief
 from typing import TYPE_CHECKING
@@ -16,16 +25,18 @@ from zlib import crc32
 
 import numpy as np
 
+from possibal.data.copies import CopyGroups
 from possibal.errors import RefusedError
-from possibal.labelling import class_changes, create, explanation
+from possibal.labelling import class_changes, create, explanation, remarks
 from possibal.labelling.event_clock import EventClock
-from possibal.labelling.explanation import NearestLabel, QuestionSource
-from possibal.labelling.ranking import Ranking
+from possibal.labelling.explanation import NearestLabel, QuestionSource, Remainder
+from possibal.labelling.ranking import Prediction, Ranking
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.storage.journal import (
     IMPLIED,
     LABELLED,
+    NAMING,
     ON_CAMPAIGN,
     ON_CLASSES,
     ON_ROWS,
@@ -50,6 +61,8 @@ NEAREST = 3
 """Labelled rows shown beside a question."""
 LOOKED_AT, OFFERED = 24, 6
 """Rows nearest to one that are looked at for what is nearly the same, and those offered at most."""
+MOST_CLOSE = 12
+"""Rows close to one that are offered to be labelled together, at most."""
 MOST_COMPARED = 200_000
 """In larger pools nothing is offered, for looking at all rows would take too long."""
 
@@ -70,21 +83,21 @@ class Question:
         item: the row.
         source: where the question came from.
         sentence: why it is asked, in words.
-        predicted_label: the label that the model holds likeliest.
-        necessity: of that label.
+        prediction: what the model makes of it; None where that is not to be shown.
         near: the nearest labelled rows.
         mine: what this person said of it before.
         copies: how many other rows say the same, and are answered with it.
+        comments: what each person remarked; where people answer blind, this person alone.
     """
 
     item: Item
     source: QuestionSource
     sentence: str
-    predicted_label: str | None
-    necessity: float | None
+    prediction: Prediction | None
     near: tuple[LabelledNeighbour, ...]
     mine: Event | None
     copies: int = 0
+    comments: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True)
@@ -100,6 +113,24 @@ class StoredEvent:
     event: Event
     repeated: bool
     counts: bool = True
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Rows close to one, for a person to look at and to label together, if they agree.
+
+    Attributes:
+        row: the one.
+        is_open: whether it may be labelled with them.
+        rows: the others, the nearest first.
+        label: of the one, or what is predicted of it, which is predicted of them too; None where
+            that is not to be shown.
+    """
+
+    row: int
+    is_open: bool
+    rows: tuple[int, ...] = ()
+    label: str | None = None
 
 
 class LabellingService:
@@ -146,7 +177,7 @@ class LabellingService:
         self._share_labels()
         self.scheduler.await_ranking()
         rows = self._current(who)
-        for pick in (self._open, self._put_off, self._reserved):
+        for pick in (self._open, self._put_off, self._reserved, self._passed):
             while len(rows) < count:
                 row = self._lease_first(who, lambda who, pick=pick: _others(pick(who), rows))
                 if row is None:
@@ -202,27 +233,36 @@ class LabellingService:
         if self.setup.blind:
             return self._blind_question(row, who, source)
         ranking = self.scheduler.ranking
-        predicted, necessity = self._prediction(row)
+        prediction = self._prediction(row)
         near = self.read_model.nearest(row, NEAREST)
         nearest = _nearest_label(near, ranking)
         is_model = source is QuestionSource.MODEL
-        others = self.read_model.uncertain_neighbours(row, ranking) if is_model else 0
-        chance = None if ranking is None else ranking.chances.get(row)
-        said = explanation.sentence(source, predicted, necessity or 0.0, nearest, others, chance)
+        sought = self.read_model.sought
+        predictions = self.scheduler.predictions
+        if is_model and sought and predictions and predictions.class_calibration:
+            (likely,) = predictions.sought_chances([row])
+            said = explanation.sought_sentence(sought, likely, nearest)
+        else:
+            others = self.read_model.uncertain_neighbours(row, ranking) if is_model else 0
+            chance = None if ranking is None else ranking.chances.get(row)
+            said = explanation.sentence(source, prediction, nearest, others, chance)
         items = self.read_model.items([row, *(other for other, _, _ in near)])
         shown = tuple(LabelledNeighbour(items[other], label) for other, label, _ in near)
-        mine = self.read_model.state.verdict(row).opinions.get(who)
+        verdict = self.read_model.state.verdict(row)
         if row in self.read_model.check_rows:
-            predicted, necessity, shown = None, None, ()  # lest the measure be swayed
+            prediction, shown = None, ()  # lest the measure be swayed
         copies = len(self.read_model.copies.with_copies([row])) - 1
-        return Question(items[row], source, said, predicted, necessity, shown, mine, copies)
+        mine, comments = verdict.opinions.get(who), verdict.comments
+        return Question(items[row], source, said, prediction, shown, mine, copies, comments)
 
     def _blind_question(self, row: int, who: str, source: QuestionSource) -> Question:
         """A row as a question, without what others and the model say of it and its like."""
         said = explanation.blind_sentence(source)
-        item, mine = self.read_model.items([row])[row], self.read_model.state.verdict(row).opinions
+        item, verdict = self.read_model.items([row])[row], self.read_model.state.verdict(row)
         copies = len(self.read_model.copies.with_copies([row])) - 1
-        return Question(item, source, said, None, None, (), mine.get(who), copies)
+        own = {one: text for one, text in verdict.comments.items() if one == who}
+        mine = verdict.opinions.get(who)
+        return Question(item, source, said, None, (), mine, copies, own)
 
     def near_copies(self, row: int, who: str) -> list[Item]:
         """Rows that are nearly the same as one, and that a person may be asked about.
@@ -243,6 +283,46 @@ class LabellingService:
             may = [one for one in free if self._may_ask(one, who)]
         return read_model.nearly_same(row, may)[:OFFERED]
 
+    def neighbourhood(self, row: int, who: str) -> Neighbourhood:
+        """Rows without a label that are close to one and, as far as is known, of the same class.
+
+        Nothing follows from their being close. Check rows have none and are in none, and neither
+        are rows that somebody else is at or that the person put off. Where people answer blind,
+        what the model predicts has no part in it.
+        """
+        self.check_row(row)
+        read_model, ranking = self.read_model, self.scheduler.ranking
+        check = read_model.copies.whole_groups(read_model.check_rows)
+        if ranking is None or row in check:
+            return Neighbourhood(row, is_open=False)
+        is_open = row not in read_model.copies.copies and bool(self._unlabelled([row], who))
+        label = None
+        if not self.setup.blind:
+            predicted = self._prediction(row)
+            label = read_model.label(row) or (predicted and predicted.label)
+            if label is None:
+                return Neighbourhood(row, is_open)
+        near = self._unlabelled(read_model.close_rows(row, ranking, label), who)
+        return Neighbourhood(row, is_open, tuple(near[:MOST_CLOSE]), label)
+
+    def _unlabelled(self, rows: Iterable[int], who: str) -> list[int]:
+        """Those of some rows of which nobody named a class and that a person may be asked about.
+
+        Check rows are none of them: a sample that is not asked at random measures nothing.
+        """
+        read_model = self.read_model
+        with self._lock:
+            check, now = read_model.copies.whole_groups(read_model.check_rows), self._now()
+            state = read_model.state
+            return [
+                row
+                for row in rows
+                if row not in check
+                and not state.verdict(row).naming
+                and self._leases.is_free(row, who, now)
+                and self._may_ask(row, who)
+            ]
+
     # ------------------------------------------------------------ answering
 
     def answer(self, event: Event) -> StoredEvent:
@@ -253,24 +333,81 @@ class LabellingService:
         """
         if event.kind in ON_CAMPAIGN:
             return self._change(event)
+        if event.kind is Kind.COMMENT:
+            return self._comment(event)
         state = self.read_model.state
         known = state.events.get(event.key)
         if known is not None:
             _check_same(known, event)
             return StoredEvent(known, repeated=True, counts=state.counts(known))
         self._check(event)
-        if event.row is not None:
-            predicted, necessity = self._prediction(event.row)
-            event = replace(event, predicted_label=predicted, necessity=necessity)
         groups = self.read_model.copies
-        others = groups.with_copies(event.rows)[1:]
+        return self._record(event, groups.with_copies(event.rows)[1:], groups)
+
+    def _comment(self, event: Event) -> StoredEvent:
+        """A comment on a row and on no copy of it, durable; whoever is at the row stays there."""
+        known = self.read_model.state.events.get(event.key)
+        if known is not None:
+            _check_same(known, event)
+        stored = known or self.append([event])[0]
+        counts = self.read_model.state.counts(stored)
+        return StoredEvent(stored, known is not None, counts)
+
+    def answer_unlabelled(self, event: Event) -> StoredEvent:
+        """An answer about those of its rows that nobody labelled by now; the others are left out.
+
+        They may have been shown some time ago, or come from a page that was away. What somebody
+        else is at, and what has become a check row, is left out too. The rows are leased before it
+        is seen once more who answered what, so that no other server gives them to somebody.
+        """
+        known = self.read_model.state.events.get(event.key)
+        if known is not None:
+            _check_same(known, replace(event, row=known.row) if known.row in event.rows else event)
+            return StoredEvent(known, repeated=True, counts=self.read_model.state.counts(known))
+        for row in (event.row, *named_places(event)):
+            self.check_row(row)
+        now, lease = self._lease(event.who, spare=True)
+        free = self._unlabelled(event.rows, event.who)
+        held = self.store.hold(free, lease, now, len(free)) if free else []
+        taken = list[int]()
+        try:
+            with self._lock:  # two who label the same rows come one after the other
+                self._leases.hold(held, lease)
+                self.read_model.catch_up()
+                rows = self._unlabelled(held, event.who)
+                if not rows:
+                    raise RefusedError(
+                        f"row must be without a label; got {brief(list(event.rows))}, which have "
+                        "one by now, or somebody else is at them. Choose others."
+                    )
+                stored = self._record_unlabelled(event, rows)
+            taken += stored.event.rows
+        finally:
+            self._release(event.who, [row for row in held if row not in taken])
+        return stored
+
+    def _record_unlabelled(self, event: Event, rows: Sequence[int]) -> StoredEvent:
+        """An event about rows without a label, and about their copies without one."""
+        groups, state = self.read_model.copies, self.read_model.state
+        copies = groups.with_copies(rows)[len(rows) :]
+        others = [*rows[1:], *(row for row in copies if not state.verdict(row).naming)]
+        return self._record(replace(event, row=rows[0], detail=None), others, groups)
+
+    def _record(self, event: Event, others: Sequence[int], groups: CopyGroups) -> StoredEvent:
+        """An event about its row and others, durable, with what the model predicted at the time."""
+        if event.row is not None:
+            predicted = self._prediction(event.row)
+            if predicted is not None:
+                label, necessity = predicted.label, predicted.necessity
+                event = replace(event, predicted_label=label, necessity=necessity)
         if others:
             event = replace(event, detail={**(event.detail or {}), **places_detail(others)})
         (stored,) = self.append([event])
         with self._lock:
             if groups is not self.read_model.copies:  # one may have joined in the meantime
                 self._shared = None
-            return StoredEvent(stored, repeated=False, counts=state.counts(stored))
+            counts = self.read_model.state.counts(stored)
+            return StoredEvent(stored, repeated=False, counts=counts)
 
     def stamped(self, event: Event, sent: int | None, device: str | None) -> Event:
         """An event that came over the network, as made at a time of our clock."""
@@ -308,7 +445,7 @@ class LabellingService:
         self.read_model.apply(stored)
         with self._lock:
             for event in stored:
-                for row in event.rows:
+                for row in () if event.kind is Kind.COMMENT else event.rows:
                     self._leases.release(row, event.who)
         return stored
 
@@ -347,6 +484,8 @@ class LabellingService:
             class_changes.check_change(state, self.setup.classes, event)
         if event.kind is Kind.CHECK:
             self._check_drawn(event)
+        if event.kind in remarks.LONGEST:
+            remarks.check_text(event)
         classes, label = self.read_model.classes, state.name_of(event.label or "")
         if event.kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} and label not in classes:
             raise RefusedError(
@@ -413,6 +552,14 @@ class LabellingService:
             colour: such as #3366cc.
         """
         return self._do(class_changes.described(name, who, description, colour))
+
+    def revise_guidelines(self, text: str, who: str) -> Event:
+        """Say how to label; empty text takes the guidelines away."""
+        return self._do(remarks.revised(text, who))
+
+    def comment(self, row: int, text: str, who: str) -> Event:
+        """Comment on a row, in the place of what the person remarked before; empty text is none."""
+        return self._do(remarks.commented(row, text, who))
 
     def add_check_rows(self, count: int, who: str) -> tuple[int, ...]:
         """Draw more check rows, and return their places; see :meth:`ReadModel.draw_check_rows`."""
@@ -558,6 +705,28 @@ class LabellingService:
         spare = (row for row in self._ordered() if self._leases.is_spare(row, now))
         return (row for row in spare if self._may_ask(row, who))
 
+    def _passed(self, who: str) -> Iterator[int]:
+        """Rows that a person was not sure of and that nobody else is asked about, to ask again."""
+        now, people = self._now(), self.setup.people
+        free = (row for row in self._ordered() if self._leases.is_free(row, who, now))
+        return (row for row in free if self.read_model.state.is_passed(row, who, people))
+
+    def remainder(self, who: str) -> Remainder:
+        """What is still open where a person has nothing left to answer."""
+        copies, people = self.read_model.copies.copies, self.setup.people
+        with self._lock:
+            state = self.read_model.state
+            others = self._leases.of_others(who, self._now()) - copies
+            held = sum(map(self.read_model.wants, others))
+            kinds = Counter(
+                mine and mine.kind
+                for row, verdict in state.verdicts.items()
+                if row not in copies and row not in others and verdict.wants(people)
+                for mine in [verdict.opinions.get(who)]
+            )
+        unsure, waiting = kinds[Kind.UNSURE], sum(kinds[one] for one in NAMING)
+        return Remainder(held, unsure, waiting, state.participants <= {who})
+
     def _ordered(self) -> Iterator[int]:
         """All rows that are asked and that nobody is about to lease, the best first, each once."""
         given = {*self.read_model.copies.copies, *self._claimed}
@@ -576,14 +745,10 @@ class LabellingService:
         rng = np.random.default_rng([self.setup.seed, crc32(b"order")])
         yield rng.permutation(self.setup.rows).tolist()
 
-    def _prediction(self, row: int) -> tuple[str | None, float | None]:
-        """The label predicted for a row, and its necessity; none if that class is gone by now."""
-        ranking = self.scheduler.ranking
-        label = None if ranking is None else ranking.predicted_label(row)
-        name = label and self.read_model.state.name_of(label)
-        if ranking is None or not name or name not in self.read_model.classes:
-            return None, None
-        return name, ranking.necessity_of(row)
+    def _prediction(self, row: int) -> Prediction | None:
+        """What is predicted of a row, if anything."""
+        predictions = self.scheduler.predictions
+        return None if predictions is None else predictions.of_row(row)
 
     def _may_ask(self, row: int, who: str) -> bool:
         """Whether a row wants an answer of this person."""

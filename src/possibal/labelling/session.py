@@ -16,13 +16,14 @@ from uuid import uuid4
 
 import numpy as np
 
-from possibal.arguments import as_python, check_listed, is_hashable, whole
-from possibal.arrays import Places
+from possibal.arguments import check_listed, is_hashable, whole
+from possibal.arrays import Places, as_python
 from possibal.campaign.answer import Answer, check_label, check_no_truth
 from possibal.campaign.encoding import ColumnChoice, RowEncoding, check_encoded_once
 from possibal.campaign.frame_output import frame_cells
 from possibal.campaign.interface import CampaignInterface
 from possibal.campaign.pool import Pool
+from possibal.campaign.recall import RecallEstimate
 from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import Advice
 from possibal.data.comparison import kept_comparisons
@@ -40,6 +41,7 @@ from possibal.labelling.overview import Overview
 from possibal.labelling.pool_intake import PoolSpec, SessionPool, ingest_pool, resumed_pool
 from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.read_model import ReadModel
+from possibal.labelling.remarks import text_of
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.database import address, file_of
@@ -157,6 +159,30 @@ class StoredCampaign(CampaignInterface):
         self._service.describe_class(self._written(name), self._who, description, colour)
         return self
 
+    @property
+    def guidelines(self) -> str:
+        """How to label, as the page shows it beside every question; empty if nobody wrote that."""
+        return text_of(self._read_model.state.guidelines)
+
+    def write_guidelines(self, text: str) -> Self:
+        """Say how to label; empty text takes it away."""
+        self._service.revise_guidelines(text, self._who)
+        return self
+
+    def comment(self, row: Hashable, text: str) -> Self:
+        """Remark something on a row, in the place of what you remarked before; empty text is none.
+
+        Args:
+            row: its id.
+            text: of at most 2000 characters.
+        """
+        self._service.comment(self._place(row), text, self._who)
+        return self
+
+    def comments(self, row: Hashable) -> dict[str, str]:
+        """What each person remarked on a row."""
+        return self._read_model.state.verdict(self._place(row)).comments
+
     def merge_classes(self, name: Hashable, into: Hashable) -> Self:
         """Let a class count as another that there is."""
         self._service.merge_classes(self._written(name), self._written(into), self._who)
@@ -190,7 +216,17 @@ class StoredCampaign(CampaignInterface):
     def advice(self) -> Advice:
         """Whether to go on asking, and why."""
         self._read_model.catch_up()
-        return self._known_advice or self._scheduler.rank().advice
+        known = self._known_advice or self._scheduler.rank().advice
+        sought, recall = self._sought, self.recall
+        return recall.advice(sought) if recall else known
+
+    @property
+    def recall(self) -> RecallEstimate | None:
+        """How much of the sought class was found; None where none is, or too little is known."""
+        self._read_model.catch_up()
+        if self._read_model.sought is not None and self._scheduler.is_behind:
+            self._scheduler.rank()
+        return self._overview.recall()
 
     @property
     def labels(self) -> dict[Hashable, Hashable]:
@@ -227,7 +263,9 @@ class StoredCampaign(CampaignInterface):
         now = self._overview.progress()
         stopping = {"state": advice.state.value, "reason": advice.reason}
         balance = {self._label_type.read(one): count for one, count in now.balance.items()}
-        return {**asdict(now), "left": now.left, "balance": balance, "advice": stopping}
+        found = now.recall and now.recall.report(self._sought)
+        known = {"balance": balance, "advice": stopping, "sought": self._sought, "recall": found}
+        return {**asdict(now), "left": now.left, **known}
 
     def close(self) -> None:
         """Close the database."""
@@ -266,7 +304,14 @@ class StoredCampaign(CampaignInterface):
             model=model,
             answers=tuple(answers),
             aside=frozenset(map(self._name, snapshot.aside)),
+            find=self._sought,
         )
+
+    @property
+    def _sought(self) -> Hashable | None:
+        """The class of which nearly all rows are to be found, in the type of users."""
+        sought = self._read_model.sought
+        return None if sought is None else self._label_type.read(sought)
 
     def _pool(self, pool: Pool) -> Pool:
         """The ranker's pool with the rows' own ids."""
@@ -408,6 +453,7 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     by: Any = None,  # noqa: ANN401 - a word, or several
     encoder: object = None,
     copies: bool = True,
+    find: Hashable | None = None,
 ) -> StoredCampaign:
     """A campaign in a database: gone on with, or begun with the rows of a pool.
 
@@ -449,6 +495,9 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
         copies: whether rows that say the same (texts but for case and digits, pictures but for how
             they were saved, all else equal) are asked once and labelled together. It
             stays as it was when the campaign began.
+        find: the class of which nearly all rows are to be found: the rows that are likeliest of it
+            are asked about first, and :attr:`StoredCampaign.advice` says how much of it was found.
+            Another than that of a campaign that was begun before is refused.
     """
     db, names = os.fspath(url), listed_ids(id if ids is None else ids)
     check_who(who)
@@ -460,7 +509,7 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     check_encoded_once(roles, model)
     cache = _cache_of(file_of(address(db)))
     named = tuple(classes) or _classes_of(model)
-    chosen = _chosen(strategy=strategy, seed=seed, people=people, check=check)
+    chosen = _chosen(strategy=strategy, seed=seed, people=people, check=check, find=_text(find))
     given, options = PoolSpec(names, roles, named, accept_changes, cache), Options(**chosen)
     if Store.exists(db):
         with ExitStack() as stack:
@@ -483,6 +532,11 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     return StoredCampaign(store, who, _final(model), session)
 
 
+def _text(find: Hashable | None) -> str | None:
+    """The class to find as it is kept; None where none was named."""
+    return None if find is None else written(as_python(find))
+
+
 def _cache_of(place: Path | None) -> Path | None:
     """The file that keeps embeddings, beside that of a campaign; None where it has no file."""
     return None if place is None else cache_beside(place)
@@ -490,7 +544,7 @@ def _cache_of(place: Path | None) -> Path | None:
 
 def _check_options(setup: Setup, chosen: Mapping[str, object]) -> None:
     """Refuse what cannot change once a campaign was begun."""
-    for name in ("strategy", "seed", "people"):
+    for name in ("strategy", "seed", "people", "find"):
         kept = getattr(setup, name)
         given = chosen.get(name, kept)
         if given != kept:

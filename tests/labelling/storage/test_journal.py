@@ -82,6 +82,8 @@ def details(draw, kind) -> dict[str, str] | None:
     made = dict.fromkeys(ON_ROWS, st.none() | st.fixed_dictionaries({"rows": several})) | {
         Kind.RENAME: st.fixed_dictionaries({"to": st.sampled_from(CLASSES)}) | st.none(),
         Kind.DESCRIBE: st.fixed_dictionaries({}, optional={"description": words, "colour": words}),
+        Kind.COMMENT: st.none() | st.fixed_dictionaries({"text": words}),
+        Kind.GUIDELINES: st.none() | st.fixed_dictionaries({"text": words}),
         Kind.CHECK: st.fixed_dictionaries({"rows": st.sampled_from(["[1]", "[0, 2]", "{", "7"])}),
     }
     return draw(made[kind]) if kind in made else None
@@ -240,7 +242,9 @@ def slow_uses(events) -> Counter:
 def slow_may_ask(events, row, who, people) -> bool:
     """Whether a person may be asked about a row."""
     verdict, mine = slow_verdict(events, row), opinion(events, row, who)
+    is_gone = any(row in about(e) for e in kept(events) if e.kind is Kind.GONE)
     wants = not verdict["settled"] and not verdict["is_bad"] and len(verdict["naming"]) < people
+    wants = wants and not is_gone
     if mine is None or not wants:
         return wants
     own = {e for e in events if e.who == who and e.kind in ON_ROWS}
@@ -274,6 +278,7 @@ def everything(state) -> dict:
     return {
         "events": list(state.events.items()),
         "people": list(state.people),
+        "participants": state.participants,
         "verdicts": state.verdicts,
         "opinions": {row: list(state.verdict(row).opinions) for row in rows},
         "of rows": [
@@ -289,11 +294,17 @@ def everything(state) -> dict:
         "names": [state.name_of(name) for name in names],
         "details": [state.class_detail(name) for name in names],
         "draws": state.draws,
+        "guidelines": state.guidelines,
+        "comments": [state.verdict(row).comments for row in rows],
         "holding": [state.holds(event) for event in state.events.values()],
         "changed": state.latest_change,
         "of people": [(state.latest_of(w), state.last(w), state.last_change(w)) for w in PEOPLE],
         "asked": [
-            (state.may_ask(row, who, people), state.is_skipped(row, who, people))
+            (
+                state.may_ask(row, who, people),
+                state.is_skipped(row, who, people),
+                state.is_passed(row, who, people),
+            )
             for row in rows
             for who in PEOPLE
             for people in (1, 2)
@@ -373,6 +384,7 @@ def test_neither_the_order_of_arrival_nor_repetition_changes_what_holds(historie
     assert mixed.conflicts() == clean.conflicts()
     assert mixed.answers() == clean.answers()
     assert mixed.draws == clean.draws
+    assert mixed.guidelines == clean.guidelines
     assert mixed.latest_change == clean.latest_change
     for name in CLASSES:
         assert mixed.name_of(name) == clean.name_of(name)
@@ -383,6 +395,7 @@ def test_neither_the_order_of_arrival_nor_repetition_changes_what_holds(historie
         for row in ROWS:
             assert mixed.may_ask(row, who, 2) == clean.may_ask(row, who, 2)
             assert mixed.is_skipped(row, who, 2) == clean.is_skipped(row, who, 2)
+            assert mixed.is_passed(row, who, 2) == clean.is_passed(row, who, 2)
 
 
 @given(histories(), st.sampled_from(PEOPLE))
@@ -518,6 +531,24 @@ def test_a_later_word_on_one_of_several_rows_counts_for_that_row():
 def test_a_word_on_several_rows_may_be_undone_before_it_comes():
     word = said(0, "x", detail=places_detail([1]))
     assert replay([undone(word), word]).labels == {}
+
+
+def test_the_last_comment_of_a_person_counts_until_it_is_undone_or_taken_away():
+    first, other = said(0, kind=Kind.COMMENT, detail={"text": "a"}), said(0, "x", "bob")
+    state = replay([first, other])
+    assert (state.verdict(0).comments, state.labels) == ({"ann": "a"}, {0: "x"})
+    last = said(0, kind=Kind.COMMENT, detail={"text": "b"})
+    state.apply(last)
+    assert state.verdict(0).comments == {"ann": "b"}
+    assert [state.counts(event) for event in (first, last, other)] == [False, True, True]
+    assert state.last("ann") == last
+    state.apply(undone(last))
+    assert state.verdict(0).comments == {"ann": "a"}
+    empty = said(0, kind=Kind.COMMENT, detail={"text": ""})
+    state.apply(empty)
+    assert (state.verdict(0).comments, state.counts(empty)) == ({}, True)
+    assert state.may_ask(0, "ann", 2)
+    assert state.participants == {"bob"}
 
 
 def test_several_rows_that_are_skipped_together_rest_as_one_action():

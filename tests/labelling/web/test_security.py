@@ -86,7 +86,8 @@ def app(service):
 
 def targets(service) -> list[tuple[str, str]]:
     """Every method and path that the application answers."""
-    found = [("GET", f"/static/{file.name}") for file in STATIC.iterdir()]
+    files = [file.relative_to(STATIC).as_posix() for file in STATIC.rglob("*.*")]
+    found = [("GET", f"/static/{name}") for name in files]
     found += [("GET", "/"), ("GET", "/openapi.json")]  # which are not described
     for path, methods in create_app(service, let_in(service)).openapi()["paths"].items():
         place = path.replace("{row}", "0").replace("{key}", "0")

@@ -1,5 +1,6 @@
 """What the service says arrives as the schemas have it."""
 
+import re
 from dataclasses import replace
 from uuid import uuid4
 
@@ -11,10 +12,11 @@ from support.services import campaign, new_service, rows, serving
 from possibal.data.copies import CopyGroups
 from possibal.data.ingest import SourceSpec
 from possibal.labelling.create import COPIES, Options
+from possibal.labelling.explanation import UNRANKED
 from possibal.labelling.overview import Overview
 from possibal.labelling.service import LEASE
 from possibal.labelling.storage.store import Item, Store, clock
-from possibal.labelling.web.serializers import BEGINNING, NOTHING_LEFT, Serializer
+from possibal.labelling.web.serializers import Serializer
 
 REVIEWS = [
     "Fine and friendly, and the soup was hot, so that all of us came back the week after.",
@@ -53,20 +55,32 @@ def test_a_question_tells_its_row_and_why(service):
 
 def test_before_the_first_ranking_nothing_is_known(service):
     said = get(secured(service), "/api/progress").json()
-    assert said["advice"] == {"state": "go on", "reason": BEGINNING}
+    assert said["advice"] == {"state": "go on", "reason": UNRANKED, "gain": None}
     assert (said["answered"], said["left"], said["fitting"]) == (0, 40, True)
     assert (said["saving"], said["curve"], said["trouble"]) == (None, [], None)
     assert said["check"] == {"answered": 0, "size": 5, "more": 15}
     assert said["balance"] == [{"label": "yes", "count": 0}, {"label": "no", "count": 0}]
 
 
-def test_the_fields_that_matter_come_first(service):
-    app = secured(service)
-    question = post(app, "ask", {"who": "ann"}).json()["question"]
-    for _ in range(14):
-        row = question["item"]["row"]
-        question = answer(app, "ann", row, truth(question))["question"]
-    assert question["item"]["fields"][0]["name"] == "x0"
+def test_fields_stay_in_the_order_of_the_file_and_the_important_ones_are_marked(tmp_path):
+    wide = table(tmp_path / "wide.csv", columns=12)
+    wide.write_text(re.sub("^(.*?),(.*)$", r"\2,\1", wide.read_text(), flags=re.MULTILINE))
+    with service_of(SourceSpec(wide, classes=("yes", "no")), tmp_path / "a.db") as service:
+        app, read = secured(service), [*(f"x{place}" for place in range(1, 12)), "x0"]
+        question = post(app, "ask", {"who": "ann"}).json()["question"]
+        assert [field["name"] for field in question["item"]["fields"]] == read
+        assert not any(field["important"] for field in question["item"]["fields"])
+        for _ in range(14):
+            question = answer(app, "ann", question["item"]["row"], truth(question))["question"]
+        service.scheduler.rank()
+        fields = get(app, "/api/rows/0").json()["question"]["item"]["fields"]
+        assert [field["name"] for field in fields] == read
+        assert "x0" in [field["name"] for field in fields if field["important"]]
+        shown = get(app, "/api/confirm?who=ann").json()["rows"][0]["item"]["fields"]
+        names = [field["name"] for field in shown]
+        assert len(names) == 8
+        assert "x0" in names
+        assert names == [name for name in read if name in names]
 
 
 def test_what_a_person_said_before_is_told_to_them_alone(service):
@@ -94,7 +108,27 @@ def test_when_nothing_is_left_the_reason_is_told(tmp_path):
         app = secured(service)
         for row in range(3):
             last = answer(app, "ann", row, "yes")
-        assert (last["question"], last["reason"]) == (None, NOTHING_LEFT)
+        assert (last["question"], last["complete"]) == (None, True)
+        assert last["reason"] == "Every row has an answer: nothing is left to ask."
+
+
+def test_whoever_answers_alone_is_asked_again_at_the_end_what_they_were_not_sure_of(tmp_path):
+    wanted = SourceSpec(table(tmp_path / "a.csv", rows=3), classes=("yes", "no"))
+    with service_of(wanted, tmp_path / "a.db") as service:
+        app = secured(service)
+        assert get(app, "/api/progress").json()["participants"] == []
+        first = post(app, "ask", {"who": "ann"}).json()["question"]["item"]["row"]
+        reply = answer(app, "ann", first, None, "unsure")
+        assert get(app, "/api/progress").json()["participants"] == ["ann"]
+        while (row := reply["question"]["item"]["row"]) != first:
+            reply = answer(app, "ann", row, "yes")
+        assert reply["question"]["mine"] == {"kind": "unsure", "label": None}
+        last = answer(app, "ann", first, None, "unsure")
+        assert (last["question"], last["complete"]) == (None, False)
+        assert last["reason"] == (
+            "You have answered all that there is for you. "
+            "You were not sure about 1 row; see History."
+        )
 
 
 def test_history_has_what_is_needed_to_find_a_row(service):
@@ -135,7 +169,7 @@ def test_the_map_has_all_rows_inside_a_square(service):
     assert said["classes"] == ["yes", "no"]
     assert sorted(point["row"] for point in said["points"]) == list(range(40))
     for point in said["points"]:
-        for name in ("x", "y", "necessity"):
+        for name in ("x", "y"):
             assert 0 <= point[name] <= 1
         assert point["label"] == ("yes" if point["row"] == 3 else None)
 
@@ -151,7 +185,9 @@ def test_the_check_rows_make_a_curve(service):
     assert said["curve"]
     for point in said["curve"]:
         assert 0 <= point["low"] <= point["accuracy"] <= point["high"] <= 1
-    assert said["people"] == [{"who": "ann", "answers": 24}]
+    (person,) = said["people"]
+    assert (person["who"], person["answers"], said["conflicts"]) == ("ann", 24, 0)
+    assert 0 <= person["pace"] < 60
 
 
 def test_a_text_stands_apart_from_the_other_fields(tmp_path):
@@ -163,7 +199,7 @@ def test_a_text_stands_apart_from_the_other_fields(tmp_path):
         item = get(app, "/api/rows/1").json()["question"]["item"]
         assert get(app, "/api/campaign").json()["kind"] == "text"
     assert item["text"] == f"{REVIEWS[1]} 1"
-    assert item["fields"] == [{"name": "stars", "value": "1"}]
+    assert item["fields"] == [{"name": "stars", "value": "1", "important": False}]
 
 
 def test_a_picture_has_no_fields(tmp_path):
@@ -196,7 +232,32 @@ def test_the_campaign_is_described(service):
         "rows": 40,
         "notes": said["notes"],
         "people": ["ann"],
+        "participants": ["ann"],
+        "guidelines": {"key": None, "who": None, "text": ""},
     }
+
+
+def test_comments_and_guidelines_reach_the_page_and_come_back(service):
+    app = secured(service)
+    body = {"key": "1" * 32, "who": "ann", "made": clock(), "row": 3, "text": " odd\r\n"}
+    said = {"repeated": False, "counts": True, "comments": [{"who": "ann", "text": "odd"}]}
+    assert post(app, "comment", body).json() == said
+    assert get(app, "/api/rows/3").json()["question"]["comments"] == said["comments"]
+    assert get(app, "/api/history").json()["entries"][0]["comment"] == "odd"
+    answer(app, "ann", 3, "yes")
+    answer(app, "ben", 3, "no")
+    (conflict,) = get(app, "/api/conflicts").json()["rows"]
+    assert conflict["comments"] == said["comments"]
+    long = post(app, "comment", {**body, "key": "2" * 32, "text": "a" * 2001})
+    assert (long.status, long.json()["detail"][:44]) == (
+        409,
+        "comment must be of at most 2,000 characters;",
+    )
+    assert get(app, "/api/campaign").json()["guidelines"] == {"key": None, "who": None, "text": ""}
+    how = {"key": "3" * 32, "who": "ann", "made": clock(), "text": "Look twice."}
+    told = {"key": "3" * 32, "who": "ann", "text": "Look twice."}
+    assert post(app, "guidelines", how).json() == told
+    assert get(app, "/api/progress").json()["guidelines"] == "3" * 32
 
 
 def test_the_campaign_says_how_its_columns_were_read(tmp_path):

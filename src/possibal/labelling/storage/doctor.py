@@ -22,6 +22,7 @@ from possibal.labelling.storage.journal import (
     ON_CLASSES,
     ON_ROWS,
     PLACES,
+    TEXT,
     TO,
     Event,
     JournalState,
@@ -305,6 +306,8 @@ def _has_detail(event: Event, setup: Setup) -> bool:
         return _are_rows(named_places(event), setup)
     if event.kind in ON_ROWS and PLACES in detail:
         return bool(named_places(event))
+    if event.kind in {Kind.COMMENT, Kind.GUIDELINES}:
+        return TEXT in detail
     return bool(detail.get(TO)) if event.kind is Kind.RENAME else True
 
 

@@ -56,23 +56,29 @@ class Kind(StrEnum):
     DESCRIBE = "describe"
     CHECK = "check"
     GONE = "gone"
+    COMMENT = "comment"
+    GUIDELINES = "guidelines"
 
 
 NAMING = frozenset([Kind.LABEL, Kind.EDIT, Kind.IMPORT])
 """Kinds that say which class a row has, in the view of one person."""
 OPINIONS = NAMING | {Kind.SKIP, Kind.UNSURE, Kind.BAD}
 """Kinds that are about a row, in the view of one person."""
+ANSWERED = OPINIONS - {Kind.IMPORT}
+"""Kinds by which somebody answers a row."""
 LABELLED = NAMING | {Kind.SETTLE, Kind.CLASS}
 """Kinds that make what they name a class."""
-ON_ROWS = OPINIONS | {Kind.SETTLE, Kind.GONE}
+ON_ROWS = OPINIONS | {Kind.SETTLE, Kind.GONE, Kind.COMMENT}
 """Kinds that need a row."""
 ON_CLASSES = frozenset([Kind.CLASS, Kind.RENAME, Kind.REMOVE, Kind.DESCRIBE])
 """Kinds that change which classes there are, or what is said of them."""
-ON_CAMPAIGN = ON_CLASSES | {Kind.CHECK}
+ON_CAMPAIGN = ON_CLASSES | {Kind.CHECK, Kind.GUIDELINES}
 """Kinds that are about the campaign as a whole."""
 TO, MERGE, DESCRIPTION, COLOUR, PLACES = "to", "merge", "description", "colour", "rows"
 """What the details of events are called: the new name, whether it is that of another class, the
 words about a class, its colour, and the places of rows: those drawn, or those beside the first."""
+TEXT = "text"
+"""The detail of a comment on a row, or of the guidelines; empty text takes it away."""
 IMPLIED = "implied"
 """The detail of a class that came with the first answer that names it: no action by itself."""
 COPY_OF = "copy"
@@ -135,12 +141,14 @@ class RowVerdict:
         opinions: the latest of each person that is not undone.
         settled: the event that settled a conflict, if one did.
         gone: the event that says that the source has the row no more, if it has not.
+        remarks: the latest comment of each person; one that took theirs away has no text.
         label: the class settled, else that of most people; None if there is none or they are equal.
     """
 
     opinions: dict[str, Event] = field(default_factory=dict[str, Event])
     settled: Event | None = None
     gone: Event | None = None
+    remarks: dict[str, Event] = field(default_factory=dict[str, Event])
     label: str | None = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -151,6 +159,12 @@ class RowVerdict:
     def is_gone(self) -> bool:
         """Whether the source has the row no more; a label that it has stays."""
         return self.gone is not None
+
+    @property
+    def comments(self) -> dict[str, str]:
+        """What each person remarked on the row, of those who did."""
+        said = {who: (event.detail or {}).get(TEXT, "") for who, event in self.remarks.items()}
+        return {who: text for who, text in said.items() if text}
 
     @functools.cached_property
     def naming(self) -> dict[str, Event]:
@@ -332,10 +346,15 @@ class _SortedEvents(Generic[Owner]):
 class JournalState:
     """State folded from events; :meth:`apply` is commutative and idempotent."""
 
+    guidelines: Event | None = None
+    """The event that says how to label, if one does."""
+
     def __init__(self) -> None:
         """Nothing has happened yet."""
         self.events = dict[str, Event]()
         self.people = dict[str, None]()
+        self.participants = set[str]()
+        """Those who answered rows, undone or not; whose answers came with files alone did not."""
         self._undone = set[tuple[str, str]]()
         self._copied = defaultdict[str, list[Event]](list)
         # Those that hold: of each row the opinions and all else, of each person what can be undone
@@ -448,6 +467,8 @@ class JournalState:
                     index[row].append(event)
             if not detail or COPY_OF not in detail:
                 (acts if holds else undone)[event.who].append(event)
+            if event.kind in ANSWERED:
+                self.participants.add(event.who)
         self._opinions.add(opinions)
         self._rulings.add(rulings)
         self._acts.add(acts)
@@ -487,10 +508,12 @@ class JournalState:
         opinions, rulings = _last_of_each(self._opinions.of(row)), self._rulings.of(row)
         settled = _last_of(rulings, Kind.SETTLE) if rulings else None
         gone = _last_of(rulings, Kind.GONE) if rulings else None
+        remarks = {event.who: event for event in rulings if event.kind is Kind.COMMENT}
         if self._catalogue.names:
             opinions = {who: self.named(event) for who, event in opinions.items()}
             settled, gone = settled and self.named(settled), gone and self.named(gone)
-        return RowVerdict(opinions, settled, gone)
+            remarks = {who: self.named(event) for who, event in remarks.items()}
+        return RowVerdict(opinions, settled, gone, remarks)
 
     def _update_catalogue(self) -> None:
         """See anew which classes and check rows there are."""
@@ -498,6 +521,8 @@ class JournalState:
         holding = sorted(filter(self.holds, self._on_campaign), key=_order)
         self._catalogue = catalogue(event for event in holding if event.kind in ON_CLASSES)
         self.draws = tuple(named_places(event) for event in holding if event.kind is Kind.CHECK)
+        revised = [event for event in holding if event.kind is Kind.GUIDELINES]
+        self.guidelines = revised[-1] if revised else None
 
     # ------------------------------------------------------------ what holds
 
@@ -512,7 +537,11 @@ class JournalState:
         if event.row is None or not self.holds(event):
             return self.holds(event)
         verdict = self.verdict(event.row)
-        last = {Kind.SETTLE: verdict.settled, Kind.GONE: verdict.gone}
+        last = {
+            Kind.SETTLE: verdict.settled,
+            Kind.GONE: verdict.gone,
+            Kind.COMMENT: verdict.remarks.get(event.who),
+        }
         now = last.get(event.kind, verdict.opinions.get(event.who))
         return now is not None and now.key == event.key
 
@@ -602,6 +631,10 @@ class JournalState:
         made = (order[0] for order in self._recent.get(who, ())[-1:])
         return max([*made, self._changed.get(who, 0)])
 
+    def acts(self, who: str, most: int) -> Sequence[Event]:
+        """The last things about rows that this person did and that hold, by when they were made."""
+        return self._acts.of(who)[-most:]
+
     def last(self, who: str) -> Event | None:
         """The last thing this person did that can still be undone."""
         found = [*self._acts.of(who)[-1:], *self._changes.of(who)[-1:]]
@@ -628,6 +661,20 @@ class JournalState:
         verdict = self.verdict(row)
         mine = verdict.opinions.get(who)
         return verdict.wants(people) and mine is not None and mine.kind is Kind.SKIP
+
+    def is_passed(self, row: int, who: str, people: int) -> bool:
+        """Whether a row still wants an answer, this person was once not sure, and nobody is left.
+
+        Everybody else who answers has had a say on it. Who is not sure a second time has seen it
+        again, and that is enough.
+        """
+        verdict = self.verdict(row)
+        mine = verdict.opinions.get(who)
+        if mine is None or mine.kind is not Kind.UNSURE or not verdict.wants(people):
+            return False
+        said = {one for one, event in verdict.opinions.items() if event.kind is not Kind.SKIP}
+        passes = (e for e in self._opinions.of(row) if e.who == who and e.kind is Kind.UNSURE)
+        return self.participants <= said and sum(1 for _ in passes) == 1
 
     def _rested(self, skip: Event) -> bool:
         """Whether the same person did enough since a row was skipped."""

@@ -17,8 +17,18 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import URL, ColumnElement, Connection, Text, delete, insert, literal, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Text,
+    delete,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -31,7 +41,7 @@ from possibal.labelling.storage.database import TABLES, address, held, leases, r
 from possibal.labelling.storage.journal import Event, Kind, paused_collection
 from possibal.labelling.storage.leases import LONGEST, Lease
 from possibal.labelling.storage.write_queue import Job, Result, WriteQueue
-from possibal.numerics.geometry import EUCLIDEAN, RowGeometry
+from possibal.numerics.geometry import EUCLIDEAN, RBF_ALONE, RowGeometry
 
 CHUNK, MANY = 8_000_000, 500
 """Bytes of an array in one cell, and values that one statement names."""
@@ -80,6 +90,8 @@ class Setup:
             `INCOMPLETE` while some still do.
         hidden_folders: whether the ids begin with folders that give the labels away.
         blind: whether people answer without seeing what others or the model say of a row.
+        find: the class of which nearly all rows are to be found, by its name at the start; empty
+            for none.
     """
 
     name: str
@@ -103,6 +115,7 @@ class Setup:
     latest_digest: str = ""
     hidden_folders: bool = False
     blind: bool = False
+    find: str = ""
 
     @property
     def is_complete(self) -> bool:
@@ -128,7 +141,9 @@ class Setup:
     def geometry(self) -> RowGeometry:
         """How the rows' numbers are compared."""
         blocks = tuple(len(part["features"]) for part in self.recipe.get("parts", ()))
-        return RowGeometry(blocks, self.recipe.get("metric", EUCLIDEAN))  # earlier ones had none
+        metric, diffusion = self.recipe.get("metric", EUCLIDEAN), self.recipe.get("diffusion", 0)
+        kernel = self.recipe.get("kernel", RBF_ALONE if self.recipe else None)
+        return RowGeometry(blocks, metric, diffusion, kernel)  # earlier ones keep their model
 
 
 @dataclass(frozen=True)
@@ -453,6 +468,23 @@ class Store:
                     found[row] = Item(row, name, tuple(json.loads(cells)), media)
         return found
 
+    def items_like(self, text: str) -> list[Item]:
+        """Rows in whose id or cells a text may occur: all where it does, and perhaps others.
+
+        Letters of either case are the same. Cells are kept as JSON, in which all that is not
+        plain is written otherwise: such a text is looked for by whoever asked.
+        """
+        table = database.items
+        query = select(table).order_by(table.c.row)
+        if text.isascii() and text.isprintable() and not set(text) & set('"\\'):
+            both = (table.c.id, table.c.cells)
+            query = query.where(or_(*(one.icontains(text, autoescape=True) for one in both)))
+        with self._sound("the rows"), self.reading() as connection:
+            return [
+                Item(row, name, tuple(json.loads(cells)), media)
+                for row, name, cells, media in connection.execute(query)
+            ]
+
     def places(self) -> dict[str, int]:
         """The place of each row, by its id."""
         query = select(database.items.c.id, database.items.c.row)
@@ -593,6 +625,8 @@ def _append(connection: Connection, drafts: Sequence[Event], now: int) -> list[E
             stored.append(_event(connection.execute(known).one()))
             continue
         stored.append(replace(draft, number=number, at=now))
+        if draft.kind is Kind.COMMENT:
+            continue  # the person is still at the row
         for rows in _parts(draft.rows):
             held_rows = leases.c.row.in_(rows) & (leases.c.who == draft.who)
             connection.execute(delete(leases).where(held_rows))
@@ -631,7 +665,13 @@ def _is_running(now: int) -> ColumnElement[bool]:
 
 def _inserting(connection: Connection, table: Any) -> Any:  # noqa: ANN401 - one of two dialects
     """An insert that can say what to do about a row that is there."""
-    return (sqlite if connection.dialect.name == "sqlite" else postgresql).insert(table)
+    if connection.dialect.name == "sqlite":
+        from sqlalchemy.dialects import sqlite
+
+        return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql
+
+    return postgresql.insert(table)
 
 
 def _event(row: Iterable[Any]) -> Event:

@@ -2,7 +2,7 @@
 
 import logging
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from threading import BoundedSemaphore
@@ -22,6 +22,9 @@ from possibal.errors import ForbiddenError, RefusedError, UnavailableError, Unsa
 from possibal.labelling import label_files
 from possibal.labelling.access import AccessControl, check_owner
 from possibal.labelling.overview import HistoryFilter, Overview
+from possibal.labelling.remarks import text_detail
+from possibal.labelling.row_file import rows_file
+from possibal.labelling.row_table import RowQuery, RowSort, RowState
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.invitations import Role, Visitor
 from possibal.labelling.storage.journal import (
@@ -86,12 +89,12 @@ RULES = {
 """What the words of pydantic mean to people."""
 
 
-def _visitor(request: Request) -> Visitor:
+def visitor(request: Request) -> Visitor:
     """Whom a request comes from, as the security middleware found."""
     return request.state.visitor
 
 
-Present = Annotated[Visitor, Depends(_visitor)]
+Present = Annotated[Visitor, Depends(visitor)]
 """Whoever is asking, and is in."""
 KEYS = [
     Depends(HTTPBearer(auto_error=False, description="A session.")),
@@ -110,6 +113,27 @@ def create_app(
         access: who may do what.
         origins: addresses at which other machines can open the page.
     """
+    app = bare_app()
+    serializer = Serializer(service, Overview(service.read_model, service.scheduler))
+    _front(app, serializer, access)
+    inside = APIRouter(dependencies=[*KEYS, *_shared(service)])
+    _pictures(inside, service)
+    _inviting(inside, access, origins)
+    _asking(inside, service, serializer, access)
+    _answering(inside, service, serializer, access)
+    _changing(inside, service, serializer, access)
+    _remarking(inside, service, serializer, access)
+    _looking(inside, serializer)
+    _comparing(inside, serializer)
+    _confirming(inside, serializer, access)
+    _naming(inside, serializer, access)
+    _taking_away(inside, service)
+    app.include_router(inside)
+    return app
+
+
+def bare_app() -> FastAPI:
+    """An application with the page's own files, in which mistakes are told in one sentence."""
     app = FastAPI(
         title="possibal",
         version=possibal.__version__,
@@ -124,20 +148,6 @@ def create_app(
     app.add_exception_handler(UnsavedError, _away)
     app.add_exception_handler(UnavailableError, _away)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    serializer = Serializer(service, Overview(service.read_model, service.scheduler))
-    _front(app, serializer, access)
-    inside = APIRouter(dependencies=[*KEYS, *_shared(service)])
-    _pictures(inside, service)
-    _inviting(inside, access, origins)
-    _asking(inside, service, serializer, access)
-    _answering(inside, service, serializer, access)
-    _changing(inside, service, serializer, access)
-    _looking(inside, serializer)
-    _comparing(inside, serializer)
-    _confirming(inside, serializer, access)
-    _naming(inside, serializer, access)
-    _taking_away(inside, service)
-    app.include_router(inside)
     return app
 
 
@@ -296,14 +306,17 @@ def _answering(
         label = given.label if kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} else None
         others = places_detail(given.others) if given.others else None
         event = Event(given.key, kind, given.who, given.made, given.row, label, detail=others)
-        stored = service.answer(service.stamped(event, given.sent, given.device))
+        take = service.answer_unlabelled if given.unlabelled else service.answer
+        stored = take(service.stamped(event, given.sent, given.device))
         nothing = schemas.AskedOut(question=None, reason=None)
         following = serializer.asked(given.who) if given.next else nothing
         return schemas.AnsweredOut(
             repeated=stored.repeated,
             counts=stored.counts,
+            left_out=[row for row in event.rows if row not in stored.event.rows],
             question=following.question,
             reason=following.reason,
+            complete=following.complete,
         )
 
     @app.post("/api/undo")
@@ -368,6 +381,31 @@ def _changing(
         return serializer.drawn(len(named_places(stored.event)))
 
 
+def _remarking(
+    app: APIRouter, service: LabellingService, serializer: Serializer, access: AccessControl
+) -> None:
+    """What keeps texts that people write."""
+
+    @app.post("/api/comment")
+    def comment(given: schemas.RemarkIn, present: Present) -> schemas.CommentedOut:
+        """Keep what a person remarks on a row."""
+        access.check_name(present, given.who)
+        detail = text_detail(given.text)
+        event = Event(given.key, Kind.COMMENT, given.who, given.made, given.row, detail=detail)
+        stored = service.answer(service.stamped(event, given.sent, given.device))
+        return serializer.commented(stored, given.who)
+
+    @app.post("/api/guidelines")
+    def guidelines(given: schemas.GuidelinesIn, present: Present) -> schemas.GuidelinesOut:
+        """Say how to label."""
+        check_owner(present, "write the guidelines")
+        access.check_name(present, given.who)
+        detail = text_detail(given.text)
+        event = Event(given.key, Kind.GUIDELINES, given.who, given.made, detail=detail)
+        service.answer(service.stamped(event, given.sent, given.device))
+        return serializer.guidelines()
+
+
 def _looking(app: APIRouter, serializer: Serializer) -> None:
     """What only shows."""
 
@@ -380,6 +418,11 @@ def _looking(app: APIRouter, serializer: Serializer) -> None:
     def progress() -> schemas.ProgressOut:
         """How far it is."""
         return serializer.progress()
+
+    @app.get("/api/results")
+    def results() -> schemas.ResultsOut:
+        """What was reached: accuracy, and which classes are taken for which."""
+        return serializer.results()
 
     @app.get("/api/map")
     def spots(present: Present) -> schemas.MapOut:
@@ -447,6 +490,21 @@ def _naming(app: APIRouter, serializer: Serializer, access: AccessControl) -> No
         """The row of an id, or rows whose ids are like it."""
         return serializer.found(name)
 
+    @app.get("/api/rows")
+    def rows(  # noqa: PLR0913 - one argument per filter
+        *,
+        present: Present,
+        text: Annotated[str, Query(max_length=200)] = "",
+        label: Annotated[str | None, Query(max_length=200)] = None,
+        state: RowState | None = None,
+        sort: RowSort = RowSort.FILE,
+        first: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+        count: Annotated[int, Query(ge=1, le=200)] = 50,
+    ) -> schemas.RowsOut:
+        """All rows, or those that fit: what they are, and what the model makes of them."""
+        query = RowQuery(text.strip(), label or None, state, sort, first, count)
+        return serializer.rows(query, present)
+
     @app.get("/api/rows/{row}")
     def row(
         row: schemas.Row, present: Present, who: Annotated[str, Query(max_length=60)] = ""
@@ -461,28 +519,50 @@ def _naming(app: APIRouter, serializer: Serializer, access: AccessControl) -> No
         """Rows that are nearly the same as one, and that somebody may be asked about."""
         return serializer.near_copies(row, access.named(present, who))
 
+    @app.get("/api/rows/{row}/close")
+    def close(
+        row: schemas.Row, present: Present, who: Annotated[str, Query(max_length=60)] = ""
+    ) -> schemas.CloseRowsOut:
+        """Rows that are close to one, which a person may label together."""
+        return serializer.close_rows(row, access.named(present, who))
+
 
 def _taking_away(app: APIRouter, service: LabellingService) -> None:
     """What is saved as a file."""
     free = BoundedSemaphore(EXPORTS)  # questions and answers share the processor with them
 
+    def saved(name: str, made: Callable[[], bytes]) -> Response:
+        """A file, unless too many are being made."""
+        if not free.acquire(blocking=False):
+            raise UnavailableError(
+                f"{name} must be fetched by at most {EXPORTS} at once; got one more. "
+                "Try again in a few seconds."
+            )
+        try:
+            content = made()
+        finally:
+            free.release()
+        kept = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(content, media_type="text/csv; charset=utf-8", headers=kept)
+
     @app.get("/api/labels.csv", responses=SHEET, response_class=Response)
     def sheet(present: Present) -> Response:
         """All answers."""
         check_owner(present, "download the labels")
-        if not free.acquire(blocking=False):
-            raise UnavailableError(
-                f"labels.csv must be fetched by at most {EXPORTS} at once; got one more. "
-                "Try again in a few seconds."
-            )
-        try:
+
+        def made() -> bytes:
             with service.read_model.lock:
                 verdicts = dict(service.read_model.state.verdicts)
-            content, _, _ = label_files.export_file(service.store, ".csv", verdicts=verdicts)
-        finally:
-            free.release()
-        kept = {"content-disposition": 'attachment; filename="labels.csv"'}
-        return Response(content, media_type="text/csv; charset=utf-8", headers=kept)
+            return label_files.export_file(service.store, ".csv", verdicts=verdicts)[0]
+
+        return saved("labels.csv", made)
+
+    @app.get("/api/rows.csv", responses=SHEET, response_class=Response)
+    def rows_sheet(present: Present) -> Response:
+        """All rows, with what the last ranking predicts of those that it looked at."""
+        check_owner(present, "download all rows")
+        predictions = service.scheduler.whole_predictions
+        return saved("rows.csv", lambda: rows_file(service.read_model, predictions, ".csv")[0])
 
 
 # ---------------------------------------------------------------- mistakes

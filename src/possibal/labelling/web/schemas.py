@@ -7,7 +7,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from possibal.labelling.class_changes import LONGEST_DESCRIPTION
 from possibal.labelling.create import FILE
-from possibal.labelling.storage.journal import JOINERS, is_seen
+from possibal.labelling.remarks import LONGEST
+from possibal.labelling.row_table import RowState
+from possibal.labelling.storage.journal import JOINERS, Kind, is_seen
 
 WORDS = (
     r"^[^\s\x00-\x1f\x7f-\x9f]"
@@ -124,6 +126,8 @@ class AnswerIn(ActionIn):
     """Further rows of which the same is said; undo takes it back for all."""
     kind: Literal["label", "skip", "unsure", "bad", "edit", "settle"]
     label: Label | None = None
+    unlabelled: bool = False
+    """Whether rows that have a label by now, or that somebody else is at, are left out."""
     next: bool = True
 
 
@@ -155,6 +159,19 @@ class DescribedClassIn(NewClassIn):
 
     description: Sentence | None = None
     colour: Colour | None = None
+
+
+class GuidelinesIn(ActionIn):
+    """A person says how to label; empty text takes that away."""
+
+    text: Annotated[str, Field(max_length=2 * LONGEST[Kind.GUIDELINES])]
+
+
+class RemarkIn(ActionIn):
+    """What a person remarks on a row; empty text takes it away."""
+
+    row: Row
+    text: Annotated[str, Field(max_length=2 * LONGEST[Kind.COMMENT])]
 
 
 class CheckRowsIn(ActionIn):
@@ -235,10 +252,11 @@ class InvitedOut(InvitationsOut):
 
 
 class FieldOut(BaseModel):
-    """A cell and what it is called."""
+    """A cell, what it is called, and whether it goes closely with the labels so far."""
 
     name: str
     value: str | None
+    important: bool
 
 
 class ItemOut(BaseModel):
@@ -262,9 +280,25 @@ class WhyOut(BaseModel):
     """Why a row is asked about."""
 
     sentence: str
-    predicted_label: str | None
-    necessity: float | None
+    predicted: "PredictionOut | None"
     near: list[NearOut]
+
+
+class ChanceOut(BaseModel):
+    """The chance that a predicted label is right, and its range."""
+
+    value: float
+    low: float
+    high: float
+
+
+class PredictionOut(BaseModel):
+    """What the model predicts of a row; how many check rows its chance was measured by."""
+
+    label: str
+    chance: ChanceOut
+    necessity: float
+    measured: int
 
 
 class MineOut(BaseModel):
@@ -272,6 +306,29 @@ class MineOut(BaseModel):
 
     kind: str
     label: str | None
+
+
+class CommentOut(BaseModel):
+    """What somebody remarked on a row."""
+
+    who: str
+    text: str
+
+
+class CommentedOut(BaseModel):
+    """That a comment is kept, and all comments on its row that somebody may see."""
+
+    repeated: bool
+    counts: bool
+    comments: list[CommentOut]
+
+
+class GuidelinesOut(BaseModel):
+    """How to label, as text; the key tells versions apart, and is None before the first."""
+
+    key: str | None
+    who: str | None
+    text: str
 
 
 class QuestionOut(BaseModel):
@@ -283,6 +340,7 @@ class QuestionOut(BaseModel):
     why: WhyOut
     mine: MineOut | None
     copies: int
+    comments: list[CommentOut]
 
 
 class AskedOut(BaseModel):
@@ -290,6 +348,8 @@ class AskedOut(BaseModel):
 
     question: QuestionOut | None
     reason: str | None
+    complete: bool = False
+    """Whether there is none because every row has its answers."""
 
 
 class AnsweredOut(AskedOut):
@@ -298,6 +358,8 @@ class AnsweredOut(AskedOut):
     repeated: bool
     counts: bool
     """Whether it is what holds of its row: a later answer may have come before it."""
+    left_out: list[int]
+    """Places of the rows that it is not about, where those with a label are left out."""
 
 
 class ReserveOut(BaseModel):
@@ -365,6 +427,9 @@ class CampaignOut(ClassesOut):
     notes: list[str]
     columns: list[ColumnOut]
     people: list[str]
+    participants: list[str]
+    """Those of them who answered rows."""
+    guidelines: GuidelinesOut
 
 
 class ShareOut(BaseModel):
@@ -379,6 +444,8 @@ class AdviceOut(BaseModel):
 
     state: str
     reason: str
+    gain: str | None
+    """What is left to gain, in words."""
 
 
 class PointOut(BaseModel):
@@ -405,10 +472,11 @@ class SavingOut(BaseModel):
 
 
 class PersonOut(BaseModel):
-    """A person and their answers."""
+    """A person, their answers, and how many seconds one takes; None where that is not known."""
 
     who: str
     answers: int
+    pace: float | None
 
 
 class ArrivingOut(BaseModel):
@@ -418,6 +486,29 @@ class ArrivingOut(BaseModel):
     embedded: int
     total: int
     trouble: str | None
+
+
+class RecallOut(BaseModel):
+    """How much of the sought class was found, and the range of 95 %."""
+
+    label: str
+    found: int
+    left: float
+    most_left: float
+    """The upper end of the range of those that are left."""
+    value: float
+    low: float
+    high: float
+    fruitless: int
+    """How many were answered since the last one that was of it."""
+    sentence: str
+
+
+class ToComeOut(BaseModel):
+    """How many more labels it probably takes until one may stop."""
+
+    low: int
+    high: int
 
 
 class ProgressOut(BaseModel):
@@ -434,12 +525,50 @@ class ProgressOut(BaseModel):
     balance: list[ShareOut]
     catalogue: list[ClassOut]
     advice: AdviceOut
+    sought: str | None
+    """The class of which nearly all rows are to be found."""
+    recall: RecallOut | None
+    """How much of it was found; None where nothing can be said yet."""
     curve: list[PointOut]
     check: CheckOut
     saving: SavingOut | None
     fitting: bool
     trouble: str | None
     people: list[PersonOut]
+    participants: list[str]
+    guidelines: str | None
+    """The key of the present guidelines."""
+    to_come: ToComeOut | None
+    conflicts: int
+    """Rows on which people differ, and that nobody settled."""
+
+
+class MeasuredOut(BaseModel):
+    """A share of check rows and its interval; None where there are none."""
+
+    value: float | None
+    low: float
+    high: float
+    rows: int
+
+
+class ClassResultOut(BaseModel):
+    """How well one class is told: of its rows found, and of rows taken for it right."""
+
+    label: str
+    recall: MeasuredOut
+    precision: MeasuredOut
+    counts: list[int]
+    """Of its rows by what they are taken for, class by class."""
+
+
+class ResultsOut(BaseModel):
+    """What was reached, on the check rows."""
+
+    accuracy: MeasuredOut
+    classes: list[ClassResultOut]
+    saving: SavingOut | None
+    check: CheckOut
 
 
 class SpotOut(BaseModel):
@@ -449,8 +578,9 @@ class SpotOut(BaseModel):
     id: str
     x: float
     y: float
-    necessity: float
+    chance: float | None
     label: str | None
+    predicted: str | None
 
 
 class MapOut(BaseModel):
@@ -474,6 +604,7 @@ class EntryOut(BaseModel):
     others: int
     copies: int
     copied: bool
+    comment: str
     holds: bool
     counts: bool
     preview: str
@@ -488,24 +619,23 @@ class HistoryOut(BaseModel):
 
 
 class PredictedClassOut(BaseModel):
-    """How many rows are predicted to be of a class, and how many of them surely."""
+    """How many rows are predicted to be of a class, and how many of them very likely are."""
 
     label: str
     rows: int
-    certain: int
+    likely: int
 
 
 class PredictedRowOut(BaseModel):
-    """A row without a label; how sure the model is of its prediction, in words too; its copies."""
+    """A row without a label, the chance that its prediction is right, and its copies."""
 
     item: ItemOut
-    necessity: float
-    certainty: str
+    chance: ChanceOut
     copies: int
 
 
 class ConfirmationOut(BaseModel):
-    """Rows of one predicted class, the most certain first."""
+    """Rows of one predicted class, the likeliest first."""
 
     label: str
     classes: list[PredictedClassOut]
@@ -526,6 +656,40 @@ class EventRowsOut(BaseModel):
 
     rows: list[LabelledRowOut]
     left: int
+
+
+class OtherLabelOut(BaseModel):
+    """A label and its chance."""
+
+    label: str
+    chance: ChanceOut
+
+
+class TableRowOut(BaseModel):
+    """A row with all that is known of it."""
+
+    item: ItemOut
+    label: str | None
+    people: list[str]
+    state: RowState
+    predicted: OtherLabelOut | None
+    """What the model makes of it."""
+    other: OtherLabelOut | None
+    """What all other labels speak for, where the row has another."""
+    check: bool
+    copy_of: str | None
+    """The row that is asked in its stead."""
+    copies: int
+
+
+class RowsOut(BaseModel):
+    """Some of the rows that were wanted, and how many there are in all."""
+
+    rows: list[TableRowOut]
+    count: int
+    looked_at: int | None
+    fitting: bool
+    """Whether the model has yet to learn from the last answers, or to look at more rows."""
 
 
 class NamedRowOut(BaseModel):
@@ -552,6 +716,26 @@ class NearCopiesOut(BaseModel):
     """Rows that are nearly the same as one, for a person to look at."""
 
     items: list[ItemOut]
+
+
+class CloseRowOut(BaseModel):
+    """A row close to another, the chance of its predicted class, and its copies."""
+
+    item: ItemOut
+    chance: ChanceOut | None
+    copies: int
+
+
+class CloseRowsOut(BaseModel):
+    """Rows close to one, for a person to look at and to label together.
+
+    What is predicted of all of them is left out where people answer blind.
+    """
+
+    label: str | None
+    own: CloseRowOut | None
+    """The row itself, where it has no label either."""
+    rows: list[CloseRowOut]
 
 
 class PairOut(BaseModel):
@@ -583,6 +767,7 @@ class ConflictOut(BaseModel):
 
     item: ItemOut
     opinions: list[OpinionOut]
+    comments: list[CommentOut]
     settled: str | None
 
 

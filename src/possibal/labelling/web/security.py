@@ -8,7 +8,7 @@ cookies know no ports, so that every other program on the machine would be sent 
 """
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from urllib.parse import parse_qs, urlsplit
@@ -94,9 +94,26 @@ class ServedHosts:
 class SecurityMiddleware:
     """ASGI middleware that refuses foreign hosts and pages, missing sessions and large bodies."""
 
-    def __init__(self, app: ASGIApp, access: AccessControl, hosts: ServedHosts) -> None:
-        """Let in whoever has a session, under one of these host names."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: AccessControl,
+        hosts: ServedHosts,
+        *,
+        largest: Mapping[str, int] | None = None,
+        public: str | None = None,
+    ) -> None:
+        """Let in whoever has a session, under one of these host names.
+
+        Args:
+            app: what is behind it.
+            access: who is in.
+            hosts: names of this server.
+            largest: bytes that requests to some paths may have, where that is more than usual.
+            public: the beginning of paths that everybody may ask for.
+        """
         self._app, self._access, self._hosts = app, access, hosts
+        self._largest, self._public = largest or {}, public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -114,18 +131,19 @@ class SecurityMiddleware:
 
     async def _forward(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on with its whole body, if that is not too large."""
-        body, is_whole = b"", False
-        while not is_whole and len(body) <= MOST_BYTES:
+        body, is_whole = bytearray(), False
+        most = self._largest.get(scope["path"], MOST_BYTES)
+        while not is_whole and len(body) <= most:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return
             body += message.get("body", b"")
             is_whole = not message.get("more_body", False)
         shown = _with_headers(send, scope)
-        if len(body) > MOST_BYTES:
-            await _too_large()(scope, receive, shown)
+        if len(body) > most:
+            await _too_large(most)(scope, receive, shown)
             return
-        read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        read: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
         async def again() -> Message:
             return read.pop() if read else await receive()
@@ -138,16 +156,16 @@ class SecurityMiddleware:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._hosts.knows(hosts[0]):
             sentence = "Host must be one that this server knows. Use --allow-host NAME."
-            return _problem(headers, 403, sentence)
+            return problem(headers, 403, sentence)
         if self._is_foreign(scope, headers):
             sentence = "Requests must come from this page. Open its address yourself."
-            return _problem(headers, 403, sentence)
+            return problem(headers, 403, sentence)
         try:
             visitor = await self._visitor(scope, headers)
         except UnavailableError as error:
             return JSONResponse({"detail": str(error)}, 503, {"retry-after": "2"})
-        if visitor is None and not _is_open(scope):
-            return _problem(headers, 401, NOT_IN)
+        if visitor is None and not self._is_open(scope["path"]):
+            return problem(headers, 401, NOT_IN)
         scope.setdefault("state", {})["visitor"] = visitor
         return None
 
@@ -163,6 +181,11 @@ class SecurityMiddleware:
             return found
         find = functools.partial(self._access.visitor, secret, pictures=is_key)
         return await to_thread.run_sync(find)
+
+    def _is_open(self, path: str) -> bool:
+        """Whether somebody may ask for this who is not in: the page itself, and to be let in."""
+        is_public = self._public is not None and path.startswith(self._public)
+        return path in {"/", SESSION_PATH, JOIN_PATH} or path.startswith("/static/") or is_public
 
     def _is_foreign(self, scope: Scope, headers: Headers) -> bool:
         """Whether another site's page made the request; following a link to the page is fine."""
@@ -195,13 +218,7 @@ def _picture_key(scope: Scope) -> str:
     return parse_qs(scope["query_string"].decode("latin-1")).get("key", [""])[0]
 
 
-def _is_open(scope: Scope) -> bool:
-    """Whether somebody may ask for this who is not in: the page itself, and to be let in."""
-    path = scope["path"]
-    return path in {"/", SESSION_PATH, JOIN_PATH} or path.startswith("/static/")
-
-
-def _problem(headers: Headers, status: int, sentence: str) -> Response:
+def problem(headers: Headers, status: int, sentence: str) -> Response:
     """A refusal in one sentence: a page for whoever opens an address, JSON for programs."""
     kind = {"www-authenticate": "Bearer"} if status == 401 else {}  # noqa: PLR2004 - HTTP's own
     if headers.get("sec-fetch-mode") == "navigate" or "text/html" in headers.get("accept", ""):
@@ -211,9 +228,9 @@ def _problem(headers: Headers, status: int, sentence: str) -> Response:
     return JSONResponse({"detail": sentence}, status, kind)
 
 
-def _too_large() -> Response:
+def _too_large(most: int) -> Response:
     """That a request is too large."""
-    sentence = f"A request must be at most {MOST_BYTES} bytes. Send less."
+    sentence = f"A request must be at most {most} bytes. Send less."
     return JSONResponse({"detail": sentence}, 413)
 
 

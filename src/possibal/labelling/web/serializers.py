@@ -1,24 +1,32 @@
 """Serializers: what the service and the overview return, as the schemas of the HTTP API."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from possibal.errors import ForbiddenError, RefusedError
 from possibal.labelling.confirmation import confirmation_page
-from possibal.labelling.explanation import action, certainty
+from possibal.labelling.evaluation import Share
+from possibal.labelling.explanation import (
+    UNRANKED,
+    action,
+    mistakes_sentence,
+    remainder_sentence,
+)
 from possibal.labelling.overview import CampaignProgress, HistoryFilter, Overview, preview
+from possibal.labelling.ranking import OtherLabel, Prediction
 from possibal.labelling.read_model import last_part
-from possibal.labelling.service import LEASE, LabellingService, Question
+from possibal.labelling.remarks import text_of
+from possibal.labelling.row_table import RowQuery, RowState, RowTable
+from possibal.labelling.service import LEASE, LabellingService, Question, StoredEvent
 from possibal.labelling.storage.invitations import Visitor
 from possibal.labelling.storage.journal import COPY_OF, Event
 from possibal.labelling.storage.store import Item
 from possibal.labelling.web import schemas
 
-NOTHING_LEFT = "No row is left to ask about. Others may still be at work on some."
 LISTED = 200
 """Rows of one answer that are listed."""
 CARD, CARD_FIELDS = 300, 8
 """Characters of a cell, and fields, that a small card has."""
-BEGINNING = "The model has not looked at the rows yet."
 
 
 class Serializer:
@@ -27,6 +35,7 @@ class Serializer:
     def __init__(self, service: LabellingService, overview: Overview) -> None:
         """Serialize what these return."""
         self._service, self._overview = service, overview
+        self._rows = RowTable(service.read_model, service.scheduler)
         self._owners = tuple(service.setup.recipe["owners"])
 
     # ------------------------------------------------------------ who sees what
@@ -58,7 +67,9 @@ class Serializer:
         """The next question for a person, or why there is none."""
         question = self._service.ask(who)
         if question is None:
-            return schemas.AskedOut(question=None, reason=NOTHING_LEFT)
+            left = self._service.remainder(who)
+            said = remainder_sentence(left)
+            return schemas.AskedOut(question=None, reason=said, complete=left.is_complete)
         return schemas.AskedOut(question=self.question(question), reason=None)
 
     def again(self, row: int, who: str) -> schemas.QuestionOut:
@@ -67,32 +78,62 @@ class Serializer:
 
     def question(self, question: Question) -> schemas.QuestionOut:
         """A question."""
-        order = self._overview.fields(self._owners)
         near = [
-            schemas.NearOut(item=self._item(one.item, order), label=one.label)
-            for one in question.near
+            schemas.NearOut(item=self._item(one.item), label=one.label) for one in question.near
         ]
         why = schemas.WhyOut(
             sentence=question.sentence,
-            predicted_label=question.predicted_label,
-            necessity=question.necessity,
+            predicted=self._prediction(question.prediction),
             near=near,
         )
         mine = question.mine and schemas.MineOut(kind=question.mine.kind, label=question.mine.label)
         return schemas.QuestionOut(
-            item=self._item(self._asked(question), order),
+            item=self._item(self._asked(question)),
             source=question.source,
             lease=LEASE,
             why=why,
             mine=mine,
             copies=question.copies,
+            comments=_comments(question.comments),
+        )
+
+    def _prediction(self, found: Prediction | None) -> schemas.PredictionOut | None:
+        """What is predicted of a row, and what its chance was measured by."""
+        predictions = self._service.scheduler.predictions
+        if found is None or predictions is None:
+            return None
+        return schemas.PredictionOut(
+            label=found.label,
+            chance=_chance(found),
+            necessity=found.necessity,
+            measured=predictions.calibration.rows,
         )
 
     def near_copies(self, row: int, who: str) -> schemas.NearCopiesOut:
         """Rows that are nearly the same as one."""
-        order, shown = self._overview.fields(self._owners), self._service.read_model.shown
+        shown = self._service.read_model.shown
         found = self._service.near_copies(row, who)
-        return schemas.NearCopiesOut(items=[self._item(shown(item), order) for item in found])
+        return schemas.NearCopiesOut(items=[self._item(shown(item)) for item in found])
+
+    def close_rows(self, row: int, who: str) -> schemas.CloseRowsOut:
+        """Rows that are close to one."""
+        found, read_model = self._service.neighbourhood(row, who), self._service.read_model
+        predictions = self._service.scheduler.predictions
+        own = [found.row] if found.is_open else []
+        items = read_model.items([*own, *found.rows])
+
+        def entry(row: int) -> schemas.CloseRowOut:
+            known = predictions.of_row(row) if found.label and predictions else None
+            return schemas.CloseRowOut(
+                item=_shortened(self._item(read_model.shown(items[row]))),
+                chance=None if known is None else _chance(known),
+                copies=len(read_model.copies.others(row)),
+            )
+
+        rows = [entry(row) for row in found.rows]
+        return schemas.CloseRowsOut(
+            label=found.label, own=entry(found.row) if own else None, rows=rows
+        )
 
     def undone(self, event: Event | None, who: str) -> schemas.UndoneOut:
         """What was taken back, and its row as a question."""
@@ -108,16 +149,15 @@ class Serializer:
     ) -> schemas.ConfirmationOut:
         """Rows that a person may confirm many at once."""
         page = confirmation_page(self._service, who, label, first, count)
-        order, read_model = self._overview.fields(self._owners), self._service.read_model
+        read_model = self._service.read_model
         items = read_model.items(one.row for one in page.rows)
         return schemas.ConfirmationOut(
             label=page.label,
             classes=[schemas.PredictedClassOut(**vars(one)) for one in page.classes],
             rows=[
                 schemas.PredictedRowOut(
-                    item=_shortened(self._item(read_model.shown(items[one.row]), order)),
-                    necessity=one.necessity,
-                    certainty=certainty(one.necessity),
+                    item=_shortened(self._item(read_model.shown(items[one.row]))),
+                    chance=schemas.ChanceOut(**vars(one.chance)),
                     copies=len(read_model.copies.others(one.row)),
                 )
                 for one in page.rows
@@ -132,14 +172,18 @@ class Serializer:
         is_hidden = self._service.setup.hidden_folders and question.mine is None
         return replace(item, id=last_part(item.id)) if is_hidden else item
 
-    def _item(self, item: Item, order: list[int]) -> schemas.ItemOut:
-        """A row, its fields in an order."""
-        setup = self._service.setup
-        named = [(setup.fields[place], item.cells[place]) for place in order]
+    def _item(self, item: Item) -> schemas.ItemOut:
+        """A row, its fields as its source has them."""
+        setup, important = self._service.setup, self._overview.important_fields(self._owners)
+        named = list(zip(setup.fields, item.cells, strict=True))
         return schemas.ItemOut(
             row=item.row,
             id=item.id,
-            fields=[schemas.FieldOut(name=n, value=v) for n, v in named if n != setup.text],
+            fields=[
+                schemas.FieldOut(name=name, value=value, important=place in important)
+                for place, (name, value) in enumerate(named)
+                if name != setup.text
+            ],
             text=dict(named).get(setup.text or "", "") or "" if setup.text else None,
             image=_image(item),
         )
@@ -162,6 +206,22 @@ class Serializer:
             notes=list(setup.other_notes),
             columns=[schemas.ColumnOut(name=n, kind=k, note=w) for n, k, w in setup.columns],
             people=list(self._service.read_model.state.people),
+            participants=sorted(self._service.read_model.state.participants),
+            guidelines=self.guidelines(),
+        )
+
+    def guidelines(self) -> schemas.GuidelinesOut:
+        """How to label."""
+        event = self._service.read_model.state.guidelines
+        return schemas.GuidelinesOut(
+            key=event and event.key, who=event and event.who, text=text_of(event)
+        )
+
+    def commented(self, stored: StoredEvent, who: str) -> schemas.CommentedOut:
+        """That a comment is kept."""
+        row = self._service.question(stored.event.rows[0], who)
+        return schemas.CommentedOut(
+            repeated=stored.repeated, counts=stored.counts, comments=_comments(row.comments)
         )
 
     def classes(self) -> schemas.ClassesOut:
@@ -178,9 +238,12 @@ class Serializer:
     def progress(self) -> schemas.ProgressOut:
         """How far it is."""
         now = self._overview.progress()
-        state, reason = ("go on", BEGINNING)
+        state, reason = ("go on", UNRANKED)
         if now.advice is not None:
             state, reason = now.advice.state.value, now.advice.reason
+        if now.recall is not None:  # the share that was found stands beside it
+            reason = now.recall.reason(now.sought)
+        gain = mistakes_sentence(now.mistakes) if now.mistakes and not now.sought else None
         intake = self._service.intake
         arriving = intake and intake.progress
         return schemas.ProgressOut(
@@ -194,13 +257,40 @@ class Serializer:
             bad=now.bad,
             balance=[schemas.ShareOut(label=k, count=n) for k, n in now.balance.items()],
             catalogue=self.classes().catalogue,
-            advice=schemas.AdviceOut(state=state, reason=reason),
+            advice=schemas.AdviceOut(state=state, reason=reason, gain=gain),
+            sought=now.sought,
+            recall=_recall(now),
             curve=[schemas.PointOut(**vars(point)) for point in now.curve],
             check=self._check(now),
             saving=schemas.SavingOut(sentence=now.saving) if now.saving else None,
             fitting=now.is_behind,
             trouble=now.trouble,
-            people=[schemas.PersonOut(who=who, answers=n) for who, n in now.people.items()],
+            people=[
+                schemas.PersonOut(who=who, answers=n, pace=now.paces.get(who))
+                for who, n in now.people.items()
+            ],
+            to_come=now.to_come and schemas.ToComeOut(**vars(now.to_come)),
+            conflicts=now.conflicts,
+            guidelines=self.guidelines().key,
+            participants=sorted(self._service.read_model.state.participants),
+        )
+
+    def results(self) -> schemas.ResultsOut:
+        """What was reached, on the check rows."""
+        found, now = self._overview.confusion(), self._overview.progress()
+        return schemas.ResultsOut(
+            accuracy=_measured(found.accuracy),
+            classes=[
+                schemas.ClassResultOut(
+                    label=label,
+                    recall=_measured(found.recall(place)),
+                    precision=_measured(found.precision(place)),
+                    counts=list(found.counts[place]),
+                )
+                for place, label in enumerate(found.classes)
+            ],
+            saving=schemas.SavingOut(sentence=now.saving) if now.saving else None,
+            check=self._check(now),
         )
 
     def drawn(self, count: int) -> schemas.DrawnOut:
@@ -236,6 +326,7 @@ class Serializer:
                 others=entry.others,
                 copies=entry.copies,
                 copied=COPY_OF in (entry.event.detail or {}),
+                comment=text_of(entry.event),
                 holds=entry.holds,
                 counts=entry.counts,
                 preview=preview(entry.item),
@@ -247,7 +338,7 @@ class Serializer:
 
     def event_rows(self, key: str, visitor: Visitor) -> schemas.EventRowsOut:
         """The rows that an answer was about, with the labels that somebody may see."""
-        read_model, order = self._service.read_model, self._overview.fields(self._owners)
+        read_model = self._service.read_model
         event = read_model.state.events.get(key)
         sees_others = self._sees_others(visitor)
         is_hidden = event is not None and not sees_others and event.who != visitor.who
@@ -256,12 +347,41 @@ class Serializer:
         items = read_model.items(event.rows[:LISTED])
         rows = [
             schemas.LabelledRowOut(
-                item=_shortened(self._item(read_model.shown(item), order)),
+                item=_shortened(self._item(read_model.shown(item))),
                 label=read_model.label(row, None if sees_others else visitor.who),
             )
             for row, item in items.items()
         ]
         return schemas.EventRowsOut(rows=rows, left=len(event.rows) - len(rows))
+
+    def rows(self, query: RowQuery, visitor: Visitor) -> schemas.RowsOut:
+        """Rows with all that somebody may see of them."""
+        sees_others = self._sees_others(visitor)
+        if query.state is RowState.DIFFER:
+            self.check_open(visitor, "rows on which people differ are shown")
+        found = self._rows.select(query, None if sees_others else visitor.who or "")
+        read_model = self._service.read_model
+        return schemas.RowsOut(
+            rows=[
+                schemas.TableRowOut(
+                    item=_shortened(self._item(one.item)),
+                    label=one.label,
+                    people=list(one.people),
+                    state=one.state,
+                    predicted=_labelled(one.prediction),
+                    other=_labelled(one.other),
+                    check=one.is_check,
+                    copy_of=None if one.copy_of is None else read_model.shown_id(one.copy_of),
+                    copies=0
+                    if one.copy_of is not None
+                    else len(read_model.copies.others(one.item.row)),
+                )
+                for one in found.rows
+            ],
+            count=found.count,
+            looked_at=found.looked_at,
+            fitting=found.is_behind,
+        )
 
     def agreement(self, visitor: Visitor) -> schemas.AgreementOut:
         """How far people agree."""
@@ -276,11 +396,11 @@ class Serializer:
     def conflicts(self, visitor: Visitor) -> schemas.ConflictsOut:
         """Rows of which people said different things."""
         self.check_open(visitor, "rows on which people differ are shown")
-        order = self._overview.fields(self._owners)
         rows = [
             schemas.ConflictOut(
-                item=self._item(one.item, order),
+                item=self._item(one.item),
                 opinions=[schemas.OpinionOut(who=w, label=said) for w, said in one.said.items()],
+                comments=_comments(one.comments),
                 settled=one.settled,
             )
             for one in self._overview.conflicts()
@@ -288,13 +408,46 @@ class Serializer:
         return schemas.ConflictsOut(rows=rows)
 
 
+def _comments(said: Mapping[str, str]) -> list[schemas.CommentOut]:
+    """Comments by who made them."""
+    return [schemas.CommentOut(who=who, text=text) for who, text in said.items()]
+
+
 def _shortened(item: schemas.ItemOut) -> schemas.ItemOut:
-    """A row for a small card: the beginning of its text and of its first fields."""
+    """A row for a small card: the beginning of its text and of its first fields.
+
+    Fields that go closely with the labels are among them, wherever they stand.
+    """
+    first = sorted(item.fields, key=lambda one: not one.important)[:CARD_FIELDS]
     fields = [
         one.model_copy(update={"value": one.value and one.value[:CARD]})
-        for one in item.fields[:CARD_FIELDS]
+        for one in item.fields
+        if one in first
     ]
     return item.model_copy(update={"fields": fields, "text": item.text and item.text[:CARD]})
+
+
+def _labelled(found: Prediction | OtherLabel | None) -> schemas.OtherLabelOut | None:
+    """A label and its chance."""
+    return found and schemas.OtherLabelOut(label=found.label, chance=_chance(found))
+
+
+def _recall(now: CampaignProgress) -> schemas.RecallOut | None:
+    """How much of the sought class was found."""
+    if now.recall is None or now.sought is None:
+        return None
+    return schemas.RecallOut(**now.recall.report(now.sought))
+
+
+def _chance(found: Prediction | OtherLabel) -> schemas.ChanceOut:
+    """The chance of a predicted label."""
+    return schemas.ChanceOut(**vars(found.chance))
+
+
+def _measured(share: Share) -> schemas.MeasuredOut:
+    """A share of check rows."""
+    low, high = share.interval
+    return schemas.MeasuredOut(value=share.value, low=low, high=high, rows=share.rows)
 
 
 def _image(item: Item) -> str | None:

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 
 import uvicorn
 from anyio.to_thread import current_default_thread_limiter
+from starlette.types import ASGIApp
 
 from possibal.labelling.access import AccessControl
 from possibal.labelling.service import LabellingService
@@ -100,6 +101,7 @@ class Server:
         origin: the address at which whoever started it opens the page.
         reachable: addresses at which other machines can open it; none if it is for this one alone.
         port: that was taken.
+        hosts: names under which browsers may ask for it.
     """
 
     def __init__(self, address: Address, usual: int | None = None) -> None:
@@ -113,7 +115,7 @@ class Server:
         self.port = self._line.getsockname()[1]
         is_open = address.host in EVERYWHERE
         reached = machine_hosts() if is_open else [_bracketed(address.host)]
-        self._hosts = ServedHosts.of(
+        self.hosts = ServedHosts.of(
             [*reached, *address.names], address.public, tls=address.certificate is not None
         )
         others = [name for name in (*address.names, *reached) if name not in LOOPBACK]
@@ -135,14 +137,23 @@ class Server:
     def run(
         self, service: LabellingService, access: AccessControl, browser: str | None = None
     ) -> None:
-        """Serve until Ctrl-C or until it is ended.
+        """Serve a campaign until Ctrl-C or until it is ended.
 
         Args:
             service: of the campaign.
             access: who may come in.
             browser: an address to open in a browser of this machine.
         """
-        app = SecurityMiddleware(create_app(service, access, self.reachable), access, self._hosts)
+        app = SecurityMiddleware(create_app(service, access, self.reachable), access, self.hosts)
+        self.run_app(app, browser)
+
+    def run_app(self, app: ASGIApp, browser: str | None = None) -> None:
+        """Serve an application until Ctrl-C or until it is ended.
+
+        Args:
+            app: with the security middleware around all that it has.
+            browser: an address to open in a browser of this machine.
+        """
         certificate = self._address.certificate
         config = uvicorn.Config(
             app,

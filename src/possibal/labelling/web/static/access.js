@@ -3,6 +3,8 @@
 import { Refused, get, post, setSession } from "./api.js";
 import { button, el } from "./dom.js";
 import { BrowserStorage } from "./storage.js";
+import { t } from "./texts.js";
+import { languageField, say } from "./translation.js";
 
 const JOIN = /^#join=([\w-]{1,100})(?:&for=([^&]*))?$/;
 
@@ -116,17 +118,17 @@ export class Access {
 /** What somebody sees who is not in; `joined` is called with the invitation that they paste. */
 export function entrance(reason, joined) {
   const input = el("input", { test: "join-input", autocomplete: "off", spellcheck: "false" });
-  const problem = el("p.problem", { test: "join-problem", role: "alert" }, reason);
+  const problem = el("p.problem", { test: "join-problem", role: "alert" });
+  say(problem, reason);
   const submit = (event) => {
     event.preventDefault();
     const invitation = invitationIn(input.value);
     if (invitation) joined(invitation);
-    else problem.textContent = "This is no invitation: it ends in #join= and letters.";
+    else say(problem, t.noInvitation);
   };
-  return el("section.card.welcome", { test: "entrance" }, el("h1", "You need an invitation"),
-    el("p", "An invitation is an address that lets one browser in, once. Whoever runs this ",
-      "campaign finds the first one in the terminal, and can invite others under People."),
+  return el("section.card.welcome", { test: "entrance" }, el("h1", t.needInvitation),
+    el("p", t.whatInvitationIs),
     problem,
-    el("form.inline", { submit }, el("label.field", el("span", "Paste your invitation"), input),
-      button(".main", { test: "join", type: "submit" }, "Come in")));
+    el("form.inline", { submit }, el("label.field", el("span", t.pasteInvitation), input),
+      button(".main", { test: "join", type: "submit" }, t.comeIn)), languageField());
 }

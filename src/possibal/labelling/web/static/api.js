@@ -1,5 +1,7 @@
 // Talking to the server, and knowing whether it is there.
 
+import { t } from "./texts.js";
+
 const TIMEOUT = 10_000;
 const JSON_TYPE = { "Content-Type": "application/json" };
 const PASSING = new Set([408, 425, 429]);
@@ -30,12 +32,18 @@ export function setSession(session) {
 }
 
 /** The address of a picture, with what lets an image load that sends nothing else. */
-export const pictureUrl = (path) => (held ? `${path}?key=${held.pictures}` : path);
+export const pictureUrl = (path) => (held ? `.${path}?key=${held.pictures}` : `.${path}`);
+
+const served = new Set();
+
+/** Whether a sentence is one that the server refused something with: it is in English. */
+export const isServers = (sentence) => served.has(sentence);
 
 function sentence(reply, status) {
   const detail = reply?.detail;
-  if (typeof detail === "string") return detail;
-  return detail?.[0]?.msg ?? `The server refused this (status ${status}).`;
+  const found = typeof detail === "string" ? detail : detail?.[0]?.msg;
+  if (found) served.add(found);
+  return found ?? t.serverRefused(status);
 }
 
 async function replyOf(response) {
@@ -54,7 +62,7 @@ async function call(path, options, read = (response) => response.json()) {
     const signal = AbortSignal.timeout(TIMEOUT);
     const known = held ? { Authorization: `Bearer ${held.session}` } : {};
     const headers = { ...options.headers, ...known };
-    const reply = await read(await replyOf(await fetch(`/api/${path}`, { ...options, headers, signal })));
+    const reply = await read(await replyOf(await fetch(`api/${path}`, { ...options, headers, signal })));
     found("connected");
     return reply;
   } catch (error) {
@@ -70,6 +78,10 @@ export const get = (path) => call(path, { cache: "no-store" });
 /** The server's answer to `body` sent to `path`. */
 export const post = (path, body) =>
   call(path, { method: "POST", headers: JSON_TYPE, body: JSON.stringify(body) });
+
+/** The server's answer to bytes sent to `path`. */
+export const postBytes = (path, body) =>
+  call(path, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body });
 
 /** Saves what the server has at `path` as a file. */
 export async function download(path, name) {

@@ -1,23 +1,21 @@
 // Messages above the view: connection, refused answers, advice.
 
 import { connection } from "./api.js";
-import { button, el, plural } from "./dom.js";
+import { ENGLISH, button, el } from "./dom.js";
+import { t } from "./texts.js";
 
 /** What to do when the server does not know this browser. */
-export const LOCKED =
-  "This browser is not signed in any more: open the address of a new invitation.";
-const UNSAFE = "This browser cannot keep answers: do not close the page before they are sent.";
+export const LOCKED = t.locked;
+const UNSAFE = t.unsafe;
 
 function waitingWords(number) {
   if (connection.state === "connected")
-    return `Connected again: sending ${plural(number, "kept answer")}.`;
-  if (!number) return "Not connected. Trying again; you can go on labelling.";
-  const [are, answers] = number === 1 ? ["is", "answer"] : ["are", "answers"];
-  return `Not connected: ${number} ${answers} ${are} kept in this browser and will be sent.`;
+    return t.sendingKept(number);
+  return number ? t.keptAway(number) : t.awayGoOn;
 }
 
 function connectionBanner(waiting, behind) {
-  const kept = waiting ? ` ${plural(waiting, "answer")} kept in this browser.` : "";
+  const kept = waiting ? ` ${t.answersKept(waiting)}` : "";
   if (connection.state === "locked")
     return el("p.banner.alarm", { test: "locked" }, LOCKED, kept);
   if (!behind) return null;
@@ -25,23 +23,25 @@ function connectionBanner(waiting, behind) {
   return el("p.banner.warn", props, waitingWords(waiting));
 }
 
+/** What was refused, and why in the server's words. */
 function actionWords({ path, said, sentence }) {
-  const words = said ?? (path === "undo" ? "undo" : "an answer");
-  return `${words[0].toUpperCase()}${words.slice(1)}: ${sentence}`;
+  const words = said ?? (path === "undo" ? t.undoWord : t.anAnswer);
+  return [`${words[0].toUpperCase()}${words.slice(1)}: `, el("span", ENGLISH, sentence)];
 }
 
 function refusedBanner(outbox) {
   const refused = outbox.refused();
   if (!refused.length) return null;
   return el("div.banner.alarm", { test: "refused" },
-    el("details", { open: refused.length < 4 }, el("summary", `Not accepted: ${refused.length}`),
+    el("details", { open: refused.length < 4 }, el("summary", t.notAccepted(refused.length)),
       el("ul", refused.map((entry) => el("li", actionWords(entry))))),
-    button(".quiet", { click: () => outbox.forgetRefused(), test: "refused-clear" }, "Clear"));
+    button(".quiet", { click: () => outbox.forgetRefused(), test: "refused-clear" }, t.clear));
 }
 
 const words = (nodes) => nodes.map(({ textContent }) => textContent).join("\n");
 
-/** Keeps the messages up to date; the result's `notice` shows a sentence that can be put away. */
+/** Keeps the messages up to date; the result's `notice` shows a sentence, or what a
+ * function makes, that can be put away. */
 export function startBanners(place, outbox) {
   let said = null;
   let behind = false;
@@ -51,7 +51,7 @@ export function startBanners(place, outbox) {
   };
   const noticeBanner = () =>
     said && el("p.banner", { test: "notice" },
-      el("span", said), button(".quiet", { click: hush }, "Close"));
+      el("span", typeof said === "function" ? said() : said), button(".quiet", { click: hush }, t.close));
   const render = () => {
     const waiting = outbox.pending().length;
     behind = connection.state !== "connected" || (behind && waiting > 0);

@@ -1,8 +1,10 @@
 // The classes: their buttons, what is said of them, and changing them.
 
 import { connection } from "./api.js";
-import { button, count, el, keycap, openDialog, plural } from "./dom.js";
+import { button, el, keycap, openDialog } from "./dom.js";
 import { classKey } from "./keys.js";
+import { t } from "./texts.js";
+import { say } from "./translation.js";
 
 const LONGEST = 200;
 const LONGEST_DESCRIPTION = 300;
@@ -38,8 +40,8 @@ function namesIn(page, text) {
   const known = [...page.classes];
   for (const name of names) {
     const alike = known.find((other) => bare(other) === bare(name));
-    if (alike !== undefined) return [[], `There is already a class “${alike}”.`];
-    if (name.length > LONGEST) return [[], `A name may have at most ${LONGEST} characters.`];
+    if (alike !== undefined) return [[], t.classKnown(alike)];
+    if (name.length > LONGEST) return [[], t.nameTooLong(LONGEST)];
     known.push(name);
   }
   return [names, ""];
@@ -58,14 +60,14 @@ export function classForm(page, done) {
     if (!names.length) return;
     input.value = "";
     const refused = await Promise.all(names.map((name) =>
-      page.change("classes", { label: name }, `class “${name}” added`)));
+      page.change("classes", { label: name }, t.classAdded(name))));
     const said = refused.filter(Boolean).join(" ");
-    if (said || mine === turn) problem.textContent = said; // what was typed since has its own words
+    if (said || mine === turn) say(problem, said); // what was typed since has its own words
     if (!said) done();
   };
   return el("form.inline", { submit },
-    el("label.field", el("span", "Name of the class, or several with commas between"), input),
-    el("button.main", { test: "class-save" }, "Add"), problem);
+    el("label.field", el("span", t.classNames), input),
+    el("button.main", { test: "class-save" }, t.add), problem);
 }
 
 /** A colour to choose, or none; `value()` is what was chosen. */
@@ -73,9 +75,9 @@ function colourField(colour, place) {
   const some = el("input", { type: "checkbox", checked: Boolean(colour), test: "class-coloured" });
   const box = el("input", {
     type: "color", value: colour || FIRST_COLOURS[place % FIRST_COLOURS.length],
-    "aria-label": "Colour", test: "class-colour", input: () => { some.checked = true; },
+    "aria-label": t.colour, test: "class-colour", input: () => { some.checked = true; },
   });
-  const node = el("div.colour", el("label.tick", some, "Colour"), box);
+  const node = el("div.colour", el("label.tick", some, t.colour), box);
   return { node, value: () => (some.checked ? box.value : "") };
 }
 
@@ -119,14 +121,14 @@ class ClassList {
       tint(el("span.swatch", { "aria-hidden": "true" }), colour),
       el("span.what", el("strong", { dir: "auto", title: name }, name),
         description && el("small", { dir: "auto" }, description),
-        el("small", { test: "class-rows" }, plural(rows, "row"))),
+        el("small", { test: "class-rows" }, t.rows(rows))),
       el("span.acts",
         button(".quiet", {
-          click: edit, test: "class-edit", title: "Change", "aria-label": `Change class ${name}`,
+          click: edit, test: "class-edit", title: t.change, "aria-label": t.changeClass(name),
         }, "✎"),
         button(".quiet", {
-          click: remove, test: "class-remove", title: rows ? "Merge" : "Remove",
-          "aria-label": `${rows ? "Merge" : "Remove"} class ${name}`,
+          click: remove, test: "class-remove", title: rows ? t.merge : t.remove,
+          "aria-label": rows ? t.mergeClass(name) : t.removeClass(name),
         }, "×")));
   }
 
@@ -151,9 +153,9 @@ class ClassList {
       this.#said.replaceChildren(await this.#page.takeBack(key));
       this.render("");
     };
-    const done = connection.state === "connected" ? "Done" : "Kept in this browser";
-    this.#said.replaceChildren(`${done}: ${said}. `,
-      button(".link", { click: back, test: "class-undo" }, "Undo"));
+    const done = connection.state === "connected" ? t.doneThat(said) : t.keptThat(said);
+    this.#said.replaceChildren(`${done} `,
+      button(".link", { click: back, test: "class-undo" }, t.undo));
     return null;
   }
 
@@ -171,25 +173,25 @@ class ClassList {
         colour: chosen.value() };
       if (wanted.name !== name && this.#page.classes.includes(wanted.name))
         return this.#join(entry, wanted.name);
-      problem.textContent = (await this.#save(entry, wanted)) ?? "";
+      say(problem, (await this.#save(entry, wanted)) ?? "");
       if (!problem.textContent) this.render(wanted.name);
     };
     this.#replace(name, el("form.edit-class", { submit },
-      el("label.field", el("span", "Name"), title),
-      el("label.field", el("span", "What it means (shown while labelling)"), meaning),
-      chosen.node, problem, this.#ends("class-done", "Save", name)));
+      el("label.field", el("span", t.name), title),
+      el("label.field", el("span", t.classMeaning), meaning),
+      chosen.node, problem, this.#ends("class-done", t.save, name)));
   }
 
   /** The buttons at the end of a form. */
   #ends(test, words, name) {
     return el("div.ends", el("button.main", { test }, words),
-      button("", { click: () => this.render(name), test: "class-cancel" }, "Cancel"));
+      button("", { click: () => this.render(name), test: "class-cancel" }, t.cancel));
   }
 
   /** Saves what is new; the sentence why not, or null. */
   async #save({ name, description, colour }, wanted) {
     if (wanted.name !== name) {
-      const said = `class “${name}” renamed to “${wanted.name}”`;
+      const said = t.classRenamed(name, wanted.name);
       const refused = await this.#change("classes/rename", { label: name, to: wanted.name }, said);
       if (refused) return refused;
     }
@@ -197,7 +199,7 @@ class ClassList {
     if (wanted.description !== description) body.description = wanted.description;
     if (wanted.colour !== colour) body.colour = wanted.colour;
     if (Object.keys(body).length === 1) return null;
-    return this.#change("classes/describe", body, `class “${wanted.name}” described`);
+    return this.#change("classes/describe", body, t.classDescribed(wanted.name));
   }
 
   /** Asks with which class one is to be merged, or whether with this one. */
@@ -209,23 +211,20 @@ class ClassList {
     const submit = async (event) => {
       event.preventDefault();
       const body = { label: name, to: choice.value, merge: true };
-      const said = `class “${name}” merged with “${choice.value}”`;
-      problem.textContent = (await this.#change("classes/rename", body, said)) ?? "";
+      const said = t.classMerged(name, choice.value);
+      say(problem, (await this.#change("classes/rename", body, said)) ?? "");
       if (!problem.textContent) this.render(choice.value);
     };
-    const have = rows === 1 ? "1 row has" : `${count(rows)} rows have`;
-    const words = into === null
-      ? `${have} “${name}”, so it cannot be removed. It can be merged with another class:`
-      : `There is a class “${into}” already. Shall the two be one? ${have} “${name}”.`;
+    const words = into === null ? t.classHasRows(name, rows) : t.classExists(into, name, rows);
     this.#replace(name, el("form.edit-class", { submit }, el("p", { test: "class-why" }, words),
-      others.length > 0 && el("label.field", el("span", "Merge with"), choice), problem,
-      others.length ? this.#ends("class-merge", "Merge", name)
-        : button("", { click: () => this.render(name), test: "class-cancel" }, "Close")));
+      others.length > 0 && el("label.field", el("span", t.mergeWith), choice), problem,
+      others.length ? this.#ends("class-merge", t.merge, name)
+        : button("", { click: () => this.render(name), test: "class-cancel" }, t.close)));
   }
 
   async #remove({ name }) {
-    const refused = await this.#change("classes/remove", { label: name }, `class “${name}” removed`);
-    if (refused) this.#said.textContent = refused;
+    const refused = await this.#change("classes/remove", { label: name }, t.classRemoved(name));
+    if (refused) say(this.#said, refused);
     this.render("");
   }
 }
@@ -234,8 +233,8 @@ class ClassList {
 export function openClasses(page) {
   const list = new ClassList(page);
   const add = classForm(page, () => {});
-  const box = openDialog("Classes",
-    el("p.muted", "Answers stay: under a new name or merged, they count as the class that is left."),
+  const box = openDialog(t.classes,
+    el("p.muted", t.classesNote),
     list.node, add);
   box.querySelector("[data-testid=class-edit], input")?.focus();
 }
@@ -243,17 +242,17 @@ export function openClasses(page) {
 /** Asks for the classes of a campaign that has fewer than two. */
 export function classesView(page, start) {
   const list = new ClassList(page);
-  const go = button(".main", { click: start, test: "classes-done" }, "Start labelling");
+  const go = button(".main", { click: start, test: "classes-done" }, t.startLabelling);
   const hint = el("p.muted");
   const render = () => {
     const missing = Math.max(0, 2 - page.classes.length);
     go.disabled = missing > 0;
     hint.textContent = missing
-      ? `At least two are needed: ${count(missing)} to go.` : "More can be added at any time.";
+      ? t.classesMissing(missing) : t.classesAnyTime;
   };
   page.changes.addEventListener("classes", render);
   render();
-  return el("section.card.welcome", { test: "classes-setup" }, el("h1", "Which classes are there?"),
-    el("p", "A class is what you will say about each row, such as “spam” or “not spam”."),
+  return el("section.card.welcome", { test: "classes-setup" }, el("h1", t.whichClasses),
+    el("p", t.whatClassIs),
     classForm(page, render), list.node, hint, go);
 }

@@ -1,10 +1,11 @@
 // The learning curve: how often the model is right, with its interval.
 
 import { count, el, percent, svg } from "./dom.js";
+import { t } from "./texts.js";
 
 const WIDTH = 320;
 const HEIGHT = 170;
-const LEFT = 40;
+const LEFT = 44;
 const RIGHT = 312;
 const TOP = 10;
 const BOTTOM = 136;
@@ -33,7 +34,7 @@ function axes({ first, last, floor, x, y }) {
     ...ticks,
     text(count(first), { x: x(first), y: BOTTOM + 16, "text-anchor": "start" }),
     text(count(last), { x: x(last), y: BOTTOM + 16, "text-anchor": "end" }),
-    text("labels", { x: (LEFT + RIGHT) / 2, y: BOTTOM + 30, "text-anchor": "middle" }),
+    text(t.labelsWord, { x: (LEFT + RIGHT) / 2, y: BOTTOM + 30, "text-anchor": "middle" }),
   ];
 }
 
@@ -42,15 +43,14 @@ export function curve(points) {
   const scale = scales(points);
   const at = (name) => points.map((point) => [scale.x(point.answers), scale.y(point[name])]);
   const last = points.at(-1);
-  const interval = `${percent(last.low)} to ${percent(last.high)}`;
-  const words = `Right on about ${percent(last.accuracy)} of rows (${interval}) `
-    + `after ${count(last.answers)} labels.`;
+  const interval = t.range(percent(last.low), percent(last.high));
+  const words = t.rightOnAbout(percent(last.accuracy), interval, last.answers);
   const drawing = svg("svg", {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "curve",
     role: "img", "aria-labelledby": "curve-title curve-desc",
   },
-  svg("title", { id: "curve-title" }, "Learning curve"),
-  svg("desc", { id: "curve-desc" }, `${words} It began at ${percent(points[0].accuracy)}.`),
+  svg("title", { id: "curve-title" }, t.learningCurve),
+  svg("desc", { id: "curve-desc" }, `${words} ${t.beganAt(percent(points[0].accuracy))}`),
   axes(scale),
   svg("polygon", { points: path([...at("high"), ...at("low").reverse()]), class: "band" }),
   svg("polyline", { points: path(at("accuracy")), class: "line" }),

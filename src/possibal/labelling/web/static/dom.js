@@ -1,5 +1,13 @@
 // Making nodes without ever parsing markup.
 
+import { percent } from "./language.js";
+import { t } from "./texts.js";
+
+export { count, decimal, percent } from "./language.js";
+
+/** What marks a sentence of the server's, which is English whatever the page's language is. */
+export const ENGLISH = Object.freeze({ lang: "en" });
+
 const SVG = "http://www.w3.org/2000/svg";
 
 const there = (value) => value !== null && value !== undefined && value !== false;
@@ -47,6 +55,16 @@ export function bar(share, colour = "") {
   return el("span.bar", { "aria-hidden": "true" }, inner);
 }
 
+/** A chance with its range on a line from 0 to 1. */
+export function chanceBar({ value, low, high }) {
+  const range = el("i");
+  const mark = el("b");
+  range.style.insetInlineStart = `${100 * low}%`;
+  range.style.width = `${100 * (high - low)}%`;
+  mark.style.insetInlineStart = `${100 * value}%`;
+  return el("span.chance-bar", { "aria-hidden": "true" }, range, mark);
+}
+
 /** A select of [value, words] pairs, calling `change` with the value chosen. */
 export function select(words, testid, pairs, change) {
   const options = pairs.map(([value, name]) => el("option", { value }, name));
@@ -57,25 +75,20 @@ export function select(words, testid, pairs, change) {
 /** Opens a dialog that Escape, its button or a click beside it closes; focus then goes back. */
 export function openDialog(title, ...content) {
   const before = document.activeElement;
-  const close = button(".quiet", { click: () => box.close(), test: "dialog-close" }, "Close");
+  const close = button(".quiet", { click: () => box.close(), test: "dialog-close" }, t.close);
   const head = el("header", el("h2", { id: "dialog-title" }, title), close);
   const box = el("dialog", { "aria-labelledby": "dialog-title", test: "dialog" },
     el("div.inside", head, ...content));
   box.addEventListener("click", (event) => event.target === box && box.close());
   box.addEventListener("close", () => {
     box.remove();
-    before?.focus?.();
+    const anew = () => document.querySelector(`[data-testid="${before?.dataset?.testid}"]`);
+    (before?.isConnected ? before : anew())?.focus?.(); // what opened it may have been drawn anew
   });
   document.body.append(box);
   box.showModal();
   return box;
 }
 
-/** The number as people write it: 12,345. */
-export const count = (number) => Number(number).toLocaleString("en");
-
-/** A share of 1 as a whole percentage. */
-export const percent = (share) => `${Math.round(100 * share)}%`;
-
-/** "1 row", "2 rows". */
-export const plural = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
+/** A chance in a few words; its range is left to where there is room. */
+export const chanceWords = ({ value }) => t.chance(percent(value));

@@ -2,9 +2,10 @@
 
 import { Refused, get } from "./api.js";
 import { tint } from "./classes.js";
-import { button, count, el, plural } from "./dom.js";
+import { ENGLISH, button, chanceWords, count, el } from "./dom.js";
 import { thumbnail, words } from "./item.js";
-import { copiesOf } from "./session.js";
+import { chosenQuestion } from "./session.js";
+import { t } from "./texts.js";
 import { openZoom } from "./zoom.js";
 
 const PAGE = 48;
@@ -12,8 +13,8 @@ const MOST = 480;
 const TRIES = 10;
 const AGAIN = 2_000;
 const SHORT = 150;
-const HINT = "Space ticks a row, arrows go on, Shift takes those between, Z looks closer, Backspace "
-  + "undoes.";
+const LIKELY = 0.95; // as the server counts them
+const HINT = t.gridHint;
 const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
 const LINES = { ArrowUp: -1, ArrowDown: 1 };
 
@@ -23,28 +24,27 @@ function waiting(page) {
   return new Set(answers.flatMap(({ body }) => [body.row, ...(body.others ?? [])]));
 }
 
-/** A row to tick: what it is, how sure the model is, and a button to look closer at a picture. */
+/** A row to tick: what it is, the chance of the predicted class, and a button to look closer at a picture. */
 class Tile {
-  constructor({ item, necessity, certainty, copies }, label) {
+  constructor({ item, chance, copies }) {
     this.item = item;
-    this.question = {
-      item, copies, source: "chosen", lease: null, mine: null,
-      why: { sentence: "", predicted_label: label, necessity, near: [] },
-    };
+    this.chance = chance.value;
+    const how = chanceWords(chance);
+    this.question = chosenQuestion(item, copies);
     this.box = el("input", {
       type: "checkbox", tabindex: -1, test: "tile-box",
-      "aria-label": `Row ${item.id}${item.image ? "" : `, ${words(item, SHORT)}`}, ${certainty}`,
+      "aria-label": `${t.row(item.id)}${item.image ? "" : `, ${words(item, SHORT)}`}, ${how}`,
     });
     const closer = item.image && button(".closer", {
-      tabindex: -1, click: () => this.zoom(), "aria-label": `Look closer at row ${item.id}`,
-      title: "Look closer (Z)", test: "tile-zoom",
+      tabindex: -1, click: () => this.zoom(), "aria-label": t.lookCloserAt(item.id),
+      title: t.lookCloserZ, test: "tile-zoom",
     }, "⤢");
     const shown = item.image
       ? thumbnail(item) : el("span.card-text", { dir: "auto" }, words(item, SHORT));
     const name = el("span.tile-name", { dir: "auto", title: item.id }, item.id);
-    const too = copies > 0 && el("span", { test: "tile-copies" }, `with ${copiesOf(copies)}`);
+    const too = copies > 0 && el("span", { test: "tile-copies" }, t.withCopies(copies));
     this.node = el("li.tile", { test: "tile", "data-row": item.row },
-      this.box, shown, closer, el("span.caption", name, el("span.how", certainty), too));
+      this.box, shown, closer, el("span.caption", name, el("span.how", how), too));
   }
 
   get ticked() {
@@ -74,28 +74,27 @@ class Grid {
   #at = 0;
   #done = [];
   #request = 0;
-  #groups = el("div.groups", { role: "group", "aria-label": "What the model takes rows for" });
+  #groups = el("div.groups", { role: "group", "aria-label": t.takesRowsFor });
   #told = el("p", { test: "grid-told" });
-  #list = el("ul.tiles", { test: "tiles", "aria-label": "Rows to tick" });
-  #more = button("", { click: () => this.#load(), test: "grid-more", hidden: true }, "Show more");
+  #list = el("ul.tiles", { test: "tiles", "aria-label": t.rowsToTick });
+  #more = button("", { click: () => this.#load(), test: "grid-more", hidden: true }, t.showMore);
   #counted = el("span.counted", { test: "grid-count" });
   #all = button(".small-button", { click: () => this.#tickAll(), test: "tick-all" });
   #choice = el("select", { test: "grid-class", change: () => this.#say() });
   #confirm = button(".main", { click: () => this.#send(), test: "grid-confirm" });
   #said = el("span.said", { test: "grid-said" });
   #undo = button(".small-button", { click: () => this.#takeBack(), test: "grid-undo", hidden: true },
-    "Undo");
-  #bar = el("div.grid-bar", { role: "group", "aria-label": "What to do with the ticked rows" },
+    t.undo);
+  #bar = el("div.grid-bar", { role: "group", "aria-label": t.whatToDo },
     el("div.bar-line", this.#all, this.#counted, this.#said, this.#undo),
-    el("div.bar-line", el("label.field.beside", el("span", "Ticked rows are"), this.#choice),
+    el("div.bar-line", el("label.field.beside", el("span", t.tickedRowsAre), this.#choice),
       this.#confirm));
 
   constructor(page) {
     this.#page = page;
     this.node = el("section.card.confirm", { test: "grid" },
-      el("h1", "Confirm many at once"),
-      el("p.muted", "Rows without a label, by what the model takes them for. Look at each before you "
-        + "tick it: the model can be sure and wrong."),
+      el("h1", t.confirmMany),
+      el("p.muted", t.confirmWords),
       this.#groups, this.#told, this.#list, this.#more, el("p.muted.by-keys", HINT), this.#bar);
     this.#list.addEventListener("click", (event) => this.#click(event));
     this.#list.addEventListener("keydown", (event) => this.#key(event));
@@ -152,14 +151,14 @@ class Grid {
       this.#more.hidden = true;
       this.#bar.hidden = !this.#tiles.length;
       if (!(error instanceof Refused)) await this.#page.attempt(() => Promise.reject(error));
-      else this.#told.replaceChildren(error.message, " ", el("a", { href: "#label" }, "Label"));
+      else this.#told.replaceChildren(el("span", ENGLISH, error.message), " ", el("a", { href: "#label" }, t.navLabel));
       if (!this.#tiles.length) setTimeout(() => this.node.isConnected && this.#load(), AGAIN);
       return null;
     }
   }
 
   #add(rows) {
-    const tiles = rows.map((row) => new Tile(row, this.#label));
+    const tiles = rows.map((row) => new Tile(row));
     this.#tiles.push(...tiles);
     this.#list.append(...tiles.map(({ node }) => node));
     this.#list.classList.toggle("worded", !this.#tiles.some(({ item }) => item.image));
@@ -185,12 +184,7 @@ class Grid {
     this.#groups.replaceChildren(...this.#classes.map((one) => this.#group(one)));
     const now = this.#classes.find(({ label }) => label === this.#label);
     const rows = now?.rows ?? 0;
-    const certain = now?.certain ? count(now.certain) : "none";
-    const sure = rows ? `, the most certain first; it is sure of ${certain} of them` : "";
-    const among = this.#looked === null ? "" : ` of the ${count(this.#looked)} that it looked at`;
-    if (now)
-      this.#told.textContent =
-        `The model takes ${plural(rows, "row")}${among} for ${this.#label}${sure}.`;
+    if (now) this.#told.textContent = t.gridTold(rows, this.#label, now.likely, this.#looked);
     this.#bar.hidden = !this.#tiles.length && this.#undo.hidden;
     this.#list.hidden = !this.#tiles.length;
     this.#sayTicked();
@@ -199,12 +193,11 @@ class Grid {
   #sayTicked() {
     const ticked = this.#ticked().length;
     const label = this.#choice.value;
-    const these = ticked === 1 ? "This one is" : `These ${count(ticked)} are`;
-    this.#counted.textContent = `${count(ticked)} of ${count(this.#tiles.length)} ticked`;
-    this.#all.textContent = ticked && ticked === this.#tiles.length ? "Untick all" : "Tick all shown";
+    this.#counted.textContent = t.tickedOf(ticked, this.#tiles.length);
+    this.#all.textContent = ticked && ticked === this.#tiles.length ? t.untickAll : t.tickAllShown;
     this.#all.disabled = !this.#tiles.length;
     this.#confirm.disabled = !ticked;
-    this.#confirm.textContent = ticked ? `${these} ${label}` : `Tick the rows that are ${label}`;
+    this.#confirm.textContent = ticked ? t.theseAre(ticked, label) : t.tickThoseOf(label);
     this.#tiles.forEach(({ box }, place) => box.setAttribute("tabindex", place === this.#at ? 0 : -1));
   }
 
@@ -286,8 +279,7 @@ class Grid {
     const [first, ...others] = tiles;
     const label = this.#choice.value;
     const copies = tiles.reduce((sum, { question }) => sum + question.copies, 0);
-    const said = `${plural(tiles.length, "row")} ${tiles.length === 1 ? "is" : "are"} ${label}`
-      + (copies ? `, and ${copiesOf(copies)}` : "");
+    const said = [t.rowsAre(tiles.length, label), copies && t.andCopies(copies)].filter(Boolean).join(", ");
     const key = this.#page.session.note("label", label, { ...first.question, copies }, false,
       others.map(({ item }) => item.row));
     this.#done.push({ key, tiles, all: this.#tiles, label: this.#label });
@@ -305,12 +297,12 @@ class Grid {
   async #delivered(key, said) {
     try {
       await this.#page.outbox.deliver(key);
-      this.#page.saved(`Saved: ${said}.`);
+      this.#page.saved(t.savedThat(said));
       this.#page.announce("");
-      return `Saved: ${said}.`;
+      return t.savedThat(said);
     } catch (error) {
       const refused = error instanceof Refused;
-      const sentence = refused ? error.message : `Kept in this browser: ${said}.`;
+      const sentence = refused ? error.message : t.keptThat(said);
       this.#page.tell(sentence);
       if (refused) this.#back(key);
       if (refused) this.#page.session.forget(key);
@@ -353,9 +345,9 @@ class Grid {
   }
 
   #counts(sign, tiles) {
-    const sure = tiles.filter(({ node }) => node.querySelector(".how").textContent === "sure").length;
+    const likely = tiles.filter(({ chance }) => chance >= LIKELY).length;
     return this.#classes.map((one) => (one.label === this.#label
-      ? { ...one, rows: one.rows + sign * tiles.length, certain: one.certain + sign * sure } : one));
+      ? { ...one, rows: one.rows + sign * tiles.length, likely: one.likely + sign * likely } : one));
   }
 
   #focusList() {

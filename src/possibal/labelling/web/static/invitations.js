@@ -2,37 +2,39 @@
 
 import { get, post } from "./api.js";
 import { button, el, select } from "./dom.js";
+import { locale } from "./language.js";
+import { t } from "./texts.js";
+import { say } from "./translation.js";
 
-const ROLES = [["annotator", "Annotator: labels rows"], ["owner", "Owner: does everything"]];
-const LOCAL = "This server is for this machine alone: start it with --host 0.0.0.0, or behind a "
-  + "proxy, to let other machines in.";
+const ROLES = [["annotator", t.annotatorRole], ["owner", t.ownerRole]];
+const LOCAL = t.localOnly;
 
-const day = (at) => new Date(at).toLocaleDateString([], { dateStyle: "medium" });
+const day = (at) => new Date(at).toLocaleDateString(locale, { dateStyle: "medium" });
 
 function stateOf({ joined, expires }) {
-  if (joined !== null) return `in since ${day(joined)}`;
-  return expires > Date.now() ? `invited, until ${day(expires)}` : "invitation is too old";
+  if (joined !== null) return t.inSince(day(joined));
+  return expires > Date.now() ? t.invitedUntil(day(expires)) : t.tooOld;
 }
 
 /** The address of an invitation, which is shown this once, with a button that copies it. */
 function addressBox({ code, origins }, who) {
   const at = (origin) => `${origin}/#join=${code}&for=${encodeURIComponent(who)}`;
-  const [first, ...others] = origins.length ? origins : [location.origin];
+  const [first, ...others] = origins.length ? origins : [new URL(".", location.href).href.slice(0, -1)];
   const input = el("input", { value: at(first), readonly: true, test: "invitation-address" });
   const copy = button("", {
     test: "invitation-copy",
     click: async () => {
       input.select();
       const done = await navigator.clipboard?.writeText(input.value).then(() => true, () => false);
-      copy.textContent = done ? "Copied" : "Selected: copy it with Ctrl-C";
+      copy.textContent = done ? t.copied : t.selectedCopy;
     },
-  }, "Copy");
+  }, t.copy);
   return el("div.stack", { test: "invitation" },
     el("form.inline", { submit: (event) => event.preventDefault() },
-      el("label.field.grow", el("span", `Send this to ${who}. It lets one browser in, once`), input),
+      el("label.field.grow", el("span", t.sendThisTo(who)), input),
       copy),
     !origins.length && el("p.muted", LOCAL),
-    others.length > 0 && el("details", el("summary", "Other addresses of this machine"),
+    others.length > 0 && el("details", el("summary", t.otherAddresses),
       el("ul", others.map((origin) => el("li", el("code", at(origin)))))));
 }
 
@@ -42,12 +44,12 @@ export async function invitationsPart(page) {
   const made = el("div");
   const problem = el("p.problem", { role: "alert", test: "invite-problem" });
   const line = (one) => el("tr", { test: "invited" },
-    el("td", { dir: "auto" }, one.who ?? "by the address in the terminal", one.is_mine && " (this browser)"),
-    el("td", one.role), el("td", stateOf(one)),
+    el("td", { dir: "auto" }, one.who ?? t.byTerminal, one.is_mine && ` ${t.thisBrowser}`),
+    el("td", one.role === "owner" ? t.ownerWord : t.annotatorWord), el("td", stateOf(one)),
     el("td", button(".quiet", {
       test: "withdraw", click: () => withdraw(one),
-      "aria-label": `Withdraw the invitation of ${one.who ?? "the terminal"}`,
-    }, one.joined === null ? "Withdraw" : "Send away")));
+      "aria-label": one.who === null ? t.withdrawTerminal : t.withdrawOf(one.who),
+    }, one.joined === null ? t.withdraw : t.sendAway)));
   const show = ({ invitations }) => body.replaceChildren(...invitations.map(line));
   const act = async (work) => {
     problem.textContent = "";
@@ -56,13 +58,13 @@ export async function invitationsPart(page) {
       show(reply);
       return reply;
     } catch (error) {
-      problem.textContent = error.message;
+      say(problem, error.message);
       return null;
     }
   };
   const withdraw = async ({ number, is_mine: isMine }) => {
     if (isMine) {
-      problem.textContent = "This is the browser that you use: sign out of it by your name above.";
+      problem.textContent = t.ownBrowser;
       return;
     }
     made.replaceChildren();
@@ -81,13 +83,13 @@ export async function invitationsPart(page) {
     made.querySelector("input").select();
   };
   await page.attempt(async () => show(await get("invitations")));
-  const head = ["Person", "Role", "State", ""].map((words) => el("th", { scope: "col" }, words));
-  return el("section.card", { test: "invitations" }, el("h2", "Invitations"),
-    el("p.muted", "Each person gets an address of their own, and answers under their own name."),
-    el("form.inline", { submit }, el("label.field", el("span", "Name"), name),
-      select("Role", "invite-role", ROLES, (value) => (role = value)),
-      button(".main", { type: "submit", test: "invite" }, "Invite"), problem),
+  const head = [t.person, t.role, t.state, ""].map((words) => el("th", { scope: "col" }, words));
+  return el("section.card", { test: "invitations" }, el("h2", t.invitations),
+    el("p.muted", t.ownAddresses),
+    el("form.inline", { submit }, el("label.field", el("span", t.name), name),
+      select(t.role, "invite-role", ROLES, (value) => (role = value)),
+      button(".main", { type: "submit", test: "invite" }, t.invite), problem),
     made,
-    el("div.scroll", { tabindex: 0, role: "region", "aria-label": "Invitations" },
+    el("div.scroll", { tabindex: 0, role: "region", "aria-label": t.invitations },
       el("table.list", el("thead", el("tr", head)), body)));
 }

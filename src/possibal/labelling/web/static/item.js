@@ -2,9 +2,11 @@
 
 import { pictureUrl } from "./api.js";
 import { button, el } from "./dom.js";
-import { openZoom } from "./zoom.js";
+import { t } from "./texts.js";
+import { openReading, openZoom } from "./zoom.js";
 
 const TINY = 100;
+const IMPORTANT = t.goesClosely;
 const KEPT_PICTURES = 60;
 const pictures = new Map();
 
@@ -36,14 +38,14 @@ function pictureOf(item, alt) {
   picture.alt = alt;
   const frame = button(".picture", {
     click: () => openZoom(item), test: "picture", "aria-keyshortcuts": "Z",
-    "aria-label": `${alt}: look closer`, title: "Look closer (Z)",
+    "aria-label": t.lookCloserPicture(item.id), title: t.lookCloserZ,
   }, picture);
   const ready = arrived(picture).then(() => {
     picture.classList.toggle("tiny", picture.naturalWidth < TINY);
     if (picture.naturalWidth) return;
     pictures.delete(item.image);
     frame.disabled = true;
-    frame.replaceChildren(el("span.muted", "The picture of this row could not be loaded."));
+    frame.replaceChildren(el("span.muted", t.pictureMissing));
   });
   return [frame, ready];
 }
@@ -65,32 +67,49 @@ function shownFields(item) {
   return item.fields.filter(({ value }) => item.text === null || value !== item.text);
 }
 
+/** The fields in the order of the file; those that go closely with the labels have a mark. */
 function fieldTable(fields) {
   const cell = (value) =>
-    value === null || value === "" ? el("td.muted", "empty") : el("td", { dir: "auto" }, value);
-  const line = ({ name, value }) => el("tr", el("th", { scope: "row" }, name), cell(value));
+    value === null || value === "" ? el("td.muted", t.empty) : el("td", { dir: "auto" }, value);
+  const mark = () => el("span.important", { title: IMPORTANT, test: "important" },
+    el("span.unseen", ` (${IMPORTANT})`));
+  const line = ({ name, value, important }) => el("tr", el("th", { scope: "row" },
+    el("span", { dir: "auto" }, name), important && mark()), cell(value));
   return el("table.fields", el("tbody", fields.map(line)));
 }
+
+/** What the mark of a field means, where one has it. */
+const markLegend = (fields) => fields.some(({ important }) => important)
+  && el("p.legend-line.muted", { "aria-hidden": "true" }, el("span.important"), ` ${IMPORTANT}`);
 
 /** The node of a row, and a promise kept when all of it can be seen. */
 export function showItem(item) {
   const fields = shownFields(item);
-  const [frame, ready] = item.image ? pictureOf(item, `Picture of row ${item.id}`) : [null, null];
+  const [frame, ready] = item.image ? pictureOf(item, t.pictureOfRow(item.id)) : [null, null];
   const node = el("div.item",
     frame,
     item.text !== null && el("p.text", { dir: "auto" }, item.text),
-    fields.length > 0 && fieldTable(fields));
+    fields.length > 0 && fieldTable(fields), markLegend(fields));
   return { node, ready };
+}
+
+/** Opens a row as large as the window: its picture, or else its words. */
+export function lookCloser(item) {
+  if (item.image) openZoom(item);
+  else openReading(item.id, showItem(item).node);
 }
 
 function shortened(text, most) {
   return text.length > most ? `${text.slice(0, most).trimEnd()}…` : text;
 }
 
+/** Fields with those first that say most where there is little room. */
+const bestFirst = (fields) => [...fields].sort((a, b) => Boolean(b.important) - Boolean(a.important));
+
 /** One line about a row. */
 export function words(item, most = 140) {
   if (item.text !== null) return shortened(item.text, most);
-  const fields = item.fields.map(({ name, value }) => `${name}: ${value ?? "empty"}`);
+  const fields = bestFirst(item.fields).map(({ name, value }) => `${name}: ${value ?? t.empty}`);
   return shortened(fields.join(", "), most);
 }
 
@@ -100,9 +119,9 @@ export function smallCard(item, heading) {
     el("strong", heading),
     item.image
       ? button(".look", {
-        click: () => openZoom(item), "aria-label": `Picture of row ${item.id}: look closer`,
-        title: "Look closer",
+        click: () => openZoom(item), "aria-label": t.lookCloserPicture(item.id),
+        title: t.lookCloser,
       }, thumbnail(item))
       : el("span", { dir: "auto" }, words(item, 160)),
-    el("span.muted", `Row ${item.id}`));
+    el("span.muted", t.row(item.id)));
 }

@@ -1,111 +1,62 @@
 // Starts the page and moves between its views.
 
-import { Access, entrance, invitationIn } from "./access.js";
-import { Refused, connection, get } from "./api.js";
-import { LOCKED } from "./banners.js";
+import { invitationIn } from "./access.js";
+import { get } from "./api.js";
 import { classesView } from "./classes.js";
 import { button, el, openDialog } from "./dom.js";
+import { HOME, RETRY, accessFound, answered, pause } from "./entering.js";
 import { confirmView } from "./grid.js";
 import { historyView } from "./history.js";
-import { listen, showKeys } from "./keys.js";
+import { listen, showKeys, wrongKey } from "./keys.js";
 import { mapView } from "./map.js";
 import { Page } from "./page.js";
 import { peopleView } from "./people.js";
+import { rowsView } from "./rows.js";
+import { t } from "./texts.js";
+import { fillPage, languageField, say } from "./translation.js";
 
 const POLL = 10_000;
-const RETRY = 2_000;
 const VIEWS = {
-  confirm: ["Confirm", confirmView],
-  map: ["Map", mapView],
-  history: ["History", historyView],
-  people: ["People", peopleView],
+  confirm: [t.navConfirm, confirmView],
+  rows: [t.navRows, rowsView],
+  map: [t.navMap, mapView],
+  history: [t.navHistory, historyView],
+  people: [t.navPeople, peopleView],
 };
 
 const byId = (id) => document.getElementById(id);
-const pause = (time) => new Promise((done) => setTimeout(done, time));
-
-/** What `ask` returns once the server answers; until then the page says that it does not. */
-async function answered(ask) {
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      const isLocked = connection.state === "locked";
-      const words = isLocked ? LOCKED : "The server does not answer. Trying again.";
-      byId("view").replaceChildren(el("section.card.welcome",
-        { test: isLocked ? "locked" : "offline" },
-        el("h1", "Not connected"), el("p", error instanceof Refused ? error.message : words)));
-      await pause(RETRY);
-    }
-  }
-}
-
-/** Waits at the entrance until somebody pastes an invitation that lets them in. */
-async function letIn(access, reason) {
-  const reload = () => location.reload(); // an invitation may be opened in this very tab
-  window.addEventListener("hashchange", reload);
-  for (;;) {
-    const invitation = await new Promise((joined) => {
-      const node = entrance(reason, joined);
-      byId("view").replaceChildren(node);
-      node.querySelector("input").focus();
-    });
-    try {
-      await access.join(invitation);
-      return window.removeEventListener("hashchange", reload);
-    } catch (error) {
-      reason = error instanceof Refused ? error.message : "The server does not answer. Try again.";
-    }
-  }
-}
-
-/** Who this browser is, once it is in. */
-async function accessFound() {
-  const access = await answered(() => Access.begin());
-  let reason = "";
-  const isIn = await answered(() => access.enter().catch((error) => {
-    if (!(error instanceof Refused)) throw error;
-    reason = error.message;
-    return false;
-  }));
-  if (!isIn) await letIn(access, reason);
-  return access;
-}
 
 /** Lets the person decide about an invitation that is for somebody else. */
 function offerSwitch(access) {
   if (!access.other) return;
   const name = access.other.who;
-  const whom = name === null ? "an owner" : name;
+  const whom = name === null ? t.anOwner : name;
   const join = () => access.join(access.other).then(() => location.reload())
-    .catch((error) => box.querySelector(".problem").replaceChildren(error.message));
-  const box = openDialog(`An invitation for ${whom}`,
-    el("p", `This browser is in already, as ${access.who ?? "an owner"}. An invitation is best `,
-      "opened in another browser. If you use it here, this browser is in as ", whom,
-      " from then on, and needs a new address to go back."),
+    .catch((error) => say(box.querySelector(".problem"), error.message));
+  const box = openDialog(t.invitationFor(whom),
+    el("p", t.browserIsIn(access.who ?? t.anOwner, whom)),
     el("p.problem", { role: "alert" }),
-    button(".main", { click: join, test: "switch" }, `Come in as ${whom}`));
+    button(".main", { click: join, test: "switch" }, t.comeInAs(whom)));
 }
 
 /** Ends this browser's session. */
 async function signOut(page) {
   if (page.outbox.pending().length) await Promise.race([page.outbox.send(), pause(RETRY)]);
   if (page.outbox.pending().length)
-    return page.tell("Answers wait to be sent: sign out when the server is back.");
+    return page.tell(t.answersWait);
   await page.access.leave();
   location.reload();
   return null;
 }
 
 const signOutButton = (page) =>
-  button(".quiet", { click: () => signOut(page), test: "sign-out" }, "Sign out of this browser");
+  button(".quiet", { click: () => signOut(page), test: "sign-out" }, t.signOut);
 
 /** Tells somebody who was invited by name who they are. */
 function account(page) {
   return el("section.card.welcome", { test: "account" }, el("h1", { dir: "auto" }, page.who),
-    el("p", `You were invited by this name, as ${page.access.isOwner ? "an owner" : "an annotator"}; `,
-      "it is kept beside your answers."),
-    el("p.links", el("a", { href: "#label", click: () => route(page) }, "Go on labelling"), signOutButton(page)));
+    el("p", page.access.isOwner ? t.invitedOwner : t.invitedAnnotator),
+    el("p.links", el("a", { href: "#label", click: () => route(page) }, t.goOnLabelling), signOutButton(page)), languageField());
 }
 
 /** Asks for the person's name. */
@@ -119,18 +70,18 @@ function welcome(page, done) {
     if (input.value.trim()) done(input.value.trim());
   };
   const known = page.people().map((value) => el("option", { value }));
-  const node = el("section.card.welcome", { test: "welcome" }, el("h1", "Who is labelling?"),
-    el("p", "Your name is kept beside your answers."),
-    el("form.inline", { submit }, el("label.field", el("span", "Your name"), input),
-      el("datalist", { id: "people" }, known), el("button.main", { test: "name-save" }, "Start")),
-    page.session && el("p", signOutButton(page)));
+  const node = el("section.card.welcome", { test: "welcome" }, el("h1", t.whoLabels),
+    el("p", t.nameKept),
+    el("form.inline", { submit }, el("label.field", el("span", t.yourName), input),
+      el("datalist", { id: "people" }, known), el("button.main", { test: "name-save" }, t.start)),
+    page.session && el("p", signOutButton(page)), languageField());
   return [node, input];
 }
 
 /** Shows the view that the address names. */
 async function route(page) {
   const name = location.hash.slice(1);
-  const [title, view] = VIEWS[name] ?? ["Label", null];
+  const [title, view] = VIEWS[name] ?? [t.navLabel, null];
   page.place = title;
   if (!page.session) return showWelcome(page);
   document.title = `${title} · ${page.campaign.name}`;
@@ -150,12 +101,15 @@ async function route(page) {
 function showLabel(page) {
   if (page.classes.length < 2 && !page.access.isOwner) {
     return byId("view").replaceChildren(el("section.card.welcome", { test: "no-classes" },
-      el("h1", "Nothing to choose from yet"),
-      el("p", "An owner of this campaign has to name its classes first. Come back later.")));
+      el("h1", t.nothingToChoose),
+      el("p", t.ownerNamesFirst)));
   }
   if (page.classes.length < 2) {
     const setup = classesView(page, () => showLabel(page));
     byId("view").replaceChildren(setup);
+    page.attempt(() => get("progress")).then((progress) => progress && !progress.left
+      && setup.querySelector("h1").after(el("p", { test: "all-labelled" },
+        t.allLabelled(page.classes[0]))));
     return setup.querySelector("input").focus();
   }
   page.labelNode.prepend(page.statusLine);
@@ -175,19 +129,15 @@ function showWelcome(page) {
   input.focus();
 }
 
-/** Opens the picture of a node, if it has one. */
-function zoomFirst(node) {
-  node.querySelector("button.picture")?.click();
-  return true;
-}
-
 function listenAll(page) {
   const inLabel = () => page.labelNode.isConnected;
   listen((meant, event) => {
     if (!page.session) return false;
     if (meant.act === "keys") return showKeys(page.classes), true;
-    if (meant.act === "zoom") return inLabel() && zoomFirst(page.labelNode);
-    return inLabel() && page.view.press(meant, event);
+    if (!inLabel()) return false;
+    if (page.view.press(meant, event)) return true;
+    page.tell(wrongKey(meant, page.classes));
+    return false;
   });
   const wake = () => {
     if (document.visibilityState !== "visible") return;
@@ -212,12 +162,14 @@ function listenAll(page) {
 function showForRole(page) {
   const { isOwner } = page.access;
   byId("download-button").hidden = !isOwner;
+  byId("home-link").hidden = HOME === null || !isOwner;
   const isBlind = page.campaign.blind && !isOwner;
   for (const link of byId("nav").children)
     link.hidden = isBlind && ["#people", "#confirm"].includes(link.hash);
 }
 
 async function start() {
+  fillPage();
   const access = await accessFound();
   const page = new Page(await answered(() => get("campaign")), access);
   byId("campaign-name").textContent = page.campaign.name;

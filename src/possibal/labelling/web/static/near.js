@@ -1,8 +1,9 @@
 // Rows that are nearly the same as the one just labelled: offered, never decided.
 
 import { get } from "./api.js";
-import { button, el, plural } from "./dom.js";
+import { button, el } from "./dom.js";
 import { thumbnail, words } from "./item.js";
+import { t } from "./texts.js";
 
 /** The offer to give other rows the label that a row was just given. */
 export class NearOffer {
@@ -31,10 +32,10 @@ export class NearOffer {
     const reply = await get(`rows/${item.row}/near?who=${who}`).catch(() => null);
     if (!reply?.items.length || asked !== this.#asked) return;
     this.#render(reply.items, label);
-    const many = `${plural(reply.items.length, "row")} nearly the same`;
+    const many = t.nearlySame(reply.items.length);
     const look = () => this.node.querySelector("input")?.focus();
     this.#page.statusLine.append(" ", button(".link", { test: "near-look", click: look }, many));
-    this.#page.announce(`${many}: see below the answers.`);
+    this.#page.announce(t.seeBelow(many));
   }
 
   #render(items, label) {
@@ -46,18 +47,18 @@ export class NearOffer {
     const count = () => {
       const many = ticked().length;
       give.disabled = !many;
-      give.textContent = many ? `Label ${plural(many, "row")} as ${label}` : "Tick the same ones";
+      give.textContent = many ? t.labelRowsAs(many, label) : t.tickSame;
     };
     count();
     const line = (item, place) => el("li", el("label.tick", boxes[place],
       item.image
-        ? thumbnail(item, `Picture of row ${item.id}`)
+        ? thumbnail(item, t.pictureOfRow(item.id))
         : el("span", { dir: "auto" }, words(item, 200)),
-      el("small", { dir: "auto" }, `Row ${item.id}`)));
+      el("small", { dir: "auto" }, t.row(item.id))));
     this.node.replaceChildren(
-      el("header", el("h2", { id: "near-title" }, "Nearly the same: label these too?"),
-        button(".quiet", { test: "near-no", click: () => this.clear() }, "No")),
-      el("p.muted", "You just chose ", el("strong", { dir: "auto" }, label), "."),
+      el("header", el("h2", { id: "near-title" }, t.nearTitle),
+        button(".quiet", { test: "near-no", click: () => this.clear() }, t.no)),
+      el("p.muted", t.youChose(el("strong", { dir: "auto" }, label))),
       el("ul.near-list", items.map(line)), give);
     this.node.hidden = false;
   }

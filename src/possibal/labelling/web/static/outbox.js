@@ -5,9 +5,6 @@ import { Away, Refused, post } from "./api.js";
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 15_000;
 
-/** What became of an action that comes too late to count. */
-export const SUPERSEDED = "Kept, but a later answer about this row stands";
-
 /** 32 hex characters that no other action has. */
 function newKey() {
   const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
@@ -116,6 +113,8 @@ export class Outbox extends EventTarget {
       const reply = await post(path, { ...body, ...next, sent: Math.max(Date.now(), body.made) });
       this.#storage.remove(name);
       if (reply.counts === false) this.dispatchEvent(new CustomEvent("superseded", { detail: said }));
+      if (reply.left_out?.length && !this.#waiters.has(body.key))
+        this.dispatchEvent(new CustomEvent("left-out", { detail: reply.left_out.length }));
       this.#settle(body.key, "resolve", reply);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;

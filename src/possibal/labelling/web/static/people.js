@@ -2,21 +2,32 @@
 
 import { get } from "./api.js";
 import { classButtons } from "./classes.js";
-import { count, el, plural } from "./dom.js";
+import { commentList } from "./comments.js";
+import { count, decimal, el } from "./dom.js";
+import { perAnswer } from "./pace.js";
 import { invitationsPart } from "./invitations.js";
 import { showItem } from "./item.js";
+import { t } from "./texts.js";
 
 const LEVELS = [
-  [0.8, "they nearly always agree"],
-  [0.6, "they agree well"],
-  [0.4, "they agree fairly; talking about what the classes mean may help"],
-  [0, "they agree little more than by chance; write down what each class means"],
-  [-Infinity, "they agree less than by chance; they may mean different things by the classes"],
+  [0.8, t.agreeNearly],
+  [0.6, t.agreeWell],
+  [0.4, t.agreeFairly],
+  [0, t.agreeLittle],
+  [-Infinity, t.agreeLess],
 ];
 
-const meaning = (value) =>
-  (value === null ? "too few rows in common" : LEVELS.find(([least]) => value >= least)[1]);
-const number = (value) => (value === null ? "–" : value.toFixed(2));
+const AWAY = t.awayShown;
+
+/** Rows that people must have in common before it is said how far they agree. */
+const ENOUGH = 10;
+
+/** Agreement as a number and in words, over so many rows. */
+function judged(value, rows) {
+  if (rows < ENOUGH) return ["–", t.judgedFrom(ENOUGH)];
+  if (value === null) return ["–", t.oneClassNamed];
+  return [decimal(value, 2), LEVELS.find(([least]) => value >= least)[1]];
+}
 
 function table(name, head, lines) {
   const line = (cells) => el("tr", cells.map((cell) => el("td", { dir: "auto" }, cell)));
@@ -27,31 +38,29 @@ function table(name, head, lines) {
 
 function agreementPart({ pairs, alpha, rows }) {
   if (!pairs.length)
-    return el("p.muted", "It is measured once two people have answered the same rows.");
+    return el("p.muted", t.measuredOnce);
   const line = ({ one, other, rows: shared, kappa }) =>
-    [`${one} and ${other}`, number(kappa), meaning(kappa), count(shared)];
-  const overall = `All together, over ${plural(rows, "row")}: ${number(alpha)}, ${meaning(alpha)} `
-    + "(Krippendorff's alpha).";
+    [t.pairOf(one, other), ...judged(kappa, shared), count(shared)];
+  const overall = t.overall(rows, judged(alpha, rows).join(", "));
   return [
-    el("p", "1 means that they always say the same, 0 that they agree no more than by chance ",
-      "(Cohen's kappa)."),
-    table("Agreement of pairs", ["Pair", "Agreement", "In words", "Rows"], pairs.map(line)),
+    el("p", t.agreementScale),
+    table(t.agreementOfPairs, [t.pair, t.agreement, t.inWords, t.navRows], pairs.map(line)),
     el("p", { test: "alpha" }, overall),
   ];
 }
 
-function conflictCard(page, { item, opinions, settled }, done) {
+function conflictCard(page, { item, opinions, comments, settled }, done) {
   const settle = async (label) => {
     await page.give("settle", label, { item });
     done();
   };
   const opinion = ({ who, label }) => el("li", el("strong", { dir: "auto" }, who), ": ", label);
   return el("li.card.conflict", { test: "conflict" },
-    el("h3", "Row ", el("span", { dir: "auto" }, item.id),
-      settled !== null && el("span.tag", `Settled: ${settled}`)),
+    el("h3", t.rowWord, " ", el("span", { dir: "auto" }, item.id),
+      settled !== null && el("span.tag", t.settledAs(settled))),
     showItem(item).node,
-    el("ul.opinions", opinions.map(opinion)),
-    page.access.isOwner && el("p.muted", "What is right?"),
+    el("ul.opinions", opinions.map(opinion)), commentList(comments),
+    page.access.isOwner && el("p.muted", t.whatIsRight),
     page.access.isOwner && el("div.classes", classButtons(page, settle, false)));
 }
 
@@ -59,21 +68,24 @@ function conflictCard(page, { item, opinions, settled }, done) {
 export async function peopleView(page) {
   const conflicts = el("ul.plain", { test: "conflicts" });
   const load = async () => {
+    page.refresh(); // the count of what waits to be settled
     const reply = await page.attempt(() => get("conflicts"));
     const cards = (reply?.rows ?? []).map((conflict) => conflictCard(page, conflict, load));
-    conflicts.replaceChildren(...(cards.length ? cards : [el("li.muted", "Nobody disagrees.")]));
+    const none = el("li.muted", reply ? t.nobodyDisagrees : AWAY);
+    conflicts.replaceChildren(...(cards.length ? cards : [none]));
   };
   const [agreement, progress] = await Promise.all([
     page.attempt(() => get("agreement")), page.attempt(() => get("progress")), load(),
   ]);
-  const counts = (progress?.people ?? []).map(({ who, answers }) => [who, count(answers)]);
+  const counts = (progress?.people ?? []).map(({ who, answers, pace }) =>
+    [who, count(answers), pace === null ? "–" : perAnswer(pace)]);
   return el("div.stack",
-    el("section.card", { test: "people" }, el("h1", "People"),
+    el("section.card", { test: "people" }, el("h1", t.navPeople),
       counts.length
-        ? table("Answers per person", ["Person", "Answers"], counts)
-        : el("p.muted", "Nobody has answered yet.")),
+        ? table(t.answersPerPerson, [t.person, t.answers, t.pace], counts)
+        : el("p.muted", progress ? t.nobodyAnswered : AWAY)),
     page.access.isOwner && (await invitationsPart(page)),
-    el("section.card", { test: "agreement" }, el("h2", "Agreement"),
-      agreement && agreementPart(agreement)),
-    el("section.card", el("h2", "Rows on which people differ"), conflicts));
+    el("section.card", { test: "agreement" }, el("h2", t.agreement),
+      agreement ? agreementPart(agreement) : el("p.muted", AWAY)),
+    el("section.card", el("h2", t.rowsDiffer), conflicts));
 }

@@ -1,19 +1,23 @@
 // The labelling view: the row, its buttons, and why it was chosen.
 
 import { classButtons, classForm, openClasses } from "./classes.js";
+import { CloseOffer } from "./close.js";
+import { CommentBox } from "./comments.js";
 import { NearOffer } from "./near.js";
-import { copiesOf, saidOf } from "./session.js";
-import { bar, button, el, keycap, openDialog, percent } from "./dom.js";
-import { showItem, smallCard, words } from "./item.js";
+import { saidOf } from "./session.js";
+import { ENGLISH, button, chanceBar, decimal, el, keycap, openDialog, percent } from "./dom.js";
+import { lookCloser, showItem, smallCard, words } from "./item.js";
+import { t } from "./texts.js";
 
 const FLASH = 220;
 const MANY = 8;
-const TAGS = { again: "Asked again", chosen: "You chose this row" };
+const TAGS = { again: t.askedAgain, chosen: t.youChoseRow };
 
+const ASK_OTHERS = t.askSomebody;
 const OTHERS = [
-  ["skip", "S", "Skip", "come back later"],
-  ["unsure", "U", "Not sure", "ask somebody else"],
-  ["bad", "B", "Bad item", "drop it"],
+  ["skip", "S", t.skip, t.comeBackLater],
+  ["unsure", "U", t.notSure, ASK_OTHERS],
+  ["bad", "B", t.badItem, t.dropIt],
 ];
 
 function flash(node) {
@@ -21,17 +25,35 @@ function flash(node) {
   setTimeout(() => node?.classList.remove("flash"), FLASH);
 }
 
+/** The chance that the predicted label is right, its range, and where these numbers come from. */
+function chancePart({ label, chance, necessity, measured }) {
+  const between = t.range(percent(chance.low), percent(chance.high));
+  const from = measured
+    ? t.measuredBy(measured)
+    : t.chanceOwn;
+  return [
+    el("p.certainty", { test: "certainty" },
+      el("span", t.chanceThat(el("strong", { dir: "auto" }, label))), chanceBar(chance),
+      el("span.number", `${percent(chance.value)} (${between})`)),
+    el("details.numbers", { test: "numbers" }, el("summary", t.numbersMean), el("p", from),
+      el("p", t.necessity(decimal(necessity, 2)))),
+  ];
+}
+
 /** The view of one question at a time. */
 export class QuestionView {
   #page;
   #session = null;
   #question = null;
-  #card = el("section.card.row", { test: "question", "aria-label": "The row to label" });
-  #classes = el("div.classes", { role: "group", "aria-label": "Classes" });
-  #others = el("div.others", { role: "group", "aria-label": "Other answers" });
+  #isIdle = false;
+  #card = el("section.card.row", { test: "question", "aria-label": t.rowToLabel });
+  #classes = el("div.classes", { role: "group", "aria-label": t.classes });
+  #others = el("div.others", { role: "group", "aria-label": t.otherAnswers });
   #why = el("section.why.card", { test: "why", "aria-labelledby": "why-title", hidden: true });
   #answers = el("div.answers", this.#classes, this.#others);
+  #comments;
   #near;
+  #close;
 
   constructor(page) {
     this.#page = page;
@@ -41,10 +63,16 @@ export class QuestionView {
       }, keycap(key), el("span", name, el("small", meaning))));
     const undo = button(".other", {
       test: "undo", "aria-keyshortcuts": "Backspace", click: (event) => this.#session.undo(event),
-    }, keycap("Bksp"), el("span", "Undo", el("small", "the last answer")));
+    }, keycap(t.backspace), el("span", t.undoShort, el("small", t.lastAnswer)));
     this.#others.append(...others, undo);
+    this.#comments = new CommentBox(page);
     this.#near = new NearOffer(page);
-    this.node = el("div.labelling", this.#card, this.#answers, this.#near.node, this.#why);
+    this.#close = new CloseOffer(page, (_, rows) => {
+      if (rows.includes(this.#question?.item.row)) this.#session.ask();
+      else if (this.#question) this.#close.show(this.#question.item);
+    });
+    this.node = el("div.labelling", this.#card, this.#answers, this.#near.node, this.#close.node,
+      this.#why);
     this.renderClasses();
   }
 
@@ -53,13 +81,22 @@ export class QuestionView {
     this.#session = session;
   }
 
+  /** Says what becomes of a row that one is not sure about: alone there is nobody else to ask. */
+  renderOthers() {
+    const words = this.#page.isAlone ? t.askAtEnd : ASK_OTHERS;
+    this.#others.querySelector("[data-testid=unsure] small").textContent = words;
+  }
+
   /** Acts on a key; whether the key means something here. */
   press({ act, place }, event) {
     const { classes } = this.#page;
     if (act === "undo") this.#session.undo(event);
     else if (act === "why") this.toggleWhy();
+    else if (act === "zoom") this.#question && lookCloser(this.#question.item);
+    else if (act === "comment") this.#question && this.#comments.open();
+    else if (act === "guidelines") this.#page.guidelines.show();
     else if (act) this.#give(act, null, event);
-    else if (place < classes.length) this.#give("label", classes[place], event);
+    else if (place in classes) this.#give("label", classes[place], event);
     else return false;
     return true;
   }
@@ -68,33 +105,37 @@ export class QuestionView {
     const open = () => this.#addClass();
     const change = () => openClasses(this.#page);
     const more = this.#page.access.isOwner && el("div.more-classes",
-      button(".add", { test: "add-class", click: open }, "+ Add a class"),
-      button(".add", { test: "edit-classes", click: change, title: "Rename, describe, merge, remove" },
-        "Classes…"));
+      button(".add", { test: "add-class", click: open }, t.addClassPlus),
+      button(".add", { test: "edit-classes", click: change, title: t.classesActs },
+        t.classesOpen));
     const give = (label, event) => this.#give("label", label, event);
     this.#classes.classList.toggle("many", this.#page.classes.length > MANY);
     this.#classes.replaceChildren(...classButtons(this.#page, give, true), ...[more].filter(Boolean));
+    this.#setIdle(this.#isIdle);
   }
 
   /** Shows a question as soon as all of it can be seen, or why there is none. */
-  async show(question, reason) {
+  async show(question, reason, complete = false) {
     this.#question = question;
-    if (!question) return this.#showNone(reason);
+    this.#close.clear();
+    if (!question) return this.#showNone(reason, complete);
     const { item, mine, source, copies } = question;
     const { node, ready } = showItem(item);
     if (ready) await ready;
     if (this.#question !== question) return;
-    this.#answers.classList.remove("idle");
+    this.#setIdle(false);
     this.#card.dataset.row = item.row;
     this.#card.replaceChildren(
       el("header",
-        el("h1", "Row ", el("span", { test: "row-id", dir: "auto" }, item.id)),
+        el("h1", t.rowWord, " ", el("span", { test: "row-id", dir: "auto" }, item.id)),
         TAGS[source] && el("span.tag", TAGS[source]),
-        copies > 0 && el("span.tag", { test: "copies" }, `Stands for ${copiesOf(copies)}`),
-        mine && el("span.tag", { test: "mine" }, "You said: ", saidOf(mine.kind, mine.label))),
-      node);
+        copies > 0 && el("span.tag", { test: "copies" }, t.standsFor(copies)),
+        mine && el("span.tag", { test: "mine" }, t.youSaid(saidOf(mine.kind, mine.label)))),
+      node, this.#comments.node);
+    this.#comments.show(question);
     this.#renderWhy();
-    this.#page.announce(`Row ${item.id}. ${words(item)}`);
+    this.#close.show(item);
+    this.#page.announce(`${t.row(item.id)}. ${words(item)}`);
   }
 
   /** Offers what is nearly the same as a row that was labelled; after anything else nothing. */
@@ -124,6 +165,7 @@ export class QuestionView {
   }
 
   #give(kind, label, event) {
+    if (this.#question) this.#comments.flush();
     const node = label === null
       ? this.#others.querySelector(`[data-testid=${kind}]`)
       : [...this.#classes.children].find(({ dataset }) => dataset.label === label);
@@ -131,20 +173,29 @@ export class QuestionView {
     flash(node);
   }
 
-  #showNone(reason) {
+  /** Whether there is nothing to answer: then only undo does something. */
+  #setIdle(is) {
+    this.#isIdle = is;
+    for (const node of this.#answers.querySelectorAll("button.class, button.other"))
+      node.disabled = is && node.dataset.testid !== "undo";
+  }
+
+  #showNone(reason, complete) {
+    const title = complete ? t.allAnswered : t.noRowNow;
+    const isOwn = !reason || reason === t.outOfSpares; // other reasons are the server's
     delete this.#card.dataset.row;
-    this.#answers.classList.add("idle");
+    this.#setIdle(true);
     this.#card.replaceChildren(el("div.none", { test: "no-question" },
-      el("h1", "No row to label right now"),
-      el("p", reason ?? "There is nothing more to ask."),
+      el("h1", title),
+      el("p", isOwn ? {} : ENGLISH, reason ?? t.nothingMore),
       el("p.links",
-        el("a", { href: "#history" }, "See what was answered"),
-        el("a", { href: "#map" }, "Choose a row on the map"),
+        el("a", { href: "#history" }, t.seeAnswered),
+        el("a", { href: "#map" }, t.chooseOnMap),
         this.#page.access.isOwner && button(".link", { click: () => this.#page.download() },
-          "Download the labels")),
-      button("", { click: () => this.#session.ask(), test: "ask-again" }, "Look again")));
+          t.downloadThem)),
+      button("", { click: () => this.#session.ask(), test: "ask-again" }, t.lookForMore)));
     this.#renderWhy();
-    this.#page.announce(reason ?? "No row to label right now");
+    this.#page.announce(reason ?? title);
   }
 
   #renderWhy() {
@@ -152,30 +203,26 @@ export class QuestionView {
     const toggle = button(".quiet", {
       test: "why-toggle", "aria-expanded": String(shown), "aria-keyshortcuts": "W",
       click: () => this.toggleWhy(),
-    }, shown ? "Hide" : "Show", " ", keycap("W"));
+    }, shown ? t.hide : t.show, " ", keycap("W"));
     const focused = this.#why.contains(document.activeElement);
     this.#why.hidden = !this.#question;
-    this.#why.replaceChildren(el("header", el("h2", { id: "why-title" }, "Why this one?"), toggle));
+    this.#why.replaceChildren(el("header", el("h2", { id: "why-title" }, t.whyThis), toggle));
     if (shown && this.#question) this.#why.append(...this.#reasons(this.#question.why));
     if (focused) toggle.focus();
   }
 
-  /** The sentence, the predicted label with its necessity, and the nearest labelled rows. */
-  #reasons({ sentence, predicted_label: label, necessity, near }) {
-    const lean = ["The model leans to ", el("strong", { dir: "auto" }, label), ", certainty"];
-    // A spare question that an earlier version of the page kept may lack the numbers.
-    const sure = typeof necessity === "number" && el("p.certainty", { test: "certainty" },
-      el("span", label === null ? "Certainty" : lean),
-      bar(necessity), el("span.number", percent(necessity)));
+  /** The sentence, the predicted label with its chance, and the nearest labelled rows. */
+  #reasons({ sentence, predicted, near }) {
+    const sure = predicted && chancePart(predicted); // a check row has none, nor an old spare
     const alike = near.length > 0 && [
-      el("h3", "Labelled rows most like it"),
+      el("h3", t.nearestLabelled),
       el("ul.near", near.map(({ item, label }) => smallCard(item, label))),
     ];
-    return [el("p", { test: "why-sentence" }, sentence), sure, alike].flat().filter(Boolean);
+    return [el("p", { test: "why-sentence", ...ENGLISH }, sentence), ...(sure || []), alike].flat().filter(Boolean);
   }
 
   #addClass() {
-    const box = openDialog("Add a class", classForm(this.#page, () => box.close()));
+    const box = openDialog(t.addClass, classForm(this.#page, () => box.close()));
     box.querySelector("input").focus();
   }
 }

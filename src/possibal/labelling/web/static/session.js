@@ -1,29 +1,36 @@
 // Labelling session: the flow of questions and answers, apart from how they look.
 
 import { Refused, connection, post } from "./api.js";
-import { count, plural } from "./dom.js";
 import { Reserve } from "./reserve.js";
-import { SUPERSEDED } from "./outbox.js";
+import { t } from "./texts.js";
 
 const REMEMBERED = 200;
 const SLOW = 400;
 const DOUBLE_CLICK = 250;
-const OUT_OF_SPARES =
-  "The spare questions in this browser are used up. New ones come when the server is back.";
+const OUT_OF_SPARES = t.outOfSpares;
 
 const SAYINGS = {
-  skip: "skipped for now",
-  unsure: "somebody else will be asked",
-  bad: "row dropped",
+  skip: t.skippedForNow,
+  unsure: t.notSureWord,
+  bad: t.rowDropped,
 };
 
-/** "1 copy", "2 copies". */
-export const copiesOf = (number) => (number === 1 ? "1 copy" : `${count(number)} copies`);
+/** What becomes of a row that the person is not sure about. */
+function afterwards(page, question) {
+  if (!page.isAlone) return ` ${t.somebodyElse}`;
+  return ` ${question.mine?.kind === "unsure" ? t.findInHistory : t.comesBack}`;
+}
 
 /** What the status line says of an action, which may be about so many other rows and copies too. */
 export const saidOf = (kind, label, others = 0, copies = 0) =>
-  [SAYINGS[kind] ?? label, others && `and ${plural(others, "other row")}`,
-    copies && `and ${copiesOf(copies)}`].filter(Boolean).join(", ");
+  [SAYINGS[kind] ?? label, others && t.andOtherRows(others),
+    copies && t.andCopies(copies)].filter(Boolean).join(", ");
+
+/** A row that somebody chose, as a question: without what the model says of it. */
+export const chosenQuestion = (item, copies) => ({
+  item, copies, source: "chosen", lease: null, mine: null,
+  why: { sentence: "", predicted: null, near: [] },
+});
 
 /** One person's labelling session: the question shown, and what was answered in this page. */
 export class Session {
@@ -38,7 +45,7 @@ export class Session {
   #renewal = null;
   #starved = false;
 
-  /** `view` shows: show(question, reason) -> promise, showWhy(), waiting(bool), answered(...). */
+  /** `view` shows: show(question, reason, complete) -> promise, showWhy(), waiting(bool), answered(...). */
   constructor(page, view) {
     this.#page = page;
     this.#view = view;
@@ -52,7 +59,7 @@ export class Session {
     const request = this.#close();
     try {
       const reply = await post("ask", { who: this.#page.who, row });
-      await this.#show(request, reply.question, reply.reason);
+      await this.#show(request, reply.question, reply.reason, reply.complete);
     } catch (error) {
       await this.#without(request, error);
     }
@@ -67,7 +74,8 @@ export class Session {
     const key = this.note(kind, label, question, true);
     this.#reserve.drop(question.item.row);
     this.#view.answered("", null, question);
-    const taken = await this.#follow(request, key, saidOf(kind, label, 0, question.copies));
+    const after = kind === "unsure" ? afterwards(this.#page, question) : "";
+    const taken = await this.#follow(request, key, saidOf(kind, label, 0, question.copies), after);
     if (taken) this.#view.answered(kind, label, question);
     this.#reserve.refill();
     return true;
@@ -75,13 +83,15 @@ export class Session {
 
   /**
    * Keeps an answer to any row and remembers it for undo; the key of the action. It may be about
-   * `others` too, which are places of rows: one action, which is taken back as one.
+   * `others` too, which are places of rows: one action, which is taken back as one. Where rows that
+   * have a label by now are to be left out, it is about those without one alone.
    */
-  note(kind, label, question, next = false, others = []) {
+  note(kind, label, question, next = false, others = [], unlabelled = false) {
     const body = { who: this.#page.who, row: question.item.row, kind, label, next };
     if (others.length) body.others = others;
+    if (unlabelled) body.unlabelled = true;
     const said = saidOf(kind, label, others.length, question.copies);
-    const key = this.#page.outbox.put("answer", body, `Row ${question.item.id}, ${said}`);
+    const key = this.#page.outbox.put("answer", body, t.rowAnd(question.item.id, said));
     for (const row of others) this.#reserve.drop(row);
     this.remember(key, said, question, others);
     return key;
@@ -135,7 +145,7 @@ export class Session {
   }
 
   /** Shows what comes after an answer; whether the server took the answer. */
-  async #follow(request, key, said) {
+  async #follow(request, key, said, after) {
     const { outbox } = this.#page;
     if (connection.state !== "connected" && this.#reserve.size) {
       outbox.nudge();
@@ -150,8 +160,8 @@ export class Session {
     }
     if (reply === null) await this.ask();
     else {
-      this.#page.saved(`${reply.counts ? "Saved" : SUPERSEDED}: ${said}.`);
-      await this.#show(request, reply.question, reply.reason);
+      this.#page.saved(`${reply.counts ? t.savedThat(said) : t.supersededThat(said)}${after}`);
+      await this.#show(request, reply.question, reply.reason, reply.complete);
     }
     return true;
   }
@@ -165,14 +175,14 @@ export class Session {
   }
 
   #spare(request, said) {
-    if (said !== null) this.#page.saved(`Kept in this browser: ${said}.`);
+    if (said !== null) this.#page.saved(t.keptThat(said));
     const answered = this.#history.filter(({ undone, question }) => question && !undone);
     const rows = new Set(answered.flatMap(({ question, others }) => [question.item.row, ...others]));
     return this.#show(request, this.#reserve.take(rows), OUT_OF_SPARES);
   }
 
   async #undoHere(last) {
-    if (last === null) return this.#page.tell("Nothing was answered in this page yet.");
+    if (last === null) return this.#page.tell(t.nothingAnswered);
     this.#page.outbox.put("undo", { who: this.#page.who, target: last.key });
     this.#page.outbox.nudge();
     await this.#goBack(this.#close(), last);
@@ -185,8 +195,8 @@ export class Session {
       const reply = await outbox.deliver(outbox.put("undo", { who, target: last?.key ?? null }));
       if (last) last.undone = true;
       if (reply === null) return await this.ask();
-      const done = `Undone: ${last?.said ?? reply.said ?? "the last action"}.`;
-      this.#page.tell(reply.target === null ? "Nothing to undo." : done);
+      const done = t.undoneThat(last?.said ?? reply.said ?? t.lastAction);
+      this.#page.tell(reply.target === null ? t.nothingToUndo : done);
       const back = reply.target === null ? null : reply.question ?? last?.question;
       await this.#show(request, back ?? this.question, null);
     } catch (error) {
@@ -197,7 +207,7 @@ export class Session {
 
   async #undoFailed(request, last, error) {
     if (!(error instanceof Refused) && last) return this.#goBack(request, last);
-    this.#page.tell(error instanceof Refused ? error.message : "Kept in this browser: undo.");
+    this.#page.tell(error instanceof Refused ? error.message : t.keptThat(t.undoWord));
     if (last) last.undone = true;
     return this.#show(request, this.question, null);
   }
@@ -206,7 +216,7 @@ export class Session {
   #goBack(request, last) {
     if (last.question && this.question) this.#reserve.giveBack(this.question);
     last.undone = true;
-    this.#page.tell(`Undone: ${last.said}.`);
+    this.#page.tell(t.undoneThat(last.said));
     return this.#show(request, last.question ?? this.question, null);
   }
 
@@ -217,12 +227,12 @@ export class Session {
     return ++this.#request;
   }
 
-  async #show(request, question, reason) {
+  async #show(request, question, reason, complete = false) {
     if (request !== this.#request) return;
     this.question = question;
     this.#starved = reason === OUT_OF_SPARES && !question;
     if (question) this.#reserve.drop(question.item.row);
-    await this.#view.show(question, reason);
+    await this.#view.show(question, reason, complete);
     if (request !== this.#request) return;
     clearTimeout(this.#slow);
     this.#view.waiting(false);

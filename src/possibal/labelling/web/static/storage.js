@@ -1,12 +1,15 @@
 // What the browser keeps: JSON values under one prefix of localStorage.
 
-/** Values kept under `prefix`; those that the browser refuses to keep live as long as the page. */
+/**
+ * Values kept under `prefix` for the page at `place`: campaigns at one address are kept apart. Those
+ * that the browser refuses to keep live as long as the page.
+ */
 export class BrowserStorage {
   #prefix;
   #unkept = new Map();
 
-  constructor(prefix) {
-    this.#prefix = `possibal/${prefix}/`;
+  constructor(prefix, place = location.pathname) {
+    this.#prefix = `possibal${place}${prefix}/`;
   }
 
   /** The value under `name`, or `otherwise`. */

@@ -1,7 +1,8 @@
 // A picture as large as the window: wheel, pinch and keys zoom, dragging and arrows move it.
 
 import { pictureUrl } from "./api.js";
-import { button, el } from "./dom.js";
+import { button, decimal, el } from "./dom.js";
+import { t } from "./texts.js";
 
 const STEP = 1.4;
 const SHIFT = 80;
@@ -10,6 +11,8 @@ const POINT = 8;
 const WHEEL = 0.002;
 const PINCH = 0.01;
 const TINY = 100;
+const FIRST_WORDS = 1.5;
+const MOST_WORDS = 4;
 const MOVES = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /** A picture that can be zoomed and moved within a stage; scale 1 shows all of it. */
@@ -68,7 +71,7 @@ class Stage {
     this.#y = within(y, this.node.clientHeight);
     this.#picture.style.transform = `translate(${this.#x}px, ${this.#y}px) scale(${this.#scale})`;
     this.node.classList.toggle("zoomed", this.#scale > 1);
-    this.#said.textContent = `${this.#scale.toFixed(1)} ×`;
+    this.#said.textContent = `${decimal(this.#scale, 1)} ×`;
   }
 
   #from({ clientX, clientY }) {
@@ -113,7 +116,7 @@ class Stage {
 
 /** Acts on a key; whether it means something here. */
 function press(stage, box, { key }) {
-  if (key in MOVES) stage.shift(...MOVES[key].map((way) => way * SHIFT));
+  if (key in MOVES && stage.shift) stage.shift(...MOVES[key].map((way) => way * SHIFT));
   else if (key === "+" || key === "=") stage.zoom(STEP);
   else if (key === "-" || key === "_") stage.zoom(1 / STEP);
   else if (key === "0") stage.fit();
@@ -122,25 +125,46 @@ function press(stage, box, { key }) {
   return true;
 }
 
+/** Opens a row without a picture in a window of its own, its words as large as one likes. */
+export function openReading(id, node) {
+  let scale = FIRST_WORDS;
+  const said = el("output", { test: "zoom-scale" });
+  const page = el("div.reading", { tabindex: 0, role: "region", "aria-label": t.theRow, test: "reading" }, node);
+  const size = (wanted) => {
+    scale = Math.min(MOST_WORDS, Math.max(1, wanted));
+    page.style.fontSize = `${scale}rem`;
+    said.textContent = `${decimal(scale, 1)} ×`;
+  };
+  const stage = { zoom: (factor) => size(scale * factor), fit: () => size(FIRST_WORDS) };
+  size(scale);
+  return openWindow(id, stage, page, said,
+    t.readHint);
+}
+
 /** Opens a row's picture in a window of its own; Escape closes it, and focus goes back. */
 export function openZoom({ image, id }) {
-  const picture = el("img", { src: pictureUrl(image), alt: `Picture of row ${id}`, draggable: "false" });
+  const picture = el("img", { src: pictureUrl(image), alt: t.pictureOfRow(id), draggable: "false" });
   const fine = () => picture.classList.toggle("tiny", picture.naturalWidth < TINY);
   picture.addEventListener("load", fine);
-  const said = el("output", { test: "zoom-scale" }, "1.0 ×");
+  const said = el("output", { test: "zoom-scale" }, `${decimal(1, 1)} ×`);
   const stage = new Stage(picture, said);
+  return openWindow(id, stage, stage.node, said,
+    t.zoomHint);
+}
+
+/** A window as large as the page with what is to be seen closely, and what makes it larger. */
+function openWindow(id, stage, node, said, hint) {
   const tool = (words, test, name, click) =>
     button(".quiet", { click, test, "aria-label": name, title: name }, words);
-  const close = button(".quiet", { click: () => box.close(), test: "zoom-close" }, "Close");
+  const close = button(".quiet", { click: () => box.close(), test: "zoom-close" }, t.close);
   const box = el("dialog.zoom", { "aria-labelledby": "zoom-title", test: "zoom" },
-    el("header", el("h2", { id: "zoom-title", dir: "auto" }, `Row ${id}`),
+    el("header", el("h2", { id: "zoom-title", dir: "auto" }, t.row(id)),
       el("div.zoom-tools",
-        tool("−", "zoom-out", "Smaller (−)", () => stage.zoom(1 / STEP)), said,
-        tool("+", "zoom-in", "Larger (+)", () => stage.zoom(STEP)),
-        tool("Fit", "zoom-fit", "Fit the window (0)", () => stage.fit()), close)),
-    stage.node,
-    el("p.muted.hint", "Zoom with + and −, the wheel or two fingers; move with the arrows or by "
-      + "dragging."));
+        tool("−", "zoom-out", t.smaller, () => stage.zoom(1 / STEP)), said,
+        tool("+", "zoom-in", t.larger, () => stage.zoom(STEP)),
+        tool(...(stage.shift ? [t.fit, "zoom-fit", t.fitWindow] : [t.reset, "zoom-fit", t.asAtFirst]),
+          () => stage.fit()), close)),
+    node, el("p.muted.hint", hint));
   box.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     if (!press(stage, box, event)) return;
@@ -150,6 +174,6 @@ export function openZoom({ image, id }) {
   box.addEventListener("close", () => box.remove()); // the browser gives focus back by itself, sooner
   document.body.append(box);
   box.showModal();
-  close.focus();
+  (stage.shift ? close : node).focus();
   return box;
 }

@@ -1,0 +1,1 @@
+"""Home of a folder: its campaigns, files that browsers send, and campaigns that begin with them."""
