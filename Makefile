@@ -11,7 +11,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")  # some 
 MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/possibal/gp/*,src/possibal/acquisition/*,src/possibal/estimators/*,src/possibal/pool/*,src/possibal/campaign/*,src/possibal/experiments/**/*,src/possibal/labelling/agreement.py,src/possibal/labelling/evaluation.py,src/possibal/labelling/ranking.py,src/possibal/labelling/ranker.py,src/possibal/labelling/storage/journal.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo system reliability cluster faults screenshots test check test-changed lint types format bench kills reproduction why recipe stopping variational hyperparameters label-efficiency features tables axioms picture clean
+.PHONY: help run demo long system reliability cluster faults screenshots test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -60,6 +60,9 @@ test: .venv/.test  ## everything that must hold, with branch coverage
 	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder --cov --cov-report=
 	$(BIN)/python -m coverage report --fail-under=95
 	$(BIN)/python -m coverage report --fail-under=100 --include='$(MATHS)'
+
+long: .venv/.test  ## the tests that take longest: servers killed and crowded, a loss of power, workers that die (minutes)
+	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder -m long
 
 check: .venv/.dev  ## lint, types, and the tests of what changed since main
 	$(MAKE) --no-print-directory --jobs=3 lint types test-changed
@@ -116,13 +119,22 @@ screenshots: .venv/.test  ## pictures of the page, from a real browser
 stopping: .venv/.test  ## how far necessity and the advice to stop can be trusted (a quarter of an hour)
 	$(BIN)/python bench/stopping.py
 
+plateau: .venv/.test  ## how far the labels to come until one may stop are foretold (minutes)
+	$(BIN)/python bench/plateau.py --runs 3
+
+calibration: .venv/.bench  ## how far stated chances can be trusted (half an hour; DATA=folder of texts and pictures)
+	PYTHONPATH=tools $(BIN)/python bench/calibration.py $(if $(DATA),--data "$(DATA)")
+
+recall: .venv/.bench  ## how much of a rare class is found when it says so, beside published rules (half an hour; DATA=folder of texts)
+	PYTHONPATH=tools $(BIN)/python bench/recall.py $(if $(DATA),--data "$(DATA)")
+
 kills: .venv/.test  ## kill an experiment twenty times, and see that it ends with the same bytes
 	PYTHONPATH=tests $(BIN)/python -m system.kills
 
 reproduction: .venv/.test  ## the tables and figures of docs/reproduction.md (minutes)
-	$(BIN)/possibal reproduce all --out reproduction
-	$(BIN)/possibal reproduce all --recipe published --out reproduction/published
-	$(BIN)/possibal reproduce table1 --model variational --runs 10 --out reproduction/variational
+	$(BIN)/possibal reproduce all --to reproduction
+	$(BIN)/possibal reproduce all --recipe published --to reproduction/published
+	$(BIN)/possibal reproduce table1 --model variational --runs 10 --to reproduction/variational
 
 why: .venv/.test  ## which settings without a mean reproduce the paper's Table 1 (an hour)
 	$(BIN)/python bench/why.py
@@ -136,8 +148,8 @@ variational: .venv/.bench  ## the variational softmax beside GPyTorch's
 hyperparameters: .venv/.test  ## which way to deal with hyperparameters learns fastest (a quarter of an hour)
 	$(BIN)/python bench/hyperparameters.py
 
-label-efficiency: .venv/.bench  ## questions of ours beside those of the strongest peers (hours)
-	$(BIN)/python bench/label_efficiency.py
+label-efficiency: .venv/.bench  ## questions of ours beside those of the strongest peers: make label-efficiency DATA=folder (hours)
+	PYTHONPATH=tools $(BIN)/python bench/label_efficiency.py $(if $(DATA),--data "$(DATA)")
 
 features: .venv/.bench  ## embeddings of texts and pictures beside the features without, and peers: make features DATA=folder (half an hour)
 	$(BIN)/python bench/features.py $(if $(DATA),--data "$(DATA)")
@@ -149,7 +161,7 @@ axioms: .venv/.run  ## search the axioms of epistemic uncertainty again, for doc
 	$(BIN)/python tools/axiom_table.py
 
 picture: .venv/.run  ## draw the pictures of the README and of docs/possibilistic-gp.md again
-	$(BIN)/possibal demo --picture docs/demo.png
+	$(BIN)/possibal demo --to docs/demo.png
 	$(BIN)/python tools/process_picture.py
 
 clean:  ## remove what the tasks made

@@ -8,23 +8,22 @@ over runs, which are drawn anew within each set and which all strategies share.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
 
 from possibal.arrays import Matrix, Places, Vector
 from possibal.experiments.compare import FEWEST, RANDOM, draws, ends, in_words, reached
-from possibal.experiments.reporting.paper_tables import BEST, Cell, TableColumn, TextTable, claimed
+from possibal.experiments.reporting.paper_tables import BEST, Cell, TableColumn, TextTable
 from possibal.experiments.reporting.rank_tests import PLACES
 from possibal.experiments.results import Results
 
 ANSWERS = (10, 25, 50)
 """After how many answers accuracy is shown."""
-LEAD, LEAD_BY_REFEREE, SURE_LEAD = 1.5, 1.0, 0.5
-"""Points over the run that ours should be ahead of the best peer, and the interval's lower end."""
-NEAR, NEAR_SHARE = 0.5, 10 / 12
+NEAR, NEAR_SHARE = 0.5, 0.85
 """Points behind the best peer of a set that count as near, and the share of sets to be near on."""
-MOST_LABELS = 18
+MOST_LABELS = 15
 """Labels that ours may need on average until it has reached what random ends with."""
 
 Sets: TypeAlias = Sequence[Results]
@@ -60,14 +59,24 @@ def over(results: Sets, name: str) -> float:
     return float(np.mean([_percent(one, name).mean() for one in results]))
 
 
-def _percent(one: Results, name: str) -> Vector:
-    """Accuracy over each run of a set, in percent."""
-    return 100 * one.area[name]
+def _percent(one: Results, name: str, at: int | None = None) -> Vector:
+    """Accuracy of each run of a set in percent, over the run or after so many answers."""
+    if at is not None:
+        return 100 * one.accuracy[name][:, at]
+    lines = one.accuracy[name]
+    return 50 * (lines[:, 1:] + lines[:, :-1]).mean(axis=1)  # the area, as results have it
 
 
-def ahead(results: Sets, name: str, other: str) -> Estimate:
-    """By how many points over the run one strategy is ahead of another."""
-    gaps = [_percent(one, name) - _percent(one, other) for one in results]
+def ahead(results: Sets, name: str, other: str, at: int | None = None) -> Estimate:
+    """By how many points one strategy is ahead of another.
+
+    Args:
+        results: the sets.
+        name: of the one.
+        other: of the other.
+        at: after how many answers; over the run if left out.
+    """
+    gaps = [_percent(one, name, at) - _percent(one, other, at) for one in results]
     return _estimate(results, lambda place, runs: runs @ gaps[place])
 
 
@@ -221,30 +230,87 @@ def _labels(count: Estimate) -> Cell:
 
 def by_set(results: Sets, peers: Sequence[str], title: str, note: str) -> TextTable:
     """Accuracy over the run of every strategy on every set, the best peer of each set marked."""
-    sets = [one.experiment.dataset for one in results]
-    columns = (
-        TableColumn("strategy"),
-        *(TableColumn(name, (name,), figures=True) for name in sets),
-    )
     order = sorted(results[0].accuracy, key=lambda name: -over(results, name))
-    leading = [best([one], peers) for one in results]
-    rows = tuple(
-        (
-            Cell(name),
-            *(
-                _number(over([one], name), BEST * (name == first))
-                for one, first in zip(results, leading, strict=True)
-            ),
-        )
-        for name in order
+    columns = (
+        TableColumn("set"),
+        *(TableColumn(name, (name,), figures=True) for name in order),
     )
+    rows = tuple(_set_row(one, order, best([one], peers)) for one in results)
     told = "Accuracy over the run in percent, the best peer of each set marked."
     return TextTable(title, columns, rows, note=f"{note} {told}")
+
+
+def _set_row(one: Results, order: Sequence[str], leading: str) -> tuple[Cell, ...]:
+    """The cells of one set."""
+    marked = (_number(over([one], name), BEST * (name == leading)) for name in order)
+    return Cell(one.experiment.dataset), *marked
+
+
+def by_group(
+    judged: Mapping[str, Mapping[str, Sets]], ours: str, peers: Sequence[str], note: str
+) -> TextTable:
+    """How far ours is ahead over groups of sets, of the best single peer of each group.
+
+    Args:
+        judged: the sets of each group, by the model that measures them and the group's name.
+        ours: the strategy to be judged.
+        peers: whom it is held against, random among them.
+        note: on what the results are.
+    """
+    columns = (
+        TableColumn("judged"),
+        TableColumn("sets"),
+        TableColumn("best single peer"),
+        _with_ends("ahead of it, points"),
+        _with_ends("ahead of random, points"),
+        TableColumn(f"within {NEAR:g} of the best peer of the set"),
+        TableColumn("worst against random"),
+        _with_ends("labels needed"),
+    )
+    rows = tuple(
+        (
+            Cell(by),
+            Cell(f"{group} ({len(results)})"),
+            Cell(best(results, peers)),
+            _gap(results, ours, best(results, peers)),
+            _gap(results, ours, RANDOM),
+            Cell(f"{sum(_behind(one, ours, peers) <= NEAR for one in results)}"),
+            Cell(f"{-max(_behind(one, ours, [RANDOM]) for one in results):+.2f}"),
+            _labels(needed(results, ours)),
+        )
+        for by, groups in judged.items()
+        for group, results in groups.items()
+    )
+    return TextTable(f"{ours} by groups of sets", columns, rows, heads=2, note=note)
 
 
 # ---------------------------------------------------------------- goals
 OWN, LENT, REFEREE = "each by its own model", "all by possibal's model", "all by the referee"
 """Ways to judge: peers by the models they are used with, by possibal's, all by one other model."""
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Points over the run that ours should be ahead of the best single peer.
+
+    Attributes:
+        points: at least.
+        sure: what the lower end of the interval should be above.
+    """
+
+    points: float
+    sure: float
+
+
+LEADS: Mapping[str, Lead] = MappingProxyType(
+    {OWN: Lead(2.5, 1.5), LENT: Lead(1.0, 0.0), REFEREE: Lead(1.2, 0.0)}
+)
+"""By the way to judge."""
+
+
+def _judged(claim: str, holds: bool, evidence: str) -> str:  # noqa: FBT001 - what it is about
+    """The claim, whether it holds, and the figures that decide."""
+    return f"{claim}: {'holds' if holds else 'missed'} ({evidence})."
 
 
 def verdict(judged: Mapping[str, Sets], ours: str, peers: Sequence[str]) -> list[str]:
@@ -255,26 +321,25 @@ def verdict(judged: Mapping[str, Sets], ours: str, peers: Sequence[str]) -> list
         ours: the strategy to be judged.
         peers: whom it is held against, random among them.
     """
-    points = {OWN: LEAD, LENT: LEAD, REFEREE: LEAD_BY_REFEREE}
     own, alone = judged[OWN], (OWN, REFEREE)  # ours and random have possibal's model already
     return [
-        *(_ahead_of_best(some, ours, peers, points[by], by) for by, some in judged.items()),
+        *(_ahead_of_best(some, ours, peers, by) for by, some in judged.items()),
         *(_near_the_best(some, ours, peers, by) for by, some in judged.items()),
         *(_not_below_random(judged[by], ours, by) for by in alone),
         *(_few_labels(own, ours, to_stay=to_stay) for to_stay in (False, True)),
     ]
 
 
-def _ahead_of_best(results: Sets, ours: str, peers: Sequence[str], points: float, by: str) -> str:
+def _ahead_of_best(results: Sets, ours: str, peers: Sequence[str], by: str) -> str:
     """Is ours clearly ahead of the best single peer?"""
     peer = best(results, peers)
-    lead = ahead(results, ours, peer)
+    lead, goal = ahead(results, ours, peer), LEADS[by]
     claim = (
-        f"{ours} is ahead of the best single peer by at least {points:.1f} points, surely by more "
-        f"than {SURE_LEAD}, {by}"
+        f"{ours} is ahead of the best single peer by at least {goal.points:.1f} points, surely by "
+        f"more than {goal.sure:.1f}, {by}"
     )
     evidence = f"{lead.value:+.2f}{in_words(lead.interval, 2)} against {peer}"
-    return claimed(claim, lead.value >= points and lead.low > SURE_LEAD, evidence)
+    return _judged(claim, lead.value >= goal.points and lead.low > goal.sure, evidence)
 
 
 def _near_the_best(results: Sets, ours: str, peers: Sequence[str], by: str) -> str:
@@ -283,12 +348,12 @@ def _near_the_best(results: Sets, ours: str, peers: Sequence[str], by: str) -> s
     far = {name: gap for name, gap in gaps.items() if gap > NEAR}
     near = len(gaps) - len(far)
     claim = (
-        f"{ours} is within {NEAR:g} points of the best peer of the set, or better, on most sets, "
-        f"{by}"
+        f"{ours} is within {NEAR:g} points of the best peer of the set, or better, on "
+        f"{100 * NEAR_SHARE:.0f} % of sets, {by}"
     )
     told = "".join(f", {name} {-gap:+.1f}" for name, gap in far.items())
     evidence = f"on {near} of {len(gaps)}{told and '; not on'}{told[1:]}"
-    return claimed(claim, near >= NEAR_SHARE * len(gaps), evidence)
+    return _judged(claim, near >= NEAR_SHARE * len(gaps), evidence)
 
 
 def _behind(one: Results, ours: str, peers: Sequence[str]) -> float:
@@ -301,7 +366,7 @@ def _not_below_random(results: Sets, ours: str, by: str) -> str:
     gaps = {one.experiment.dataset: _behind(one, ours, [RANDOM]) for one in results}
     worst = max(gaps, key=lambda name: gaps[name])
     claim = f"{ours} is nowhere more than {NEAR:g} points below random, {by}"
-    return claimed(claim, gaps[worst] <= NEAR, f"at worst {-gaps[worst]:+.2f}, on {worst}")
+    return _judged(claim, gaps[worst] <= NEAR, f"at worst {-gaps[worst]:+.2f}, on {worst}")
 
 
 def _few_labels(results: Sets, ours: str, *, to_stay: bool) -> str:
@@ -311,4 +376,4 @@ def _few_labels(results: Sets, ours: str, *, to_stay: bool) -> str:
         f"{ours} reaches random's accuracy after {results[0].experiment.sizes.queries} answers"
         f"{', to stay,' if to_stay else ''} with {MOST_LABELS} or fewer on average"
     )
-    return claimed(claim, count.value <= MOST_LABELS, f"with {_labels(count).text}")
+    return _judged(claim, count.value <= MOST_LABELS, f"with {_labels(count).text}")

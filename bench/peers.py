@@ -3,7 +3,8 @@
     possibal compare sonar --strategy peers:max_herding --strategy peers:falcun    (in this folder)
 
 A peer learns from the labels known so far and knows the rows of the pool, as possibal's own
-strategies do; columns are scaled by the pool. `MODELS` has the model that each peer is used with.
+strategies do; columns are scaled by the pool. Diffusion coordinates, which possibal's model has
+beside the columns, are not for peers. `MODELS` has the model that each peer is used with.
 What is said to be better or worse was measured in a few runs under seed 0.
 """
 
@@ -75,15 +76,27 @@ def svm() -> SVC:
 
 
 # ---------------------------------------------------------------- what a peer is told
+def _columns(view: View, rows: np.ndarray) -> np.ndarray:
+    """Rows without the diffusion coordinates that only possibal's model reads."""
+    posterior: Any = view.posterior  # only those of Gaussian processes have a prior
+    return posterior.prior.feature_map.leading(rows)
+
+
+def _candidates(view: View) -> np.ndarray:
+    """The rows that may be asked about."""
+    return _columns(view, view.candidates)
+
+
 def _known(view: View) -> tuple[np.ndarray, np.ndarray, int]:
     """The rows whose labels are known, the numbers of those labels, and how many labels there are.
 
     Only the posteriors of Gaussian processes hold what they have learnt from.
     """
     data: Any = view.posterior.data  # pyright: ignore[reportAttributeAccessIssue]
+    X = _columns(view, data.X)
     if len(data.y) == 1:
-        return data.X, (data.y[0] > 0).astype(int), 2
-    return data.X, data.y.argmax(axis=0), len(data.y)
+        return X, (data.y[0] > 0).astype(int), 2
+    return X, data.y.argmax(axis=0), len(data.y)
 
 
 def _seed(view: View) -> int:
@@ -95,7 +108,7 @@ def _seed(view: View) -> int:
 def _asked(view: View, peer: Any, **models: Any) -> np.ndarray:  # noqa: ANN401 - no common types
     """One for the row that a strategy of scikit-activeml asks about, zero for the others."""
     X, y, _ = _known(view)
-    pool = np.concatenate([X, view.candidates])
+    pool = np.concatenate([X, _candidates(view)])
     labels = np.concatenate([y, np.full(len(view.candidates), np.nan)])
     (place,) = peer.query(pool, labels, **models)
     return (np.arange(len(view.candidates)) == place - len(X)).astype(float)
@@ -109,7 +122,7 @@ def _wrapped(view: View, model: Any) -> SklearnClassifier:  # noqa: ANN401 - any
 def _margin(view: View, model: Any) -> np.ndarray:  # noqa: ANN401 - any classifier
     """How close the two likeliest labels are by a model of scikit-learn's."""
     X, y, _ = _known(view)
-    p = np.sort(model.fit(X, y).predict_proba(view.candidates), axis=1)
+    p = np.sort(model.fit(X, y).predict_proba(_candidates(view)), axis=1)
     return p[:, -2] - p[:, -1]
 
 

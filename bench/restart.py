@@ -26,9 +26,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from possibal.cli.label_session import beside
 from possibal.data.ingest import SourceSpec, ingest_file
 from possibal.labelling.create import Options, create_campaign
+from possibal.labelling.serving import beside
 from possibal.labelling.storage.journal import Event, Kind
 
 COLUMNS, SEED, QUESTIONS = 8, 3, 5

