@@ -10,8 +10,10 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")  # some 
 # What is held to full branch coverage: the mathematics, experiments, and what holds after answers.
 MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/possibal/gp/*,src/possibal/acquisition/*,src/possibal/estimators/*,src/possibal/pool/*,src/possibal/campaign/*,src/possibal/experiments/**/*,src/possibal/labelling/agreement.py,src/possibal/labelling/evaluation.py,src/possibal/labelling/ranking.py,src/possibal/labelling/ranker.py,src/possibal/labelling/storage/journal.py
 
+OUTCOMES := .works-with.jsonl
+
 .DEFAULT_GOAL := help
-.PHONY: help run demo long system reliability cluster faults screenshots test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean
+.PHONY: help run demo long system reliability cluster faults screenshots works-with test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -115,6 +117,11 @@ faults: .venv/.test  ## power cuts, calls of the writer that fail, and damaged f
 screenshots: .venv/.test  ## pictures of the page, from a real browser
 	mkdir -p screenshots
 	POSSIBAL_SHOTS=screenshots $(BIN)/python -m pytest tests/system/test_page.py tests/system/test_picture_page.py --quiet
+
+works-with: .venv/.test  ## the table of tools and formats of docs/works-with.md, from the tests that show them (minutes)
+	rm -f $(OUTCOMES)
+	POSSIBAL_WORKS_WITH=$(OUTCOMES) $(BIN)/python -m pytest --quiet --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder -m works_with
+	PYTHONPATH=tests $(BIN)/python -m support.works_with $(OUTCOMES)
 
 stopping: .venv/.test  ## how far necessity and the advice to stop can be trusted (a quarter of an hour)
 	$(BIN)/python bench/stopping.py

@@ -6,6 +6,8 @@ import signal
 from hypothesis import HealthCheck, settings
 from support.slow import is_slow
 
+pytest_plugins = ["support.works_with"]
+
 os.environ["MPLBACKEND"] = "Agg"  # subprocesses inherit it: no test needs a display
 # Idle threads of OpenBLAS spin for some 2^26 cycles before they sleep. With more processes than
 # cores that takes most of their time; 2^4 is the least it takes, and the threads stay as many.

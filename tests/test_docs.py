@@ -9,6 +9,7 @@ from dataclasses import is_dataclass
 from pathlib import Path
 
 import pytest
+from support import works_with
 
 import possibal
 from possibal import acquisition, errors
@@ -152,3 +153,15 @@ def test_every_public_name_is_there_and_listed():
     assert set(possibal.__all__) <= set(dir(possibal))
     for name in possibal.__all__:
         assert getattr(possibal, name) is not None
+
+
+# ---------------------------------------------------------------- tools and formats
+def test_the_table_of_tools_has_what_tests_show_and_nothing_else(request):
+    said = works_with.documented(works_with.PAGE.read_text(encoding="utf-8"))
+    rows = {(line.tool, line.what): line for line in said}
+    assert len(rows) == len(said) >= 40
+    for line in request.config.stash[works_with.KEPT]:
+        assert (line.tool, line.what) in rows, "make works-with writes the table anew"
+    for line in said:
+        text = (ROOT / line.test).read_text(encoding="utf-8")
+        assert "works_with(" in text, line

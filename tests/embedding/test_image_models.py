@@ -34,6 +34,7 @@ def picture(side=8):
         ((1, 3, 8, 8), 1),
     ],
 )
+@pytest.mark.works_with("ONNX", "models of pictures: a graph with its preprocessor", "onnxruntime")
 def test_colours_stand_where_the_graph_has_them(tmp_path, shape, batch):
     embedder = opened(image_folder(tmp_path, shape=shape))
     assert embedder.modality is Modality.IMAGE

@@ -20,6 +20,7 @@ def expected(tokenizer, table, weights=None, texts=TEXTS):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8])
+@pytest.mark.works_with("model2vec", "tables of token vectors", "tokenizers")
 def test_a_text_is_the_mean_of_its_tokens(tmp_path, dtype):
     known = static_folder(tmp_path, dtype)
     embedder = read_static_table(ModelFiles.found(tmp_path))

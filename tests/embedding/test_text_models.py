@@ -32,6 +32,7 @@ def expected(tokenizer, table, texts=TEXTS, pool=lambda own: own.mean(axis=0)):
         {"shape": ("n", 64)},
     ],
 )
+@pytest.mark.works_with("ONNX", "models of texts: a graph with `tokenizer.json`", "onnxruntime")
 def test_texts_have_the_mean_of_what_the_graph_gives_for_their_tokens(tmp_path, options):
     known = text_folder(tmp_path / "m", **options)
     embedder = opened(tmp_path / "m")

@@ -304,6 +304,7 @@ def test_more_rows_than_a_block_are_drawn_block_by_block(monkeypatch):
 
 
 @pytest.mark.parametrize("frame", [pytest.param(pd.DataFrame, id="pandas"), POLARS])
+@pytest.mark.works_with("scikit-learn", "a pipeline hands on frames (`set_output`)", "scikit-learn")
 def test_a_pipeline_may_hand_on_frames(frame):
     X, y = labelled()
     kind = frame.__module__.split(".")[0]
@@ -316,6 +317,7 @@ def test_a_pipeline_may_hand_on_frames(frame):
     assert model.score(frame, y) > 0.8
 
 
+@pytest.mark.works_with("scikit-learn", "metadata routing of sample weights", "scikit-learn")
 def test_sample_weights_are_routed():
     X, y = labelled()
     weight = np.arange(20) % 3
@@ -330,6 +332,7 @@ def test_sample_weights_are_routed():
     np.testing.assert_array_equal(model.predict_proba(X), direct.predict_proba(scaled))
 
 
+@pytest.mark.works_with("scikit-learn", "`GridSearchCV` over the choices", "scikit-learn")
 def test_a_grid_is_searched_over_the_choices():
     grid = {
         "possibilisticgpclassifier__hyperparameters": WAYS,
@@ -341,6 +344,7 @@ def test_a_grid_is_searched_over_the_choices():
 
 
 @pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.works_with("scikit-learn", "`cross_validate` with any score", "scikit-learn")
 def test_a_classifier_is_cross_validated(classes):
     X, y = labelled(classes, n=40)
     scoring = ["accuracy", "neg_log_loss", "roc_auc_ovr"]
@@ -352,6 +356,7 @@ def test_a_classifier_is_cross_validated(classes):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.works_with("scikit-learn", "`CalibratedClassifierCV`", "scikit-learn")
 def test_a_classifier_is_calibrated(classes):
     X, y = labelled(classes, n=40)
     model = CalibratedClassifierCV(PossibilisticGPClassifier(), cv=3).fit(X, y)

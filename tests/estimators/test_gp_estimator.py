@@ -27,12 +27,14 @@ from possibal.gp import laplace
 from possibal.gp.hyperparameters import LEAST_CREDIBLE
 
 
+@pytest.mark.works_with("scikit-learn", "its own checks of estimators", "scikit-learn")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_finds_no_fault(estimator, check):
     check(estimator)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.works_with("pickle, joblib", "fitted models", "joblib")
 def test_a_pickle_predicts_the_same(estimator):
     data = measured() if sklearn.base.is_regressor(estimator) else labelled()
     model = clone(estimator).fit(*data)

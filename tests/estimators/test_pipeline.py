@@ -71,6 +71,11 @@ def test_a_copy_is_fitted_to_a_pool_without_labels():
 
 
 @pytest.mark.parametrize("frame", [FRAME, pl.DataFrame(FRAME.to_dict("list"))])
+@pytest.mark.works_with(
+    "scikit-learn",
+    "`ColumnTransformer` before the classifier",
+    "scikit-learn",
+)
 def test_columns_of_a_frame_are_transformed(frame):
     columns = make_column_transformer((StandardScaler(), ["a"]), (OneHotEncoder(), ["colour"]))
     pipe = as_possibilistic(make_pipeline(columns, PossibilisticGPClassifier()))
@@ -80,6 +85,7 @@ def test_columns_of_a_frame_are_transformed(frame):
     assert fitted.transformed(frame[:2]).shape == (2, 3)
 
 
+@pytest.mark.works_with("scikit-learn", "`TfidfVectorizer` before the classifier", "scikit-learn")
 def test_sparse_numbers_are_made_dense():
     texts = ["good film", "bad film", "good play", "bad play"] * 3
     pipe = as_possibilistic(make_pipeline(TfidfVectorizer(), PossibilisticGPClassifier()))

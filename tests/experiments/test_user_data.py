@@ -220,6 +220,7 @@ def test_parquet_and_csv_are_read_without_pandas(tmp_path, monkeypatch):
         assert read(put(tmp_path, f"a{ending}", bytes_of(ending))).dataset.X.shape == (12, 2)
 
 
+@pytest.mark.works_with("ARFF", "labelled tables for `possibal compare`")
 def test_arff_may_have_gaps_and_spaces_in_names(tmp_path):
     lines = [f"{'?' if i == 3 else i},{'x?z'[i % 3]},{'pq'[i % 2]}" for i in range(12)]
     got = read(put(tmp_path, "a.arff", ARFF + "\n".join(lines)))

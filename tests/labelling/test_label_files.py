@@ -214,6 +214,7 @@ def test_columns_of_the_rows_have_names_of_their_own(tmp_path):
 
 # ---------------------------------------------------------------- there and back
 @pytest.mark.parametrize(("ending", "fields"), [*product(ENDINGS, [False, True])])
+@pytest.mark.works_with("CSV, JSON lines, Parquet", "labels out and in again")
 def test_a_fresh_campaign_with_the_labels_is_exported_the_same(db, path, tmp_path, ending, fields):
     first = out(db, ending, fields=fields)
     (tmp_path / f"out{ending}").write_bytes(first)

@@ -151,6 +151,7 @@ def test_no_rows_have_no_labels(kept):
 
 # ---------------------------------------------------------------- keeping
 @pytest.mark.parametrize("name", ["model", "deep/er/model", "model.skops", "deep/model.SKOPS"])
+@pytest.mark.works_with("skops", "a model in one file, or in a folder", "skops")
 def test_a_model_that_was_kept_says_the_same(kept, tmp_path, name):
     kept.save(tmp_path / name)
     again = SavedModel.load(tmp_path / name)

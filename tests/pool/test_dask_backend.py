@@ -108,6 +108,7 @@ def parquet(folder, X):
     ("strategy", "top", "seed"), [("necessity", 1, 0), ("uncertainty", 20, 1), ("margin", 100, 2)]
 )
 @pytest.mark.parametrize("aside", [(), range(0, 300, 3)], ids=["all", "some"])
+@pytest.mark.works_with("Dask", "a pool ranked on a cluster, as on one machine", "distributed")
 def test_an_array_is_ranked_as_on_one_machine(client, strategy, top, seed, aside):
     X = unlabelled(400, seed)
     options = {"top": top, "aside": aside}
@@ -127,6 +128,7 @@ def test_files_are_read_by_the_workers(client, tmp_path):
 
 
 @pytest.mark.usefixtures("small_files")
+@pytest.mark.works_with("Dask", "a folder of Parquet files ranked by the workers", "distributed")
 def test_a_folder_of_parquet_files_is_ranked_as_on_one_machine(client, tmp_path):
     folder = parquet(tmp_path, unlabelled())
     options = {"top": 9, "id": "name", "aside": [0, 5, 400]}

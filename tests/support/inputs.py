@@ -634,6 +634,30 @@ KINDS = [
     ),
 ]
 
+TOOLS = {
+    "pandas frame with its own index of words": ("pandas", "pandas"),
+    "polars frame": ("polars", "polars"),
+    "polars lazy frame": ("polars", "polars"),
+    "pyarrow table": ("pyarrow", "pyarrow"),
+    "DuckDB query": ("DuckDB", "duckdb"),
+    "Hugging Face data set": ("Hugging Face datasets", "datasets"),
+    "Dask frame": ("Dask", "dask"),
+    "narwhals frame": ("narwhals", "narwhals"),
+    "list of dicts": ("Python", ""),
+    "NumPy array": ("NumPy", "numpy"),
+    "CSV with a column that names rows": ("CSV", ""),
+    "TSV": ("TSV", ""),
+    "CSV in gzip": ("gzip", ""),
+    "Parquet": ("Parquet", "polars"),
+    "JSON lines": ("JSON lines", ""),
+    "JSON list": ("JSON", ""),
+    "Excel": ("Excel", "python-calamine"),
+    "one text a line": ("plain text", ""),
+    "folder of pictures": ("pictures", "pillow"),
+    "zip of pictures": ("zip", ""),
+}
+"""Tools and formats of the table of docs/works-with.md, with what reads them, by kind of input."""
+
 HEADS = ("what you have", "in Python: `open_campaign(db, …)`", "at a terminal", "in the page")
 
 

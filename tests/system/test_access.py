@@ -481,6 +481,7 @@ def test_behind_the_documented_proxy_only_its_own_page_is_heard(proxied):
 
 @needs_nginx
 @needs_browser
+@pytest.mark.works_with("nginx", "the labelling page behind a proxy with TLS")
 def test_behind_the_documented_proxy_people_label(browser, proxied):
     server, port, _ = proxied
     assert server.base == PUBLIC

@@ -49,6 +49,7 @@ def test_it_runs_without_rights_and_keeps_campaigns_in_a_volume():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals of POSIX")
+@pytest.mark.works_with("Docker", "what the Dockerfile runs")
 def test_its_command_serves_is_well_and_ends_by_its_signal(tmp_path):
     port = str(free_port())
     entry, command = argv(told("ENTRYPOINT")[0]), argv(told("CMD")[0].replace("8765", port))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 from support.browser import counted, needs_browser, visit
-from support.inputs import CLASSES, KINDS, InputKind, documented
+from support.inputs import CLASSES, KINDS, TOOLS, InputKind, documented
 from support.served import Server, get, post, secured, visited
 
 from possibal import Campaign, load_model, open_campaign
@@ -32,7 +32,19 @@ MOSTLY = 0.75
 
 IN_MEMORY = [kind for kind in KINDS if kind.save is not None]
 
-each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+
+def shown(kind: InputKind) -> list[pytest.MarkDecorator]:
+    """What tests of a kind say of tools and formats."""
+    if kind.name not in TOOLS:
+        return []
+    tool, package = TOOLS[kind.name]
+    what = f"rows to label: {kind.name}"
+    return [pytest.mark.works_with(tool, what, package)]
+
+
+each_kind = pytest.mark.parametrize(
+    "kind", [pytest.param(kind, id=kind.name, marks=shown(kind)) for kind in KINDS]
+)
 
 
 @pytest.fixture(autouse=True)

@@ -209,6 +209,7 @@ def test_two_that_write_take_turns_and_nobody_who_reads_waits(db, monkeypatch):
 
 
 # ---------------------------------------------------------------- others that stand still
+@pytest.mark.works_with("PostgreSQL", "answers of a team in one database", "psycopg")
 def test_whoever_waits_too_long_for_another_is_told_and_nothing_is_written(postgresql, monkeypatch):
     monkeypatch.setattr(database, "LOCKED", 0.2)
     with created(postgresql) as made:
