@@ -54,6 +54,9 @@ def test_a_pickle_predicts_the_same_and_holds_what_was_learnt_alone(estimator, c
     np.testing.assert_array_equal(again.belief(rows(1)).mean, belief.mean)
     np.testing.assert_array_equal(again.belief(rows(1)).variance, belief.variance)
     np.testing.assert_array_equal(again.posterior_.between(rows(1), rows(2)), joint)
+    if is_number:
+        ends = (one.credible_interval(rows(1), of="outcome") for one in (again, model))
+        np.testing.assert_array_equal(*ends)
     np.testing.assert_array_equal(again.posterior_.K, model.posterior_.K)
     np.testing.assert_array_equal(again.posterior_.log_evidence, model.posterior_.log_evidence)
 

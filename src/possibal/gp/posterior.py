@@ -17,7 +17,7 @@ from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.gp.curvature import Observations, SoftmaxCurvature, curvature
 from possibal.gp.laplace import Mode, find_mode, sensitivity
-from possibal.gp.likelihoods import IDENTITY, Link, Softmax
+from possibal.gp.likelihoods import Identity, Link, Softmax
 from possibal.gp.prediction import Predictor
 from possibal.gp.prior import Prior
 from possibal.numerics.batched import Batched
@@ -66,7 +66,7 @@ class TrainingData(Batched):
         Paper: none; for numbers one over the variance of the error of the last row.
         """
         once = np.ones((len(self.weight), 1))
-        if self.link is IDENTITY and len(self):
+        if isinstance(self.link, Identity) and len(self):
             once = once * self.weight[:, -1:] / (1.0 if self.count is None else self.count[-1])
         return once
 
