@@ -8,7 +8,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from support.estimators import (
     ESTIMATORS,
@@ -23,24 +23,49 @@ from support.estimators import (
 )
 
 from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.regressor import PossibilisticGPRegressor
 from possibal.gp import laplace
 from possibal.gp.hyperparameters import LEAST_CREDIBLE
 
+exact = pytest.mark.filterwarnings("ignore:The most credible setting has the least noise variance")
+"""Outcomes that have no error, which the regressor tells of."""
 
+
+@exact
 @pytest.mark.works_with("scikit-learn", "its own checks of estimators", "scikit-learn")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_finds_no_fault(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@exact
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, PossibilisticGPClassifier(Matern())], ids=str)
+@pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.works_with("pickle, joblib", "fitted models", "joblib")
-def test_a_pickle_predicts_the_same(estimator):
-    data = measured() if sklearn.base.is_regressor(estimator) else labelled()
-    model = clone(estimator).fit(*data)
-    again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own
-    np.testing.assert_array_equal(again.predict(rows(1)), model.predict(rows(1)))
-    np.testing.assert_array_equal(again.belief(rows(1)).mean, model.belief(rows(1)).mean)
+def test_a_pickle_predicts_the_same_and_holds_what_was_learnt_alone(estimator, classes):
+    is_number = sklearn.base.is_regressor(estimator)
+    X, y = measured() if is_number else labelled(classes)
+    model = clone(estimator).fit(X, y, sample_weight=1 + np.arange(len(X)) % 2)
+    before = pickle.dumps(model)
+    said, belief = model.predict(rows(1)), model.belief(rows(1))
+    joint = model.posterior_.between(rows(1), rows(2))
+    after = pickle.dumps(model)
+    assert len(after) == len(before)
+    again = pickle.loads(after)  # noqa: S301 - our own
+    np.testing.assert_array_equal(again.predict(rows(1)), said)
+    np.testing.assert_array_equal(again.belief(rows(1)).mean, belief.mean)
+    np.testing.assert_array_equal(again.belief(rows(1)).variance, belief.variance)
+    np.testing.assert_array_equal(again.posterior_.between(rows(1), rows(2)), joint)
+    if is_number:
+        ends = (one.credible_interval(rows(1), of="outcome") for one in (again, model))
+        np.testing.assert_array_equal(*ends)
+    np.testing.assert_array_equal(again.posterior_.K, model.posterior_.K)
+    np.testing.assert_array_equal(again.posterior_.log_evidence, model.posterior_.log_evidence)
+
+
+def test_a_pickle_does_not_grow_with_the_square_of_the_rows():
+    few, many = (len(pickle.dumps(classifier(3, n))) for n in (100, 200))
+    assert many < 2.5 * few
 
 
 def test_a_clone_has_the_same_choices_and_no_fit():
@@ -107,13 +132,16 @@ def test_a_fit_tells_its_settings_with_the_most_credible_first(classes, way):
     [((1e-3, 1e-2), "upper bound, 0.01"), ((1e2, 1e3), "lower bound, 100")],
     ids=["upper", "lower"],
 )
-def test_evidence_that_ends_at_a_bound_says_so(bounds, said):
-    X, y = labelled()
+def test_a_hyperparameter_that_ends_at_a_bound_says_so(bounds, said):
     kernel = ConstantKernel(1.0) * RBF(np.sqrt(np.prod(bounds)), bounds)
-    with pytest.warns(ConvergenceWarning, match=f"k2__length_scale at its {said}; it may be"):
-        PossibilisticGPClassifier(kernel, hyperparameters="evidence").fit(X, y)
-    for way in ("envelope", "fixed"):
-        PossibilisticGPClassifier(kernel, hyperparameters=way).fit(X, y)
+    for estimator, data in (
+        (PossibilisticGPClassifier, labelled()),
+        (PossibilisticGPRegressor, measured()),
+    ):
+        for way in ("envelope", "evidence"):
+            with pytest.warns(ConvergenceWarning, match=f"k2__length_scale at its {said}; one bey"):
+                estimator(kernel, hyperparameters=way).fit(*data)
+        estimator(kernel, hyperparameters="fixed").fit(*data)
 
 
 def test_a_hyperparameter_whose_bounds_are_one_number_is_at_no_bound():

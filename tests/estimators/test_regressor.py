@@ -143,6 +143,14 @@ def test_noise_is_learned():
     assert model.noise_variance_ == pytest.approx(1.0, rel=0.3)
 
 
+def test_a_noise_variance_at_the_end_of_what_is_looked_at_says_so():
+    X = np.linspace(0, 10, 40)[:, None]
+    with pytest.warns(ConvergenceWarning, match=r"the least noise variance that .* exact\.$"):
+        PossibilisticGPRegressor().fit(X, np.sin(X[:, 0]))
+    PossibilisticGPRegressor(noise_variance=1e-8).fit(X, np.sin(X[:, 0]))
+    PossibilisticGPRegressor().fit(X, np.full(len(X), 0.1))  # nothing to learn it from
+
+
 @each_way
 def test_a_noise_variance_that_is_given_stays(way):
     X, y = measured()

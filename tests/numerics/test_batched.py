@@ -1,3 +1,4 @@
+import pickle
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,3 +53,13 @@ def test_only_a_dataclass_can_be_a_batch():
 
     with pytest.raises(TypeError, match="a batch must be a dataclass; got Loose"):
         Loose().part(np.array([0]))
+
+
+def test_a_pickle_holds_the_fields_and_nothing_that_was_worked_out():
+    whole = stack(1, 2)
+    size = len(pickle.dumps(whole))
+    vars(whole)["twice"] = 2 * whole.table  # as a cached property is kept
+    assert len(pickle.dumps(whole)) == size
+    again = pickle.loads(pickle.dumps(whole))  # noqa: S301 - our own
+    assert again.name == "same"
+    np.testing.assert_array_equal(again.inner.values, whole.inner.values)

@@ -44,12 +44,12 @@ class GPEstimator(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        is_searched = self.kernel is not None and self.hyperparameters == "evidence"
+        is_searched = self.kernel is not None and self.hyperparameters != "fixed"
         reached = bounds_reached(posterior) if is_searched else []
         if reached:
             warnings.warn(
-                f"The evidence is largest with {' and '.join(reached)}; it may be larger beyond. "
-                "Widen the bounds of the kernel, or scale the columns of X.",
+                f"The most credible setting has {' and '.join(reached)}; one beyond may be more "
+                "credible. Widen the bounds of the kernel, or scale the columns of X.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -1,11 +1,13 @@
 """Possibilistic Gaussian-process regressor with the interface of scikit-learn."""
 
+import warnings
 from dataclasses import replace
 from typing import Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from possibal.arguments import choice, whole
@@ -17,6 +19,7 @@ from possibal.estimators.uncertainty_split import OutcomeSplit
 from possibal.gp.hyperparameters import (
     COMMON,
     INFERENCES,
+    NOISE_REACH,
     DefaultKernel,
     InferenceProblem,
     fixed,
@@ -108,6 +111,8 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
         self._keep(posterior)
         found = 1.0 / self.posterior_.data.once[0, 0] if len(seen) else noise
         self.noise_variance_ = float(self.noise_variance or self.unit_**2 * found)
+        if not given and _varies(outcomes):
+            self._warn_of_end(found / noise)
         return self
 
     @overload
@@ -122,9 +127,13 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
     def predict(
         self, X: ArrayLike, *, return_std: Literal[False] = ..., return_cov: Literal[True]
     ) -> tuple[Vector, Matrix]: ...
+    @overload
+    def predict(
+        self, X: ArrayLike, *, return_std: bool = ..., return_cov: bool = ...
+    ) -> Vector | tuple[Vector, Vector | Matrix]: ...
     def predict(
         self, X: ArrayLike, *, return_std: bool = False, return_cov: bool = False
-    ) -> Vector | tuple[Vector, Vector] | tuple[Vector, Matrix]:
+    ) -> Vector | tuple[Vector, Vector | Matrix]:
         """The most credible value of the latent function, and its spread if wanted.
 
         Paper: Prop. 6, mu_t and Sigma_t.
@@ -258,6 +267,22 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
         own = DefaultKernel(amplitude, COMMON if is_learned else NO_LEVEL)
         return problem(kernels, data, noise=noise, own=own)
 
+    def _warn_of_end(self, share: float) -> None:
+        """Say so where the noise variance is the least or the largest that was looked at.
+
+        Args:
+            share: of where the search started.
+        """
+        if self.hyperparameters == "evidence" and abs(np.log(share)) > NOISE_REACH - 1e-3:
+            side = "least" if share < 1.0 else "largest"
+            warnings.warn(
+                f"The most credible setting has the {side} noise variance that is looked at, "
+                f"{self.noise_variance_:.3g}; one beyond may be more credible. Pass "
+                "noise_variance, a small one where outcomes are exact.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
     def _in_units(self, rows: Matrix, latent: Array) -> Array:
         """Latents of rows, (..., m), in units of y."""
         return self.mean_function_.at(rows)[0] + self.unit_ * latent
@@ -268,8 +293,7 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
             return 0.0, 1.0
         average = float(np.average(y, weights=weight))
         spread = float(np.sqrt(np.average((y - average) ** 2, weights=weight)))
-        rounding = max(1e-12 * float(np.abs(y).max()), 1e-150)
-        return average, spread if spread > rounding else 1.0
+        return average, spread if spread > _rounding(y) else 1.0
 
     def _noise(self, amplitude: float) -> tuple[bool, float]:
         """Whether the noise variance is given, and it or where a search for it starts.
@@ -296,6 +320,16 @@ class PossibilisticGPRegressor(RegressorMixin, GPEstimator):
             return np.full(len(posterior.prior), self.noise_variance_)
         noise = self.unit_**2 / posterior.data.once[:, 0]
         return np.broadcast_to(noise, (len(posterior.prior),))
+
+
+def _varies(y: Vector) -> bool:
+    """Whether outcomes differ by more than rounding, so that an error may be learnt from them."""
+    return bool(len(y)) and float(np.ptp(y)) > _rounding(y)
+
+
+def _rounding(y: Vector) -> float:
+    """A difference of outcomes that is rounding."""
+    return max(1e-12 * float(np.abs(y).max()), 1e-150)
 
 
 _LEAST_NOISE, _MOST_NOISE = 1e-14, 1e250

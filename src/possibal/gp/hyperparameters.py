@@ -35,6 +35,10 @@ LENGTH_SHARE = 0.7
 """The length-scale most credible before any label, as a share of the usual distance of rows."""
 AMPLITUDE_SD, LENGTH_SD, NOISE_SD = 1.0, 0.5, 2.0
 """How far the logarithms of hyperparameters stray; that of a block's weight may be anything."""
+REACH = 6.0
+"""How many of these are looked at to either side of the centre."""
+NOISE_REACH = REACH * NOISE_SD
+"""How far the logarithm of a noise variance is followed."""
 MUTED = 0.1
 """Weight of a block that does not count, where others do."""
 STAR_RADIUS = 1.25
@@ -143,7 +147,7 @@ class InferenceProblem:
         weights = np.array([name.endswith(BLOCK_WEIGHT) for name in names], dtype=bool)
         sd[weights] = np.inf
         centre = np.clip(centre, low, high)
-        low, high = np.maximum(low, centre - 6 * sd), np.minimum(high, centre + 6 * sd)
+        low, high = np.maximum(low, centre - REACH * sd), np.minimum(high, centre + REACH * sd)
         counting = np.zeros((1, len(names)))
         if weights.any():  # all classes have the blocks of the first
             blocks = sum(name.endswith(BLOCK_WEIGHT) for name in _free(self.kernels[0]))
@@ -544,7 +548,7 @@ def default_hyperprior(distance: float | Vector) -> Hyperprior:
     centre = np.stack([np.full_like(length, np.log(AMPLITUDE)), length], axis=-1)
     sd = np.array([AMPLITUDE_SD, LENGTH_SD])
     names = ("k1__constant_value", "k2__length_scale")
-    bounds = Bounds(centre - 6 * sd, centre + 6 * sd)
+    bounds = Bounds(centre - REACH * sd, centre + REACH * sd)
     return Hyperprior(names, centre, sd, bounds, np.zeros((1, 2)))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from possibal.arrays import Array, Places, Vector
 from possibal.gp.curvature import Curvature, Observations, curvature
-from possibal.gp.likelihoods import IDENTITY, Link, Softmax
+from possibal.gp.likelihoods import Identity, Link, Softmax
 from possibal.numerics.batched import Batched
 from possibal.numerics.linalg import product
 
@@ -98,7 +98,7 @@ def find_mode(
         reached, moved = _ascend(link, seen_s, part, step)
         was, size[here] = size[here], step.size
         rest = (step.size <= _CLOSE) | ((step.slope <= _FLAT) & (step.size >= 0.5 * was))
-        rested[here] = rest | ~moved | (link is IDENTITY and taken >= _REFINED)
+        rested[here] = rest | ~moved | (isinstance(link, Identity) and taken >= _REFINED)
         place = reached if len(here) == S else place.with_part(here, reached)
     there = curvature(link, seen, place.g, K)
     settled = size <= _CLOSE

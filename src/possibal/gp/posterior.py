@@ -7,16 +7,17 @@ belief, as credible as its tempered evidence says.
 """
 
 import functools
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
-from possibal.gp.curvature import Observations, SoftmaxCurvature
+from possibal.gp.curvature import Observations, SoftmaxCurvature, curvature
 from possibal.gp.laplace import Mode, find_mode, sensitivity
-from possibal.gp.likelihoods import IDENTITY, Link, Softmax
+from possibal.gp.likelihoods import Identity, Link, Softmax
 from possibal.gp.prediction import Predictor
 from possibal.gp.prior import Prior
 from possibal.numerics.batched import Batched
@@ -65,7 +66,7 @@ class TrainingData(Batched):
         Paper: none; for numbers one over the variance of the error of the last row.
         """
         once = np.ones((len(self.weight), 1))
-        if self.link is IDENTITY and len(self):
+        if isinstance(self.link, Identity) and len(self):
             once = once * self.weight[:, -1:] / (1.0 if self.count is None else self.count[-1])
         return once
 
@@ -154,6 +155,20 @@ class Posterior(Conditioned):
 
     prior: Prior
     data: TrainingData
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was learnt, for a pickle: matrices between training rows are worked out again."""
+        mode = {f.name: getattr(self.mode, f.name) for f in fields(Mode) if f.name != "curvature"}
+        return {"log_prior": self.log_prior, "prior": self.prior, "data": self.data, "mode": mode}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Work out covariances and factors as :func:`condition` did, to the same bits."""
+        prior, data, mode = state["prior"], state["data"], state["mode"]
+        with one_thread():
+            K = prior.gram(data.X)
+            there = curvature(data.link, data.observations(prior), mode["g"], K)
+        # It is frozen, so that its attributes can be set through its dictionary alone.
+        vars(self).update(state, K=K, mode=Mode(curvature=there, **mode))
 
     @property
     def log_evidence(self) -> Vector:

@@ -12,6 +12,10 @@ from possibal.arrays import Places
 class Batched:
     """A frozen dataclass of arrays and batched values; all else is common to all members."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone, for a pickle: what was worked out from them is worked out again."""
+        return {field.name: getattr(self, field.name) for field in fields(cast("Any", self))}
+
     def part(self, members: Places, /) -> Self:
         """The same for some members."""
         return self.with_arrays(
