@@ -53,6 +53,7 @@ PUBLIC = [
     "possibal.acquisition.uncertainty_outcome",
     "possibal.acquisition.uncertainty_parameter",
     "possibal.as_possibilistic",
+    "possibal.batch",
     "possibal.campaign.Advice",
     "possibal.campaign.Answer",
     "possibal.campaign.Campaign",

@@ -1,6 +1,7 @@
 from . import acquisition, pool
 from .belief import Belief
 from .campaign import Answer, Campaign
+from .campaign.pool_batch import batch
 from .errors import FlatScoresWarning, ScaleWarning
 from .estimators import (
     PossibilisticGPClassifier,
@@ -46,6 +47,7 @@ __all__ = [
     "SystematicError",
     "acquisition",
     "as_possibilistic",
+    "batch",
     "load_model",
     "moment_match",
     "open_campaign",

@@ -8,7 +8,7 @@ import pytest
 from possibal import PossibilisticGPClassifier, acquisition
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import View
-from possibal.campaign import snapshot as campaigns
+from possibal.campaign import selection as campaigns
 from possibal.campaign.pool import InMemoryScan, checked_pool
 from possibal.pool import ranking, sampling
 from possibal.pool.candidates import Candidates, check_available, choose_candidates

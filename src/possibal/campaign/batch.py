@@ -1,7 +1,7 @@
 """Greedy batches: each row after the first is chosen as if those before it had been answered."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -10,9 +10,24 @@ from possibal.acquisition.coverage import REWEIGHED_BY_PENDING
 from possibal.acquisition.registry import STRATEGIES, utilities
 from possibal.acquisition.scoring import is_local
 from possibal.acquisition.strategy import Strategy, View
-from possibal.arrays import Mask, Vector
+from possibal.arrays import Mask, Places, Vector
 from possibal.gp.pending import PendingPosterior
 from possibal.pool.candidates import Candidates
+
+
+@dataclass(frozen=True, eq=False)
+class Pick:
+    """A row of a batch, and what it was picked from.
+
+    Attributes:
+        place: where it stands in the pool.
+        places: of the rows that competed, in the pool's order.
+        utilities: theirs, given the picks before; that of the row is the largest.
+    """
+
+    place: int
+    places: Places
+    utilities: Vector
 
 
 def greedy_batch(
@@ -21,8 +36,8 @@ def greedy_batch(
     first: Vector,
     strategy: Strategy,
     others: Callable[[list[int]], Candidates],
-) -> list[int]:
-    """Where the n best rows stand, each chosen given that those before it are pending.
+) -> Iterator[Pick]:
+    """The n best rows, each picked given that those before it are pending.
 
     Args:
         n: how many are wanted.
@@ -33,8 +48,9 @@ def greedy_batch(
     """
     at = int(first.argmax())
     picked, view = [int(candidates.places[at])], candidates.view
+    yield Pick(picked[0], candidates.places, first)
     if n == 1:
-        return picked
+        return
     pending = tracking(cast("PendingPosterior", view.posterior), view, strategy)
     while len(picked) < n:
         pending = pending.with_pending(view.candidates[at])
@@ -42,12 +58,13 @@ def greedy_batch(
             candidates = others(picked)
             view, free = candidates.view, np.ones(len(candidates.places), dtype=bool)
             pending = tracking(pending, view, strategy)
-        at = next_in_batch(pending, view, free, strategy)
-        picked.append(int(candidates.places[at]))
-    return picked
+        best = next_in_batch(pending, view, free, strategy)
+        at, place = best.place, int(candidates.places[best.place])
+        picked.append(place)
+        yield Pick(place, candidates.places[best.places], best.utilities)
 
 
-def next_in_batch(pending: PendingPosterior, view: View, free: Mask, strategy: Strategy) -> int:
+def next_in_batch(pending: PendingPosterior, view: View, free: Mask, strategy: Strategy) -> Pick:
     """The candidate with the largest utility among those that are free, by its place in the view.
 
     Only rows compete that the pending labels explain little of: at most half-way from the least
@@ -62,7 +79,7 @@ def next_in_batch(pending: PendingPosterior, view: View, free: Mask, strategy: S
         free = free & (explained <= max(least, 0.5 + 0.5 * least))
     utility, places = free_utilities(view.after(pending), free, strategy), np.flatnonzero(free)
     best = places[utility == utility.max()]
-    return int(best[explained[best].argmin()])
+    return Pick(int(best[explained[best].argmin()]), places, utility)
 
 
 def free_utilities(view: View, free: Mask, strategy: Strategy) -> Vector:

@@ -17,17 +17,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from possibal.acquisition.pointwise import class_chance, doubt
-from possibal.acquisition.registry import STRATEGIES, find_strategy
+from possibal.acquisition.registry import find_strategy
 from possibal.acquisition.scoring import is_local
-from possibal.acquisition.strategy import Strategy, View
+from possibal.acquisition.strategy import Strategy
 from possibal.arguments import DEFAULT_STRATEGY, check_listed, is_hashable, suggest, whole
 from possibal.arrays import Places, Vector, as_python
 from possibal.belief import Belief
 from possibal.campaign.answer import Answer, check_answer, check_label, check_row
-from possibal.campaign.batch import greedy_batch, representativeness
 from possibal.campaign.calibration import Outcomes
-from possibal.campaign.pool import InMemoryScan, Pool, checked_pool
+from possibal.campaign.pool import Pool, checked_pool
 from possibal.campaign.recall import MOST_LEFT_OUT, RecallEstimate, fit_class_calibration
+from possibal.campaign.selection import BATCH_CANDIDATES, Selection
 from possibal.campaign.stopping import Advice, AdviceState, advise, lookback
 from possibal.data.row_ids import Ids
 from possibal.estimators import validation
@@ -37,11 +37,10 @@ from possibal.estimators.classifier import (
     with_pool_scale,
 )
 from possibal.gp.leave_one_out import class_self_check
-from possibal.gp.pending import PendingPosterior
 from possibal.gp.posterior import Posterior
 from possibal.numerics.geometry import RBF_ALONE
 from possibal.pool.cache import BUDGET
-from possibal.pool.candidates import Candidates, choose_candidates
+from possibal.pool.candidates import Candidates
 from possibal.pool.sampling import HashedSampler
 
 if TYPE_CHECKING:
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
 
 ADVICE_SAMPLE = 10_000
 """Rows of a large pool that advice rests on."""
-BATCH_CANDIDATES = 1000
-"""Candidates for a batch of a local strategy in a large pool."""
 TURNS = 3
 """Questions that each block of columns asks before answers tell which of them counts."""
 LEADS = 0.5
@@ -160,8 +157,9 @@ class Snapshot:
 
     def _asked(self, n: int) -> list[int]:
         """Where the rows to label next stand."""
-        candidates = self._candidates(self._fitted_posterior, n, several=n > 1)
-        return self._batch(n, candidates, candidates.utilities(self._rule))
+        selection = self.selection
+        candidates = selection.candidates(n, several=n > 1)
+        return self._batch(n, candidates, candidates.utilities(selection.rule))
 
     def ranked(self, n: int = 1) -> tuple[Hashable, ...]:
         """All rows left, the best first: n as :meth:`ask` gives them, then by their utilities.
@@ -177,8 +175,9 @@ class Snapshot:
 
     def _ordered(self, n: int) -> list[int]:
         """Where the rows left stand, the best first."""
-        candidates = self._candidates(self._fitted_posterior, n, several=True)
-        utilities = candidates.utilities(self._rule)
+        selection = self.selection
+        candidates = selection.candidates(n, several=True)
+        utilities = candidates.utilities(selection.rule)
         first = self._batch(n, candidates, utilities)
         others = candidates.places[np.argsort(-utilities, kind="stable")]
         rest = np.setdiff1d(self._available, candidates.places)
@@ -344,6 +343,19 @@ class Snapshot:
             return self._fitted_posterior.at(self.pool.X[places])
         return self.belief.part(places)
 
+    @property
+    def selection(self) -> Selection:
+        """How the rows to ask about are selected."""
+        return Selection(
+            self.pool,
+            self._fitted_posterior,
+            self._leading_rule,
+            self._barred,
+            self._sampler,
+            self.is_cold,
+            self.belief_of,
+        )
+
     @functools.cached_property
     def advice(self) -> Advice:
         """Whether to go on asking."""
@@ -360,7 +372,7 @@ class Snapshot:
             reason = "The answers so far name fewer than two classes."
             return replace(advice, state=AdviceState.GO_ON, reason=reason)
         if is_sample and advice.state is AdviceState.DONE and len(sample):
-            most_doubtful = self._scanned(doubt, self._fitted_posterior, 1).places
+            most_doubtful = replace(self.selection, strategy=doubt).scanned(1).places
             now = self.belief_of(np.append(sample, most_doubtful))
             return advise(now, None, len(self), is_sample=True)
         return advice
@@ -390,7 +402,7 @@ class Snapshot:
             return None
         rows, times = self._left, 1.0
         if self.pool.is_large:
-            likely = self._scanned(self._leading_rule, self._fitted_posterior, BATCH_CANDIDATES)
+            likely = self.selection.scanned(BATCH_CANDIDATES)
             others = np.setdiff1d(self._left, likely.places)
             drawn = self._rng().permutation(others)[:ADVICE_SAMPLE]
             rows = np.concatenate([likely.places, drawn])
@@ -422,16 +434,6 @@ class Snapshot:
     def _leading_rule(self) -> Strategy:
         """What scores rows once they can be told apart: chance of the sought class, or strategy."""
         return self.strategy if self.sought is None else class_chance(self.sought)
-
-    @property
-    def _is_random(self) -> bool:
-        """Whether rows are asked at random, whatever is known of them."""
-        return self._leading_rule is STRATEGIES["random"]
-
-    @property
-    def _rule(self) -> Strategy:
-        """What scores rows now: at the cold start, how well each represents others."""
-        return representativeness if self.is_cold and not self._is_random else self._leading_rule
 
     @functools.cached_property
     def _places(self) -> Places:
@@ -535,48 +537,11 @@ class Snapshot:
             vars(fitted)["feature_names_in_"] = self.pool.columns
         return fitted
 
-    def _candidates(self, posterior: Posterior, n: int, *, several: bool) -> Candidates:
-        """The rows that are scored where n are wanted.
-
-        Args:
-            posterior: given the answers.
-            n: how many are wanted.
-            several: whether more than the best are needed of a large pool, for a batch.
-        """
-        available = self._available
-        if self._is_random or (is_local(self._rule) and not self.pool.is_large):
-            known = None if self._is_random else self.belief.part(available)
-            view = View(PendingPosterior(posterior), self.pool.X[available], self._rng())
-            return Candidates(available, replace(view, known=known))
-        if self.is_cold:
-            representatives = available[np.isin(available, self.pool.representatives)]
-            return self._cold_candidates(representatives if len(representatives) else available)
-        if is_local(self._leading_rule):
-            n = min(max(BATCH_CANDIDATES, 3 * n), len(available)) if several else 1
-        return self._scanned(self._leading_rule, posterior, n)
-
-    def _cold_candidates(self, places: Places) -> Candidates:
-        """Candidates while no score can tell rows apart; the representatives are the reference."""
-        pending = PendingPosterior(self._fitted_posterior)
-        return Candidates(
-            places, View(pending, self.pool.X[places], self._rng(), self.pool.reference)
-        )
-
-    def _scanned(self, strategy: Strategy, posterior: Posterior, wanted: int) -> Candidates:
-        """Candidates as :func:`possibal.pool.rank` chooses them."""
-        scan = InMemoryScan(self.pool, posterior, self._barred)
-        return choose_candidates(strategy, posterior, scan, self._sampler, wanted)
-
     def _batch(self, n: int, candidates: Candidates, utilities: Vector) -> list[int]:
         """Where the n rows of a greedy batch stand; where a class is sought, of its likeliest."""
         if self.sought is not None:
             return candidates.places[np.argsort(-utilities, kind="stable")[:n]].tolist()
-
-        def others(picked: list[int]) -> Candidates:
-            """All other rows, where a cold start has asked about every representative."""
-            return self._cold_candidates(np.setdiff1d(self._available, picked))
-
-        return greedy_batch(n, candidates, utilities, self._rule, others)
+        return [pick.place for pick in self.selection.batch(n, candidates, utilities)]
 
 
 def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:

@@ -124,7 +124,7 @@ def rank(  # noqa: PLR0913 - all but three are named
     names = index_names(X) if id is None else None
     wanted, posterior = whole("top", top, 1), fitted_posterior(model)
     single = choice("precision", precision, {"mixed": True, "double": False})
-    excluded, threads = _places(aside), os.cpu_count() or 1
+    excluded, threads = checked_places(aside), os.cpu_count() or 1
     threads = whole("jobs", jobs, 1) if jobs is not None else threads
     scan = PoolScan(X, row_format(model, id), excluded, threads, progress, client)
     sampler = HashedSampler(whole("seed", seed, 0), count_labels(model))
@@ -156,7 +156,7 @@ def row_format(model: PossibilisticGPClassifier, id: str | None) -> RowFormat:  
     return RowFormat(width, None if names is None else tuple(names.tolist()), id)
 
 
-def _places(aside: Collection[int]) -> Places:
+def checked_places(aside: Collection[int]) -> Places:
     """Distinct places of rows in order, or one sentence on what is none."""
     given = np.array(list(aside))
     if given.size and (given.ndim != 1 or given.dtype.kind not in "iu"):
