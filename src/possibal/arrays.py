@@ -1,7 +1,7 @@
 """Array types, and the only checks of arrays: everything further in trusts its input."""
 
 from collections.abc import Hashable, Sequence
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,10 +31,13 @@ def real(value: ArrayLike, name: str) -> Array:
 
 
 def floats(value: ArrayLike, name: str) -> Array:
-    """The value as a read-only array of 64-bit floats, which may be no numbers."""
+    """The value as a read-only array of 64-bit floats, which may be no numbers.
+
+    A tensor of torch is detached from its gradients and copied from its device first.
+    """
     check_unmasked(value, name)
     try:
-        given = np.asarray(value)
+        given = np.asarray(_detached(value))
     except ValueError:
         raise ValueError(
             f"{name} must be a rectangular array of numbers; got lines of different lengths."
@@ -47,6 +50,14 @@ def floats(value: ArrayLike, name: str) -> Array:
     array = given.astype(np.float64, copy=False).view()
     array.flags.writeable = False
     return array
+
+
+def _detached(value: Any) -> ArrayLike:  # noqa: ANN401 - torch need not be there
+    """A tensor without gradients, on the CPU, in a precision that NumPy has; all else as it is."""
+    if not callable(getattr(value, "detach", None)):
+        return value
+    tensor = value.detach().cpu()
+    return tensor.double() if tensor.is_floating_point() else tensor
 
 
 def check_unmasked(value: object, name: str) -> None:

@@ -6,7 +6,9 @@ from typing import Protocol, Self, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from possibal import distributions
 from possibal.arrays import Array, Places, Vector, floats, frozen, latent_moments, real, vector
+from possibal.distributions import HasMoments
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +59,19 @@ class Belief:
         _marked(self)
 
     @classmethod
-    def of(cls, mean: "ArrayLike | Belief | HasBelief", variance: ArrayLike | None = None) -> Self:
-        """The belief of one Gaussian process, or the belief that the argument is or carries."""
+    def of(
+        cls,
+        mean: "ArrayLike | Belief | HasBelief | HasMoments",
+        variance: ArrayLike | None = None,
+    ) -> Self:
+        """The belief of one Gaussian process, or the belief that the argument is or carries.
+
+        Args:
+            mean: (m,) or (m, C); or a Belief, something that carries one, or a Gaussian with an
+                array `mean` and an array `variance`, such as a distribution of GPyTorch or a
+                posterior of BoTorch.
+            variance: of the same shape, where plain means are given.
+        """
         source = mean.belief if isinstance(mean, HasBelief) else mean
         if isinstance(source, cls):
             if variance is not None:
@@ -67,11 +80,12 @@ class Belief:
                     "The Belief has a variance of its own."
                 )
             return source
-        if variance is None:
+        pair = (source, variance) if variance is not None else distributions.moments(source)
+        if pair is None:
             raise TypeError(
                 "variance must be given beside mean; got None. Pass (mean, variance) or a Belief."
             )
-        mu, sigma2 = latent_moments(source, variance)  # pyright: ignore[reportArgumentType]
+        mu, sigma2 = latent_moments(*pair)  # pyright: ignore[reportArgumentType]
         return _marked(cls.trusted(frozen(mu)[None], frozen(sigma2)[None], np.ones(1)))
 
     @classmethod

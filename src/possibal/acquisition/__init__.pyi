@@ -22,9 +22,13 @@ from .pointwise import (
     uncertainty_parameter,
 )
 from .registry import STRATEGIES, random
+from .strategy import JointPosterior, MarginalPosterior, View
 
 __all__ = [
     "STRATEGIES",
+    "JointPosterior",
+    "MarginalPosterior",
+    "View",
     "bald",
     "bald_houlsby",
     "bemps",

@@ -18,12 +18,13 @@ from scipy.special import ndtr, ndtri
 from possibal.arguments import whole
 from possibal.arrays import Array, Matrix, Places, Vector, per_row, positive, real, vector
 from possibal.belief import Belief, HasBelief
+from possibal.distributions import HasMoments
 
 _SIDES = 2
 
 
 def threshold_necessity(
-    mean: ArrayLike | Belief | HasBelief,
+    mean: ArrayLike | Belief | HasBelief | HasMoments,
     variance: ArrayLike | None = None,
     threshold: ArrayLike = 0.0,
 ) -> Vector:
@@ -43,7 +44,7 @@ def threshold_necessity(
 
 
 def interval_necessity(
-    mean: ArrayLike | Belief | HasBelief,
+    mean: ArrayLike | Belief | HasBelief | HasMoments,
     variance: ArrayLike | None = None,
     width: ArrayLike = 1.0,
 ) -> Vector:
@@ -67,7 +68,7 @@ def interval_necessity(
 
 
 def cost_necessity(
-    mean: ArrayLike | Belief | HasBelief, variance: ArrayLike | None, costs: ArrayLike
+    mean: ArrayLike | Belief | HasBelief | HasMoments, variance: ArrayLike | None, costs: ArrayLike
 ) -> Vector:
     """Necessity that the cheapest of several actions truly is the cheapest, for two labels, (m,).
 
@@ -98,7 +99,7 @@ def cost_necessity(
 
 
 def cheapest_action(
-    mean: ArrayLike | Belief | HasBelief, variance: ArrayLike | None, costs: ArrayLike
+    mean: ArrayLike | Belief | HasBelief | HasMoments, variance: ArrayLike | None, costs: ArrayLike
 ) -> Places:
     """The action of least expected cost at the most credible latents, by its place, (m,).
 
@@ -176,7 +177,7 @@ def _log_possibility(ahead: Array, variance: Array) -> Array:
 
 
 def _one_latent(
-    mean: ArrayLike | Belief | HasBelief, variance: ArrayLike | None, name: str
+    mean: ArrayLike | Belief | HasBelief | HasMoments, variance: ArrayLike | None, name: str
 ) -> Belief:
     """A belief about one latent a row."""
     belief = Belief.of(mean, variance)

@@ -5,6 +5,7 @@ process. It is called with plain latent moments, with a Belief, or with anything
 
     doubt(mean, variance)        # (m,) for two labels under a probit, (m, C) for a softmax
     doubt(belief)                # several hypotheses with their credibilities
+    doubt(distribution)          # Gaussian, with a mean and a variance: of GPyTorch, BoTorch, ...
     doubt(view)                  # as a strategy, see registry.STRATEGIES
 
 **A score is to be maximised**: the row with the largest is the one to ask. Where several
@@ -30,6 +31,7 @@ from possibal.acquisition.scoring import (
 )
 from possibal.arrays import Array, Mask, Matrix, Vector, per_row, positive
 from possibal.belief import Belief, HasBelief
+from possibal.distributions import HasMoments
 
 # ---------------------------------------------------------------- the paper's scores
 
@@ -345,7 +347,7 @@ def uncertainty_parameter(belief: Belief) -> Vector:
 
 
 def uncertainty_outcome(
-    mean: ArrayLike | Belief | HasBelief,
+    mean: ArrayLike | Belief | HasBelief | HasMoments,
     variance: ArrayLike | None = None,
     *,
     noise_variance: ArrayLike,
@@ -372,7 +374,7 @@ def uncertainty_outcome(
 
 
 def predictive_variance(
-    mean: ArrayLike | Belief | HasBelief,
+    mean: ArrayLike | Belief | HasBelief | HasMoments,
     variance: ArrayLike | None = None,
     *,
     noise_variance: ArrayLike,

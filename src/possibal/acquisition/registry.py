@@ -12,10 +12,11 @@ from possibal.acquisition.strategy import Strategy, View
 from possibal.arguments import choice
 from possibal.arrays import Vector
 from possibal.belief import Belief, HasBelief
+from possibal.distributions import HasMoments
 
 
 def random(
-    view: View | Belief | HasBelief | ArrayLike,
+    view: View | Belief | HasBelief | HasMoments | ArrayLike,
     variance: ArrayLike | None = None,
     *,
     rng: np.random.Generator | None = None,

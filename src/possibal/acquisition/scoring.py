@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from possibal.acquisition.strategy import Strategy
 from possibal.arrays import Array, Vector
 from possibal.belief import Belief, HasBelief
+from possibal.distributions import HasMoments
 
 CHUNK = 16_000
 """Numbers worked on at once. Arrays of under 128 kB stay in the cache, and are recycled by the
@@ -42,7 +43,7 @@ class Score(Protocol):
     """Numbers that a row with that many latents needs at once."""
 
     @overload
-    def __call__(self, mean: Belief | HasBelief, /) -> Vector: ...
+    def __call__(self, mean: Belief | HasBelief | HasMoments, /) -> Vector: ...
     @overload
     def __call__(self, mean: ArrayLike, variance: ArrayLike) -> Vector: ...
 
@@ -65,7 +66,7 @@ def score(
     def decorate(function: Callable[[Belief], Vector]) -> Score:
         @functools.wraps(function)
         def scored(
-            mean: ArrayLike | Belief | HasBelief, variance: ArrayLike | None = None
+            mean: ArrayLike | Belief | HasBelief | HasMoments, variance: ArrayLike | None = None
         ) -> Vector:
             belief = (
                 Belief.of(mean, variance)

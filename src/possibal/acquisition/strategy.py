@@ -25,7 +25,11 @@ class MarginalPosterior(Protocol):
 
 @runtime_checkable
 class JointPosterior(MarginalPosterior, Protocol):
-    """A posterior that gives covariances between rows: what joint strategies read."""
+    """A posterior that gives covariances between rows: what joint strategies read.
+
+    :class:`possibal.gp.LatentPosterior` has all of it from one function of a model of your own.
+    Herding of two labels reads neither ``covariance`` nor ``between``.
+    """
 
     @property
     def scale(self) -> float:
@@ -114,7 +118,8 @@ class View:
             return self.posterior
         raise TypeError(
             "posterior must have joint covariances of rows; "
-            f"got {type(self.posterior).__name__}. Use that of a PossibilisticGPClassifier."
+            f"got {type(self.posterior).__name__}. Use that of a PossibilisticGPClassifier, or a "
+            "possibal.gp.LatentPosterior."
         )
 
 

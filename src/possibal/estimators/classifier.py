@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, Self, cast
+from typing import Any, Self, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +39,7 @@ from possibal.gp.hyperparameters import (
     problem,
 )
 from possibal.gp.kernels import Kernel, leading_columns
+from possibal.gp.latent_posterior import LatentPosterior
 from possibal.gp.likelihoods import LINKS, SOFTMAX, Link, Softmax
 from possibal.gp.means import ZERO, MeanCallable
 from possibal.gp.posterior import Posterior, TrainingData
@@ -338,11 +339,18 @@ def _warn_of_many(classes: int, rows: int) -> None:
         )
 
 
-def fitted_posterior(model: object) -> Posterior:
-    """The posterior of a fitted classifier, or one sentence on what is not one."""
+@overload
+def fitted_posterior(model: PossibilisticGPClassifier) -> Posterior: ...
+@overload
+def fitted_posterior(model: object) -> Posterior | LatentPosterior: ...
+def fitted_posterior(model: object) -> Posterior | LatentPosterior:
+    """The posterior of a fitted classifier, or what is one; else one sentence on what is not."""
+    if isinstance(model, LatentPosterior):
+        return model
     if not isinstance(model, PossibilisticGPClassifier):
         raise TypeError(
-            f"model must be a PossibilisticGPClassifier; got {type(model).__name__}. Fit one first."
+            "model must be a PossibilisticGPClassifier, or a possibal.gp.LatentPosterior of another "
+            f"model; got {type(model).__name__}. Fit one first."
         )
     check_is_fitted(model, "posterior_")
     return model.posterior_
@@ -385,6 +393,8 @@ def with_pool_scale(model: PossibilisticGPClassifier, X: Matrix) -> Possibilisti
     return found
 
 
-def count_labels(model: PossibilisticGPClassifier) -> int:
-    """How many labels a classifier was given; of rows alike, each counts."""
+def count_labels(model: PossibilisticGPClassifier | LatentPosterior) -> int:
+    """How many labels a model was given; of rows alike, each counts."""
+    if isinstance(model, LatentPosterior):
+        return model.n_labels
     return round(float(model.posterior_.data.weight[0].sum())) + model.left_out_

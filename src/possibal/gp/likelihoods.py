@@ -189,3 +189,24 @@ class Softmax:
 PROBIT, LOGISTIC, IDENTITY, SOFTMAX = Probit(), Logistic(), Identity(), Softmax()
 LINKS: dict[str, Link] = {"probit": PROBIT, "logistic": LOGISTIC}
 """What a user may name: for two labels."""
+
+
+def expected_weight(link: Link | Softmax, g: Array, once: Array) -> Array:
+    """The curvature W that a label is expected to have where the latents are g, (S, P, m).
+
+    Averaged over the labels by their probability, which for a probit is its Fisher information and
+    for a logistic link p (1 - p); p_c (1 - p_c) for each class of a softmax; one over the variance
+    of the error for numbers.
+
+    Paper: App. C.1 and C.2, W.
+
+    Args:
+        link: how latents make labels random.
+        g: (S, P, m).
+        once: the weight of a label that counts once, to be broadcast.
+    """
+    p = link.probability(g)
+    if isinstance(link, Softmax):
+        return once * p * (1.0 - p)
+    one, other = (link.slopes(np.array(y), g, once).weight for y in (1.0, -1.0))
+    return p * one + (1.0 - p) * other

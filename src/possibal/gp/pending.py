@@ -9,13 +9,12 @@ one column of a triangular factor per point: the curvature of a link hardly depe
 
 import functools
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
-from possibal.gp.likelihoods import Softmax
-from possibal.gp.posterior import Posterior, TrainingData
 from possibal.numerics.linalg import one_thread
 
 _FLOOR = 1e-13
@@ -26,6 +25,110 @@ _TINY = 1e-300
 """Where a row's own label would explain nothing."""
 _CHUNK = 2_000_000
 """Covariances held at once where variance reductions are summed."""
+
+
+class ConditionablePosterior(Protocol):
+    """A posterior of S settings and P processes that pending points can condition.
+
+    Paper: Props. 6 to 8; :class:`possibal.gp.Posterior`, or that of a model of one's own.
+    """
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """S and P.
+
+        Paper: none.
+        """
+        ...
+
+    @property
+    def credibility(self) -> Vector:
+        """Of each setting, (S,).
+
+        Paper: none.
+        """
+        ...
+
+    @property
+    def scale(self) -> float:
+        """The factor from latents to those of a belief.
+
+        Paper: Sec. 4.2.
+        """
+        ...
+
+    @property
+    def tempering(self) -> float:
+        """Tempering exponent with which an answer counts for a setting.
+
+        Paper: none.
+        """
+        ...
+
+    @property
+    def training_rows(self) -> Matrix:
+        """The rows that have labels, (n, d).
+
+        Paper: Props. 7 and 8, x_1 to x_t.
+        """
+        ...
+
+    @property
+    def n_labels(self) -> int:
+        """How many rows have labels.
+
+        Paper: Props. 7 and 8, t.
+        """
+        ...
+
+    def coordinates(self, X: Matrix, /) -> Matrix:
+        """Rows in the geometry of the prior.
+
+        Paper: none.
+        """
+        ...
+
+    def moments(self, X: Matrix, /) -> tuple[Array, Array]:
+        """Latent means and variances, (S, P, m) each.
+
+        Paper: Props. 6 to 8, mu_t and the diagonal of Sigma_t.
+        """
+        ...
+
+    def belief_from(self, mean: Array, variance: Array, /) -> Belief:
+        """The belief that such moments are.
+
+        Paper: Sec. 4.2.
+        """
+        ...
+
+    def covariance(self, X: Matrix, variance: Array | None = None, /) -> Array:
+        """Covariances between the latents of each row, (S, m, P, P); variances may be known.
+
+        Paper: Prop. 8, the blocks of Sigma_t.
+        """
+        ...
+
+    def between(self, X: Matrix, Z: Matrix, /) -> Array:
+        """Covariances between all latents of rows and all of others, (S, m, k, P, P).
+
+        Paper: Prop. 8, Sigma_t between two sets of rows.
+        """
+        ...
+
+    def cross(self, X: Matrix, Z: Matrix, /) -> Array:
+        """The same of each process by itself, (S, P, m, k).
+
+        Paper: Props. 6 to 8, Sigma_t between two sets of rows.
+        """
+        ...
+
+    def expected_weight(self, g: Array, /) -> Array:
+        """The curvature W that one label is expected to have at latents g (S, P, m).
+
+        Paper: App. C.1 and C.2, W.
+        """
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +144,7 @@ class TrackedRows:
         places: which of those they are.
     """
 
-    posterior: Posterior
+    posterior: ConditionablePosterior
     X: Matrix
     whole: "TrackedRows | None" = None
     places: Places | None = None
@@ -59,8 +162,7 @@ class TrackedRows:
     @functools.cached_property
     def belief(self) -> Belief:
         """As :meth:`possibal.gp.Posterior.at`."""
-        predictor = self.posterior.predictor
-        return Belief(*predictor.read(*self.moments), predictor.credibility)
+        return self.posterior.belief_from(*self.moments)
 
     @functools.cached_property
     def moments(self) -> tuple[Array, Array]:
@@ -97,7 +199,7 @@ class PendingPosterior:
         tracked: rows that are read after every point, and their projections u_j.
     """
 
-    posterior: Posterior
+    posterior: ConditionablePosterior
     picked: tuple[Vector, ...] = ()
     lines: tuple[Array, ...] = ()
     tracked: tuple[tuple[TrackedRows, Array], ...] = ()
@@ -123,7 +225,7 @@ class PendingPosterior:
         """
         row = x[None]
         (g, v), projection = self.posterior.moments(row), self._projection(row)
-        W, left = _weight(self.posterior.data, g), _less(v, _squares(projection))
+        W, left = self.posterior.expected_weight(g), _less(v, _squares(projection))
         # One over sqrt(v + 1/W), written so that a weight of zero explains nothing; where next to
         # nothing is left of a variance, what another label would explain is rounding.
         gain = np.sqrt(W / (1.0 + W * left)) * (left > _ROUNDING * v)
@@ -144,7 +246,7 @@ class PendingPosterior:
         belief = self._rows(X).belief
         if not self.picked:
             return belief
-        scale = self.posterior.data.link.scale
+        scale = self.posterior.scale
         fall = scale * scale * _squares(self._projection(X))
         fall = np.swapaxes(fall, 1, 2) if belief.mean.ndim > 2 else fall[:, 0]  # noqa: PLR2004 - (H, m, C)
         return Belief(belief.mean, _less(belief.variance, fall), belief.credibility)
@@ -219,7 +321,7 @@ class PendingPosterior:
         Paper: none; falls of variance, averaged over the settings.
         """
         g, v = self._rows(X).moments
-        W = _weight(self.posterior.data, g)
+        W = self.posterior.expected_weight(g)
         projection = self._average(_squares(self._projection(X)).sum(axis=1))
         own = self._average((W * v * v / (1.0 + W * v)).sum(axis=1))
         return projection / np.maximum(own, _TINY)
@@ -267,7 +369,7 @@ class PendingPosterior:
             if rows.X is X:
                 return projection
         if not self.picked:
-            return np.zeros((*self.posterior.mode.a.shape[:2], len(X), 0))
+            return np.zeros((*self.posterior.sizes, len(X), 0))
         with one_thread():
             covariance = self.posterior.cross(X, np.stack(self.picked))
             return covariance @ np.swapaxes(self._triangle, 2, 3)
@@ -275,32 +377,18 @@ class PendingPosterior:
     @functools.cached_property
     def _triangle(self) -> Array:
         """The lines below each other, (S, P, picks, picks), with zeros to the right."""
-        triangle = np.zeros((*self.posterior.mode.a.shape[:2], len(self.lines), len(self.lines)))
+        triangle = np.zeros((*self.posterior.sizes, len(self.lines), len(self.lines)))
         for j, line in enumerate(self.lines):
             triangle[:, :, j, : j + 1] = line
         return triangle
 
 
-def expected_weight(posterior: Posterior, X: Matrix) -> Array:
-    """The curvature W that a label of each row is expected to have, (S, P, m).
-
-    At the current mean: averaged over the labels by their probability, which for a probit is its
-    Fisher information and for a logistic link p (1 - p); p_c (1 - p_c) for each class of a
-    softmax; one over the variance of the error for numbers.
+def expected_weight(posterior: ConditionablePosterior, X: Matrix) -> Array:
+    """The curvature W that a label of each row is expected to have at its current mean, (S, P, m).
 
     Paper: App. C.1 and C.2, W.
     """
-    return _weight(posterior.data, posterior.moments(X)[0])
-
-
-def _weight(data: TrainingData, g: Array) -> Array:
-    """The curvature expected of labels where the latents are g, (S, P, m)."""
-    link, once = data.link, data.once[:, None]
-    p = link.probability(g)
-    if isinstance(link, Softmax):
-        return once * p * (1.0 - p)
-    one, other = (link.slopes(np.array(y), g, once).weight for y in (1.0, -1.0))
-    return p * one + (1.0 - p) * other
+    return posterior.expected_weight(posterior.moments(X)[0])
 
 
 def _less(variance: Array, fall: Array) -> Array:

@@ -17,7 +17,7 @@ from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.gp.curvature import Observations, SoftmaxCurvature, curvature
 from possibal.gp.laplace import Mode, find_mode, sensitivity
-from possibal.gp.likelihoods import Identity, Link, Softmax
+from possibal.gp.likelihoods import Identity, Link, Softmax, expected_weight
 from possibal.gp.prediction import Predictor
 from possibal.gp.prior import Prior
 from possibal.numerics.batched import Batched
@@ -268,6 +268,29 @@ class Posterior(Conditioned):
         if not isinstance(self.data.link, Softmax):
             average = np.stack([1.0 - average[0], average[0]])
         return average.T
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many settings and processes there are, S and P.
+
+        Paper: Prop. 8, one process for each label.
+        """
+        S, P, _ = self.mode.a.shape
+        return S, P
+
+    def belief_from(self, mean: Array, variance: Array) -> Belief:
+        """What :meth:`at` is for rows whose moments are known.
+
+        Paper: Sec. 4.2.
+        """
+        return Belief(*self.predictor.read(mean, variance), self.predictor.credibility)
+
+    def expected_weight(self, g: Array) -> Array:
+        """The curvature W that one more label is expected to have at latents g (S, P, m).
+
+        Paper: App. C.1 and C.2, W.
+        """
+        return expected_weight(self.data.link, g, self.data.once[:, None])
 
     @property
     def scale(self) -> float:

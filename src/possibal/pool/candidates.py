@@ -17,9 +17,10 @@ from possibal.acquisition.registry import utilities
 from possibal.acquisition.scoring import is_local
 from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Places, Vector
+from possibal.gp.latent_posterior import LatentPosterior
 from possibal.gp.pending import PendingPosterior, TrackedRows
 from possibal.gp.posterior import Posterior
-from possibal.pool.pruning import PrunedScorer, TopKQuery
+from possibal.pool.pruning import FullScorer, PrunedScorer, TopKQuery
 from possibal.pool.sampling import HashedSampler, QuestionSample, sample_size
 from possibal.pool.top_k import ScanCounts, ScoredRows, TopK
 
@@ -59,7 +60,7 @@ class Candidates:
 
 def choose_candidates(  # noqa: PLR0913 - the last is named
     strategy: Strategy,
-    posterior: Posterior,
+    posterior: Posterior | LatentPosterior,
     scan: Scan,
     sampler: HashedSampler,
     wanted: int,
@@ -77,7 +78,9 @@ def choose_candidates(  # noqa: PLR0913 - the last is named
         single: whether a local score is bounded in single precision first.
     """
     if is_local(strategy):
-        scorer = PrunedScorer.of(posterior, strategy, single=single)
+        scorer = FullScorer(posterior, strategy)
+        if isinstance(posterior, Posterior):
+            scorer = PrunedScorer.of(posterior, strategy, single=single)
         counts = scan.run(TopKQuery(scorer, wanted))
         check_available(counts.rows, wanted)
         (found,) = counts.top_k.best(scorer.utilities)

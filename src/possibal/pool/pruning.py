@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from possibal.acquisition.scoring import Monotonicity, Score
+from possibal.acquisition.strategy import MarginalPosterior
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.gp.posterior import Posterior
@@ -246,6 +247,31 @@ class PrunedScorer:
             utilities = last.score(left.belief)
             top_k.offer(ScoredRows(chunk.start + kept, utilities, chunk.X[kept], names))
         return judged
+
+
+@dataclass(frozen=True, eq=False)
+class FullScorer:
+    """A score of every row, where a posterior gives no bounds by which some could be pruned."""
+
+    posterior: MarginalPosterior
+    score: Score
+    slack = SLACK
+    by_place = False
+
+    def offer(self, chunk: Chunk, top_k: TopK, excluded: Places) -> int:
+        """Offer all rows of a chunk; how many those are."""
+        rows = np.delete(np.arange(len(chunk.X)), excluded - chunk.start)
+        names = None if chunk.names is None else [chunk.names[at] for at in rows.tolist()]
+        X = np.asarray(chunk.X[rows], dtype=float)
+        top_k.offer(ScoredRows(chunk.start + rows, self.utilities(X), X, names))
+        return len(rows)
+
+    def utilities(self, X: Matrix) -> Vector:
+        """The utility of each row.
+
+        Paper: none.
+        """
+        return self.score(self.posterior.at(np.asarray(X, dtype=float)))
 
 
 # ---------------------------------------------------------------- queries

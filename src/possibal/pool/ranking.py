@@ -23,6 +23,7 @@ from possibal.estimators.classifier import (
     fitted_posterior,
 )
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
+from possibal.gp.latent_posterior import LatentPosterior
 from possibal.pool.candidates import check_available, choose_candidates, largest_keys
 from possibal.pool.pruning import TopKQuery
 from possibal.pool.reader import RowFormat
@@ -69,7 +70,7 @@ class Shortlist:
 
 
 def rank(  # noqa: PLR0913 - all but three are named
-    model: PossibilisticGPClassifier | Pipeline,
+    model: PossibilisticGPClassifier | LatentPosterior | Pipeline,
     X: object,
     strategy: str | Strategy = DEFAULT_STRATEGY,
     *,
@@ -95,7 +96,9 @@ def rank(  # noqa: PLR0913 - all but three are named
 
     Args:
         model: a fitted classifier, or a fitted pipeline that ends in one. Behind a pipeline, X is
-            an array, a data frame or a list of texts, transformed at once, or chunks of these.
+            an array, a data frame or a list of texts, transformed at once, or chunks of these. Or
+            a :class:`~possibal.gp.LatentPosterior` of a model of your own: no row is then pruned,
+            and one thread calls it.
         X: an array, a memory map, a data frame, the path of a .npy file or of Parquet files (one,
             a folder, or a pattern such as ``pool/*.parquet``), a Dask array or data frame, or
             anything that gives chunks of rows one after the other.
@@ -126,6 +129,7 @@ def rank(  # noqa: PLR0913 - all but three are named
     single = choice("precision", precision, {"mixed": True, "double": False})
     excluded, threads = checked_places(aside), os.cpu_count() or 1
     threads = whole("jobs", jobs, 1) if jobs is not None else threads
+    threads = 1 if isinstance(model, LatentPosterior) else threads  # a model may keep a state
     scan = PoolScan(X, row_format(model, id), excluded, threads, progress, client)
     sampler = HashedSampler(whole("seed", seed, 0), count_labels(model))
     if chosen is STRATEGIES["random"]:
@@ -140,7 +144,7 @@ def rank(  # noqa: PLR0913 - all but three are named
 
 
 def best(
-    model: PossibilisticGPClassifier | Pipeline,
+    model: PossibilisticGPClassifier | LatentPosterior | Pipeline,
     X: object,
     strategy: str | Strategy = DEFAULT_STRATEGY,
     **options: Any,  # noqa: ANN401 - those of rank
@@ -149,10 +153,13 @@ def best(
     return rank(model, X, strategy, top=1, **options).ids[0]
 
 
-def row_format(model: PossibilisticGPClassifier, id: str | None) -> RowFormat:  # noqa: A002 - what users call it
-    """The columns that a classifier expects of rows."""
+def row_format(
+    model: PossibilisticGPClassifier | LatentPosterior,
+    id: str | None,  # noqa: A002 - what users call it
+) -> RowFormat:
+    """The columns that a model expects of rows."""
     names = getattr(model, "feature_names_in_", None)
-    width = model.posterior_.data.X.shape[1]
+    width = fitted_posterior(model).training_rows.shape[1]
     return RowFormat(width, None if names is None else tuple(names.tolist()), id)
 
 

@@ -1,0 +1,1 @@
+"""Adapters: possibal inside other libraries, each loaded only where it is asked for."""
