@@ -1,4 +1,4 @@
-from . import acquisition, pool
+from . import acquisition, plotting, pool
 from .belief import Belief
 from .campaign import Answer, Campaign
 from .campaign.pool_batch import batch
@@ -51,6 +51,7 @@ __all__ = [
     "load_model",
     "moment_match",
     "open_campaign",
+    "plotting",
     "pool",
     "rank",
     "simulate",

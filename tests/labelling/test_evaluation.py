@@ -2,53 +2,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 from support.services import rows, truth
 
+from possibal.campaign.learning_curve import CurvePoint, wilson_interval
 from possibal.labelling import evaluation
 from possibal.labelling.evaluation import (
     FEWEST,
     SHARE,
     SIZES,
-    CurvePoint,
     RandomCurve,
     Share,
     confusion,
     random_curve,
     saving_sentence,
-    wilson_interval,
 )
-
-
-@st.composite
-def counts(draw):
-    """How many of how many were right."""
-    n = draw(st.integers(1, 5000))
-    return draw(st.integers(0, n)), n
-
-
-# ---------------------------------------------------------------- the interval
-@given(counts())
-def test_the_interval_is_wilsons(given):
-    right, n = given
-    known = binomtest(right, n).proportion_ci(confidence_level=0.95, method="wilson")
-    assert wilson_interval(right, n) == pytest.approx((known.low, known.high), abs=1e-12)
-
-
-@given(counts())
-def test_the_interval_holds_the_share_and_lies_between_nought_and_one(given):
-    right, n = given
-    low, high = wilson_interval(right, n)
-    assert 0.0 <= low <= right / n <= high <= 1.0
-    assert low < high
-
-
-@given(counts())
-def test_the_interval_is_the_mirror_of_that_of_the_wrong_ones(given):
-    right, n = given
-    low, high = wilson_interval(right, n)
-    assert wilson_interval(n - right, n) == pytest.approx((1 - high, 1 - low), abs=1e-12)
 
 
 # ---------------------------------------------------------------- classes

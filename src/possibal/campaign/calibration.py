@@ -24,6 +24,8 @@ TAIL = 0.025
 LEFT_OUT = 0.25
 """Weight of a left-out row beside a check row: it was asked about because it is hard to tell, and
 is no fair sample (docs/calibration.md)."""
+SELF_CHECKED = 200
+"""Rows that a model learnt from and is asked about without their labels, at most."""
 LEAST = 1e-12
 """A chance is kept this far from zero and one, so that its odds are finite."""
 

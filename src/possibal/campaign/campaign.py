@@ -8,20 +8,25 @@ It holds a :class:`~possibal.campaign.snapshot.Snapshot` and replaces it wheneve
 """
 
 from collections import Counter, deque
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from threading import RLock
 from typing import Any, Self, cast
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.strategy import Strategy
 from possibal.arguments import DEFAULT_STRATEGY, check_listed, is_hashable, whole
-from possibal.arrays import Places, as_python
-from possibal.campaign.answer import Answer, check_answer
+from possibal.arrays import Matrix, Places, as_python
+from possibal.campaign.answer import Answer, check_answer, check_row
 from possibal.campaign.encoding import ColumnChoice, RowEncoding, encode_pool, is_table
 from possibal.campaign.frame_output import frame_cells
 from possibal.campaign.interface import CampaignInterface
+from possibal.campaign.learning_curve import CurvePoint
+from possibal.campaign.pool_map import RowPoint, pool_map, pool_plane
+from possibal.campaign.question import RowDisplay, RowQuestion, question_of
 from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import Advice
 from possibal.data.copies import CopyGroups
@@ -66,6 +71,8 @@ class Campaign(CampaignInterface):
         self.snapshot = snapshot
         self._made_by, self._given, self._label = encoding or RowEncoding(), source, label
         self._before = deque[tuple[Hashable | None, Snapshot]](maxlen=MOST_UNDONE)
+        self._plane: Matrix | None = None
+        self._lock = RLock()  # a widget answers beside the cells of its notebook
 
     @classmethod
     def start(  # noqa: PLR0913 - all but X are named
@@ -150,42 +157,43 @@ class Campaign(CampaignInterface):
 
         Rows that say the same have one label, whichever of them is told or edited.
         """
-        return self._change(row, self.snapshot.tell(self._leader(row), label))
+        return self._change(row, lambda now: now.tell(self._leader(row), label))
 
     def edit(self, row: Hashable, label: Hashable) -> Self:
         """Keep another label of a row."""
-        return self._change(row, self.snapshot.edit(self._leader(row), label))
+        return self._change(row, lambda now: now.edit(self._leader(row), label))
 
     def skip(self, row: Hashable) -> Self:
         """Put a row off; it comes back when no other is left."""
-        return self._change(row, self.snapshot.skip(self._leader(row)))
+        return self._change(row, lambda now: now.skip(self._leader(row)))
 
     def undo(self) -> Hashable | None:
         """Take the last change back; the row that it was about, None if it was about none."""
-        if not self._before:
-            return None
-        row, self.snapshot = self._before.pop()
-        return row
+        with self._lock:
+            if not self._before:
+                return None
+            row, self.snapshot = self._before.pop()
+            return row
 
     def add_class(self, name: Hashable) -> Self:
         """Let there be one more label to choose from."""
-        return self._change(None, self.snapshot.add_class(name))
+        return self._change(None, lambda now: now.add_class(name))
 
     def rename_class(self, old: Hashable, new: Hashable) -> Self:
         """Give a class another name, also where rows have it as their label."""
-        return self._change(None, self.snapshot.rename_class(old, new))
+        return self._change(None, lambda now: now.rename_class(old, new))
 
     def remove_class(self, name: Hashable) -> Self:
         """Remove a class that no row has as its label."""
-        return self._change(None, self.snapshot.remove_class(name))
+        return self._change(None, lambda now: now.remove_class(name))
 
     def replay(self, answers: Iterable[Answer]) -> Self:
         """Keep many answers, one after the other; all of them or none, and undone together."""
-        return self._change(None, self.snapshot.replay(self._asked(answers)))
+        return self._change(None, lambda now: now.replay(self._asked(answers)))
 
     def without(self, rows: Iterable[Hashable]) -> Self:
         """Never ask about these rows; their answers are welcome all the same."""
-        return self._change(None, self.snapshot.without(rows))
+        return self._change(None, lambda now: now.without(rows))
 
     # ------------------------------------------------------------ what follows
 
@@ -245,6 +253,26 @@ class Campaign(CampaignInterface):
             "recall": self.recall and self.recall.report(self.snapshot.find),
         }
 
+    # ------------------------------------------------------------ for people to look at
+
+    def question(self, row: Hashable) -> RowQuestion:
+        """A row as people see it: what it is, why it is asked about, and what is predicted."""
+        snapshot, name = self.snapshot, as_python(row)
+        check_row(name, snapshot.pool.places, {})
+        place = snapshot.pool.places[name]
+        cells = self._cells(np.array([place], dtype=np.intp))
+        display = self._made_by.display or RowDisplay(tuple(cells))
+        shown = {column: values[0] for column, values in cells.items()}
+        found = question_of(snapshot, place, shown, display)
+        said, copies = self.labels.get(name), len(self._copies_of.get(name, ()))
+        return replace(found, said=said, copies=copies)
+
+    def map(self) -> list[RowPoint]:
+        """Rows as points in the plane, alike ones side by side: a sample, and all with a label."""
+        if self._plane is None:
+            self._plane = pool_plane(self.snapshot)
+        return pool_map(self.snapshot, self._plane, self.labels)
+
     # ------------------------------------------------------------ inside
 
     def _leader(self, row: Hashable) -> Hashable:
@@ -267,16 +295,30 @@ class Campaign(CampaignInterface):
             found.append(replace(one, row=row))
         return found
 
-    def _change(self, row: Hashable | None, then: Snapshot) -> Self:
+    def _change(self, row: Hashable | None, step: Callable[[Snapshot], Snapshot]) -> Self:
         """Go on from another snapshot, and remember this one without what was worked out for it."""
-        self._before.append((as_python(row), replace(self.snapshot)))
-        self.snapshot = then
+        with self._lock:
+            then = step(self.snapshot)
+            self._before.append((as_python(row), replace(self.snapshot)))
+            self.snapshot = then
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the lock, which stays in its process."""
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """As it was, with a lock of its own."""
+        vars(self).update(state, _lock=RLock())
 
     @property
     def _moment(self) -> Snapshot:
         """The campaign as it is now."""
         return self.snapshot
+
+    def _check_curve(self) -> Sequence[CurvePoint]:
+        """None: a campaign in memory has no check rows."""
+        return ()
 
     @property
     def _strategy_name(self) -> str:

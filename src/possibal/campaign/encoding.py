@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from possibal.arguments import check_listed
+from possibal.campaign.question import RowDisplay
 from possibal.data.copies import CopyGroups
 from possibal.data.encoders import find_column
 from possibal.data.features import FeatureRecipe
@@ -99,6 +100,7 @@ class RowEncoding:
         encoder: of texts or pictures, of the user's own.
         cache: the file that keeps embeddings; none are kept if left out.
         notes: what a person should know of how the rows of the pool were read.
+        display: what people are shown of them, where that is known.
     """
 
     recipe: FeatureRecipe | None = None
@@ -107,6 +109,7 @@ class RowEncoding:
     encoder: object = None
     cache: Path | None = None
     notes: tuple[str, ...] = ()
+    display: RowDisplay | None = None
 
     def features(self, rows: Any) -> Any:  # noqa: ANN401 - frames of any library, and arrays
         """Rows as the classifier takes them."""
@@ -189,7 +192,10 @@ def encode_pool(
     name = None if place is None else found.table.names[place]
     labels = [None if text is None else found.label_type.read(text) for text in found.labels]
     weighed = with_geometry(model, intake.recipe.geometry)
-    encoding = RowEncoding(intake.recipe, encoder=roles.encoder, notes=intake.notes)
+    display = RowDisplay(found.fields, found.text, found.pictures)
+    encoding = RowEncoding(
+        intake.recipe, encoder=roles.encoder, notes=intake.notes, display=display
+    )
     return EncodedPool(intake.X, encoding, weighed, labels, name, intake.copies)
 
 

@@ -8,9 +8,9 @@ rename_class, remove_class. Everything else only returns something.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,21 @@ from possibal.campaign.beliefs import RowBeliefs, row_beliefs
 from possibal.campaign.encoding import RowEncoding
 from possibal.campaign.frame_output import build_frame, extend_frame
 from possibal.campaign.html import NextRow, campaign_html
+from possibal.campaign.learning_curve import CurvePoint, accuracy_curve, own_curve
+from possibal.campaign.pool_map import RowPoint
+from possibal.campaign.question import RowQuestion
 from possibal.campaign.reasons import reason
 from possibal.campaign.recall import RecallEstimate
 from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import Advice, AdviceState
 from possibal.data.encoders import unique_names
 from possibal.data.frames import as_frame
+from possibal.errors import MissingPackageError
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.estimators.pipeline import PossibilisticPipeline
+
+if TYPE_CHECKING:
+    from possibal.campaign.notebook.widget import LabellingWidget
 
 SHOWN_CLASSES = 4
 """Classes that are named in one line; of more, their number is."""
@@ -196,6 +203,78 @@ class CampaignInterface(ABC):
 
     # ------------------------------------------------------------ for people to look at
 
+    @abstractmethod
+    def question(self, row: Hashable) -> RowQuestion:
+        """A row as people see it: what it is, why it is asked about, and what is predicted."""
+
+    @abstractmethod
+    def map(self) -> list[RowPoint]:
+        """Rows as points in the plane, alike ones side by side: a sample, and all with a label."""
+
+    def widget(self, show: Callable[[Any], Any] | None = None) -> "LabellingWidget":
+        """Buttons and keys to label with in a notebook; it needs possibal[notebook].
+
+        Args:
+            show: what a person is to see of a row, by its id: text, the path of a picture or one
+                of Pillow, or a dict of cells. If left out, the columns of the pool.
+        """
+        try:
+            from possibal.campaign.notebook.widget import LabellingWidget
+        except ImportError as error:
+            raise MissingPackageError(
+                f"The widget needs {error.name}, which is not installed: "
+                "run pip install 'possibal[notebook]'."
+            ) from None
+        return LabellingWidget(self, show)
+
+    def plot_map(self, *, ax: Any = None) -> Any:  # noqa: ANN401 - matplotlib has no types
+        """Draw :meth:`map`: colours and shapes are classes; what has a label is large.
+
+        Args:
+            ax: matplotlib's axes to draw on; those of a new figure if left out.
+        """
+        from possibal import plotting
+
+        return plotting.row_map(self.map(), list(self.classes), ax=ax)
+
+    def plot_curve(
+        self,
+        rows: Any = None,  # noqa: ANN401 - what the pool was, or is like
+        labels: Sequence[Hashable] | None = None,
+        *,
+        ax: Any = None,  # noqa: ANN401 - as above
+    ) -> Any:  # noqa: ANN401 - as above
+        """Draw how often the model is right against how many answers it had, with 95 % ranges.
+
+        It is told by the rows that are given, else by the check rows of a stored campaign if some
+        have a label, else by the model's own chances of being right about rows without one.
+
+        Args:
+            rows: a frame, an array or a file like that of the pool.
+            labels: of these rows.
+            ax: matplotlib's axes to draw on; those of a new figure if left out.
+        """
+        from possibal import plotting
+
+        if (rows is None) != (labels is None):
+            given = "rows" if labels is None else "labels"
+            raise ValueError(
+                f"rows and labels must be given together; got {given} alone. Pass both or neither."
+            )
+        if labels is not None:
+            X, y = self._encoding.features(rows), list(labels)
+            if len(X) != len(y) or not y:
+                raise ValueError(
+                    f"labels must name the label of each row, at least one; got {len(y)} for "
+                    f"{len(X)} rows. Pass one for each."
+                )
+            points, told = accuracy_curve(self._moment, X, y), "right on the rows given"
+        elif points := self._check_curve():
+            told = "right on check rows"
+        else:
+            points, told = own_curve(self._moment), "chance of being right, by the model itself"
+        return plotting.learning_curve(points, told, ax=ax)
+
     def __repr__(self) -> str:
         """One line, for which nothing is fitted."""
         advice = self._known_advice
@@ -231,6 +310,10 @@ class CampaignInterface(ABC):
     @abstractmethod
     def _moment(self) -> Snapshot:
         """The campaign as it is now, with ids and labels in their type."""
+
+    @abstractmethod
+    def _check_curve(self) -> Sequence[CurvePoint]:
+        """How often the model was right on check rows, after each number of answers; none yet."""
 
     @property
     @abstractmethod

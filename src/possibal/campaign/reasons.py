@@ -1,8 +1,11 @@
 """Why a campaign asks about a row: what its model predicts there, and what is labelled near it."""
 
+from collections.abc import Hashable
+
 import numpy as np
 
 from possibal.acquisition.pointwise import necessity
+from possibal.campaign.calibration import StatedChance
 from possibal.campaign.chance import LEVEL, CredibleChance, chance_sentence
 from possibal.campaign.snapshot import Snapshot
 
@@ -14,17 +17,23 @@ def reason(snapshot: Snapshot, place: int) -> str:
     """In a few words, why a row is asked about."""
     if snapshot.is_cold:
         return "It stands for many others."
-    here = np.array([place], dtype=np.intp)
-    classifier = snapshot.classifier
-    chances = classifier.posterior_.probability(snapshot.pool.X[here])[0]
+    here, classifier = np.array([place], dtype=np.intp), snapshot.classifier
+    label, stated = predicted_chance(snapshot, place)
     certain = float(necessity(snapshot.belief_of(here))[0])
-    label = str(classifier.classes_[chances.argmax()])
     split = classifier.split(snapshot.pool.X[here], LEVEL)
-    chance = CredibleChance(float(split.lower[0]), float(split.upper[0]), len(chances))
+    chance = CredibleChance(float(split.lower[0]), float(split.upper[0]), len(classifier.classes_))
     told = chance_sentence(str(split.label[0]), chance)
     new = "Nothing like it has a label." if _is_far(snapshot, place) else ""
-    perhaps = f"Perhaps {label} ({chances.max():.0%}), with necessity {certain:.2f}."
+    perhaps = f"Perhaps {label} ({stated.value:.0%}), with necessity {certain:.2f}."
     return " ".join(part for part in (perhaps, told, new) if part)
+
+
+def predicted_chance(snapshot: Snapshot, place: int) -> tuple[Hashable, StatedChance]:
+    """The likeliest label of a row, and the chance that it is right, once two classes are told."""
+    posterior, X = snapshot.classifier.posterior_, snapshot.pool.X[place : place + 1]
+    chances = posterior.probability(X)[0]
+    label = snapshot.classifier.classes_.tolist()[int(chances.argmax())]
+    return label, snapshot.calibration.stated(float(chances.max()))
 
 
 def _is_far(snapshot: Snapshot, place: int) -> bool:

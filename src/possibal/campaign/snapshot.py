@@ -24,7 +24,12 @@ from possibal.arguments import DEFAULT_STRATEGY, check_listed, is_hashable, sugg
 from possibal.arrays import Places, Vector, as_python
 from possibal.belief import Belief
 from possibal.campaign.answer import Answer, check_answer, check_label, check_row
-from possibal.campaign.calibration import Outcomes
+from possibal.campaign.calibration import (
+    SELF_CHECKED,
+    Calibration,
+    Outcomes,
+    fit_calibration,
+)
 from possibal.campaign.pool import Pool, checked_pool
 from possibal.campaign.recall import MOST_LEFT_OUT, RecallEstimate, fit_class_calibration
 from possibal.campaign.selection import BATCH_CANDIDATES, Selection
@@ -36,7 +41,7 @@ from possibal.estimators.classifier import (
     unfitted,
     with_pool_scale,
 )
-from possibal.gp.leave_one_out import class_self_check
+from possibal.gp.leave_one_out import class_self_check, self_check
 from possibal.gp.posterior import Posterior
 from possibal.numerics.geometry import RBF_ALONE
 from possibal.pool.cache import BUDGET
@@ -376,6 +381,12 @@ class Snapshot:
             now = self.belief_of(np.append(sample, most_doubtful))
             return advise(now, None, len(self), is_sample=True)
         return advice
+
+    @functools.cached_property
+    def calibration(self) -> Calibration:
+        """What to make of the model's chances, by rows that it learnt from, each left out."""
+        told = self_check(self._fitted_posterior, SELF_CHECKED)
+        return fit_calibration(Outcomes(), Outcomes(*told), len(self.classes))
 
     # ------------------------------------------------------------ a sought class
 

@@ -1,6 +1,6 @@
 """Hold-out evaluation: accuracy, confusion matrix, and what asking at random would have reached.
 
-wilson_interval(right, n) -> (low, high)        confusion(pairs, classes) -> ConfusionMatrix
+confusion(pairs, classes) -> ConfusionMatrix
 random_curve(X, labels) -> RandomCurve          saving_sentence(own, random, checked) -> str
 """
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from possibal.arrays import Matrix
 from possibal.belief import leading_labels
+from possibal.campaign.learning_curve import Z95, CurvePoint, wilson_interval
 from possibal.numerics.geometry import PLAIN, RowGeometry
 
 FEWEST = 20
@@ -23,18 +24,6 @@ SIZES = (5, 10, 15, 20, 30, 40, 60, 80, 120, 160, 240)
 """How many are drawn."""
 SHARE = 0.75
 """At most this share of them, so that some are left to test on."""
-Z95 = 1.959963984540054
-"""Standard deviations that hold 95 % of a normal distribution."""
-
-
-@dataclass(frozen=True)
-class CurvePoint:
-    """The accuracy on the check rows after so many answers, with its 95 % interval."""
-
-    answers: int
-    accuracy: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -142,17 +131,6 @@ def saving_sentence(own: Sequence[CurvePoint], random: RandomCurve, checked: int
         f"With {labels} labels the model was right on {ours:.0%} of the check rows; with {labels} "
         f"rows drawn at random it would be on about {theirs:.0%}.{more}"
     )
-
-
-def wilson_interval(right: int, n: int) -> tuple[float, float]:
-    """Wilson score interval of a share at 95 % confidence, after so many of n were right.
-
-    Paper: none; Wilson (1927).
-    """
-    share, z2 = right / n, Z95 * Z95
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z95 * sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
 def random_curve(

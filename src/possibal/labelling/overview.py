@@ -27,10 +27,10 @@ from possibal.labelling.ranking import ExpectedMistakes, Prediction, Ranking, ov
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.storage.journal import NAMING, ON_ROWS, Event, Kind
 from possibal.labelling.storage.store import Item
-from possibal.numerics.principal_axes import principal_plane
+from possibal.numerics.principal_axes import unit_plane
 
 if TYPE_CHECKING:  # SciPy takes a second to import, which maps without clusters do not need
-    from possibal.labelling.cluster_map import ClusterMap
+    from possibal.campaign.cluster_map import ClusterMap
 
 PREVIEW = 80
 """Characters that stand for a row in a list."""
@@ -392,7 +392,7 @@ class Overview:
         if not setup.geometry.diffusion:
             return self._plane[rows]
         if self._known_map is None:
-            from possibal.labelling.cluster_map import fit_cluster_map
+            from possibal.campaign.cluster_map import fit_cluster_map
 
             first = X[: setup.begun or len(X)]
             self._known_map = fit_cluster_map(first, setup.geometry.diffusion)
@@ -406,9 +406,7 @@ class Overview:
         """
         X, known = self._read_model.X, self._known_plane
         if known is None or len(known) != len(X):
-            plane = principal_plane(X, X)
-            low, high = plane.min(axis=0), plane.max(axis=0)
-            known = self._known_plane = (plane - low) / np.where(high > low, high - low, 1.0)
+            known = self._known_plane = unit_plane(X)
         return known
 
     def _done(self, people: int) -> set[int]:

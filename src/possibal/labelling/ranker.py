@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from possibal.acquisition.pointwise import necessity
 from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import leading_labels
-from possibal.campaign.calibration import Outcomes
+from possibal.campaign.calibration import SELF_CHECKED, Outcomes
 from possibal.campaign.chance import LEVEL, CredibleChance
 from possibal.campaign.recall import MOST_LEFT_OUT
 from possibal.campaign.snapshot import BATCH_CANDIDATES, Answer, Snapshot
@@ -36,8 +36,6 @@ from possibal.numerics.geometry import PLAIN, RowGeometry
 
 CHANCES = 64
 """Rows at the head of a ranking of which it is said how likely their label is."""
-LEFT_OUT = 200
-"""Rows learnt from that tell how far chances can be trusted, at most."""
 BLOCK = 20_000
 """Rows that are looked at together."""
 WORST = 200
@@ -178,7 +176,7 @@ def _predicted(
         chance,
         leading,
         _chances(model, X, order[:CHANCES]),
-        Outcomes(*self_check(posterior, LEFT_OUT)),
+        Outcomes(*self_check(posterior, SELF_CHECKED)),
         _contradicted(
             posterior,
             X,

@@ -31,7 +31,7 @@ from possibal.labelling import class_changes, create, explanation, remarks
 from possibal.labelling.event_clock import EventClock
 from possibal.labelling.explanation import NearestLabel, QuestionSource, Remainder
 from possibal.labelling.ranking import Prediction, Ranking
-from possibal.labelling.read_model import ReadModel
+from possibal.labelling.read_model import ReadModel, last_part
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.storage.journal import (
     IMPLIED,
@@ -263,6 +263,12 @@ class LabellingService:
         own = {one: text for one, text in verdict.comments.items() if one == who}
         mine = verdict.opinions.get(who)
         return Question(item, source, said, None, (), mine, copies, own)
+
+    def shown(self, question: Question) -> Item:
+        """The row of a question; folders that tell its label show once the person answered it."""
+        item = self.read_model.shown(question.item)
+        is_hidden = self.setup.hidden_folders and question.mine is None
+        return replace(item, id=last_part(item.id)) if is_hidden else item
 
     def near_copies(self, row: int, who: str) -> list[Item]:
         """Rows that are nearly the same as one, and that a person may be asked about.

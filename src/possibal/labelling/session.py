@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
+from threading import RLock
 from typing import Any, Self, cast
 from uuid import uuid4
 
@@ -22,7 +23,10 @@ from possibal.campaign.answer import Answer, check_label, check_no_truth
 from possibal.campaign.encoding import ColumnChoice, RowEncoding, check_encoded_once
 from possibal.campaign.frame_output import frame_cells
 from possibal.campaign.interface import CampaignInterface
+from possibal.campaign.learning_curve import CurvePoint
 from possibal.campaign.pool import Pool
+from possibal.campaign.pool_map import RowPoint
+from possibal.campaign.question import PredictedLabel, RowQuestion, picture_file, question_fields
 from possibal.campaign.recall import RecallEstimate
 from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import Advice
@@ -77,6 +81,7 @@ class StoredCampaign(CampaignInterface):
             pool: what is known of it beside what is stored, if it was given in this session.
         """
         self._store, self._who, self._made = store, who, 0
+        self._lock = RLock()  # a widget answers beside the cells of its notebook
         setup = store.setup()
         own = None if classifier is None else unfitted(classifier).set_params(classes=None)
         X = store.array("X")
@@ -128,7 +133,8 @@ class StoredCampaign(CampaignInterface):
 
     def undo(self) -> Hashable | None:
         """Take this person's last change back; the row that it was about, None if there is none."""
-        undone = self._service.undo(Event(uuid4().hex, Kind.UNDO, self._who, self._now()))
+        with self._lock:
+            undone = self._service.undo(Event(uuid4().hex, Kind.UNDO, self._who, self._now()))
         return None if undone is None or undone.row is None else self.rows[undone.row]
 
     def add_class(self, name: Hashable) -> Self:
@@ -209,15 +215,17 @@ class StoredCampaign(CampaignInterface):
         They are kept for this person for a while. Rows that were asked before and are not
         answered yet come first.
         """
-        rows = self._service.rows(self._who, whole("n", n, 1))
+        with self._lock:
+            rows = self._service.rows(self._who, whole("n", n, 1))
         return [self.rows[row] for row in rows]
 
     @property
     def advice(self) -> Advice:
         """Whether to go on asking, and why."""
-        self._read_model.catch_up()
-        known = self._known_advice or self._scheduler.rank().advice
-        sought, recall = self._sought, self.recall
+        with self._lock:
+            self._read_model.catch_up()
+            known = self._known_advice or self._scheduler.rank().advice
+            sought, recall = self._sought, self.recall
         return recall.advice(sought) if recall else known
 
     @property
@@ -279,6 +287,67 @@ class StoredCampaign(CampaignInterface):
     def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
+
+    # ------------------------------------------------------------ for people to look at
+
+    def question(self, row: Hashable) -> RowQuestion:
+        """A row as the page shows it: what it is, why it is asked about, and what is predicted."""
+        self._read_model.catch_up()
+        found = self._service.question(self._place(row), self._who)
+        setup, item = self._read_model.setup, self._service.shown(found)
+        cells = dict(zip(setup.fields, item.cells, strict=True))
+        text = None if setup.text is None else cells.pop(setup.text, None) or ""
+        owners = tuple(setup.recipe.get("owners", ()))
+        important = {setup.fields[at] for at in self._overview.important_fields(owners)}
+        media, mine = found.item.media, found.mine and found.mine.label
+        return RowQuestion(
+            row=self._ids[item.row],
+            name=item.id,
+            fields=question_fields(list(cells), list(cells.values()), important),
+            text=text,
+            picture=picture_file(Path(setup.folder), media) if setup.folder and media else None,
+            why=found.sentence,
+            predicted=found.prediction
+            and PredictedLabel(self._typed(found.prediction.label), found.prediction.chance),
+            copies=found.copies,
+            said=None if mine is None else self._typed(self._read_model.state.name_of(mine)),
+        )
+
+    def map(self) -> list[RowPoint]:
+        """Rows as points in the plane, alike ones side by side: a sample, and all with a label.
+
+        Where people answer blind, labels are this person's and nothing is predicted.
+        """
+        self._read_model.catch_up()
+        if self._scheduler.is_behind:
+            self._scheduler.rank()
+        points = self._overview.map(self._who if self._read_model.setup.blind else None)
+        return [
+            RowPoint(
+                self._ids[one.row],
+                one.id,
+                one.x,
+                one.y,
+                None if one.label is None else self._typed(one.label),
+                None if one.predicted is None else self._typed(one.predicted),
+                None if one.predicted is None else one.chance,
+            )
+            for one in points
+        ]
+
+    def _typed(self, label: str) -> Hashable:
+        """A label in the type of users."""
+        return self._label_type.read(label)
+
+    def _check_curve(self) -> Sequence[CurvePoint]:
+        """How often the model was right on check rows, after each number of answers; none yet."""
+        self._read_model.catch_up()
+        if not self._read_model.check_rows:
+            return ()
+        if self._scheduler.is_behind:
+            self._scheduler.rank()
+        self._scheduler.measure()
+        return self._overview.progress().curve
 
     # ------------------------------------------------------------ as of now, in the types of users
 
@@ -423,8 +492,9 @@ class StoredCampaign(CampaignInterface):
 
     def _do(self, kind: Kind, row: int | None, label: str | None = None) -> Self:
         """Keep an action."""
-        self._read_model.catch_up()
-        self._service.answer(Event(uuid4().hex, kind, self._who, self._now(), row, label))
+        with self._lock:
+            self._read_model.catch_up()
+            self._service.answer(Event(uuid4().hex, kind, self._who, self._now(), row, label))
         return self
 
     def _now(self) -> int:

@@ -20,3 +20,13 @@ def principal_plane(X: Matrix, pool: Matrix) -> Matrix:
     found = np.zeros((len(X), 2))
     found[:, : axes.shape[1]] = (X - mean) @ axes
     return found
+
+
+def unit_plane(X: Matrix) -> Matrix:
+    """Scores of a pool's rows on its first two principal axes, each scaled to 0 to 1, (m, 2).
+
+    Paper: none; principal components.
+    """
+    plane = principal_plane(X, X)
+    low, high = plane.min(axis=0), plane.max(axis=0)
+    return (plane - low) / np.where(high > low, high - low, 1.0)

@@ -14,7 +14,6 @@ from possibal.labelling.explanation import (
 )
 from possibal.labelling.overview import CampaignProgress, HistoryFilter, Overview, preview
 from possibal.labelling.ranking import OtherLabel, Prediction
-from possibal.labelling.read_model import last_part
 from possibal.labelling.remarks import text_of
 from possibal.labelling.row_table import RowQuery, RowState, RowTable
 from possibal.labelling.service import LEASE, LabellingService, Question, StoredEvent
@@ -88,7 +87,7 @@ class Serializer:
         )
         mine = question.mine and schemas.MineOut(kind=question.mine.kind, label=question.mine.label)
         return schemas.QuestionOut(
-            item=self._item(self._asked(question)),
+            item=self._item(self._service.shown(question)),
             source=question.source,
             lease=LEASE,
             why=why,
@@ -165,12 +164,6 @@ class Serializer:
             more=page.more,
             looked_at=page.looked_at,
         )
-
-    def _asked(self, question: Question) -> Item:
-        """The row of a question; folders that tell its label show once the person answered it."""
-        item = self._service.read_model.shown(question.item)
-        is_hidden = self._service.setup.hidden_folders and question.mine is None
-        return replace(item, id=last_part(item.id)) if is_hidden else item
 
     def _item(self, item: Item) -> schemas.ItemOut:
         """A row, its fields as its source has them."""

@@ -1,48 +1,18 @@
-"""Thumbnails: small upright copies of pictures, made one at a time, in a bounded cache."""
+"""Cache of thumbnails: made one at a time, and bounded by bytes."""
 
-import hashlib
-import io
 import warnings
 from collections import OrderedDict
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TypeAlias
 
-from PIL import Image
+from possibal.data.thumbnails import Thumbnail, make_thumbnail
 
-from possibal.data import images
-
-SIDE = 240
-"""Points on the longer side: half of them suffice for most screens."""
-TINY = 100
-"""Points on the longer side of pictures that are kept point by point."""
-QUALITY = 82
-"""Of a JPEG."""
-BROKEN = "The picture of this row cannot be shown: it is broken, too large, or none."
 MOST_KEPT = 32_000_000
 """Bytes of thumbnails in memory."""
 
 Version: TypeAlias = tuple[str, int, int]
 """A file as it is now: its path, when it was changed, and its size."""
-
-
-@dataclass(frozen=True)
-class Thumbnail:
-    """A small copy of a picture.
-
-    Attributes:
-        content: the bytes of the file.
-        media_type: PNG of a tiny picture, else JPEG.
-    """
-
-    content: bytes
-    media_type: str
-
-    @property
-    def tag(self) -> str:
-        """HTTP entity tag: it tells what is in the file and nothing of its name."""
-        return f'"{hashlib.sha256(self.content).hexdigest()[:32]}"'
 
 
 class ThumbnailCache:
@@ -77,17 +47,3 @@ class ThumbnailCache:
         while self._size > self._most:
             _, gone = self._kept.popitem(last=False)
             self._size -= len(gone.content)
-
-
-def make_thumbnail(path: Path) -> Thumbnail:
-    """A small copy of a picture, upright; what is transparent is white."""
-    try:
-        small = images.shrink(path, path.name, SIDE)
-    except ValueError:
-        raise ValueError(BROKEN) from None  # why may tell its path, and that its label
-    is_tiny = max(small.size) <= TINY
-    kind, options = ("PNG", {"optimize": True}) if is_tiny else ("JPEG", {"quality": QUALITY})
-    bare, out = Image.new("RGB", small.size), io.BytesIO()
-    bare.paste(small)  # its points, and nothing else of what the file said
-    bare.save(out, kind, **options)
-    return Thumbnail(out.getvalue(), f"image/{kind.lower()}")

@@ -1,8 +1,8 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from possibal.labelling import cluster_map
-from possibal.labelling.cluster_map import SPREAD, fit_cluster_map
+from possibal.campaign import cluster_map
+from possibal.campaign.cluster_map import SPREAD, fit_cluster_map
 
 COUNT = 5
 

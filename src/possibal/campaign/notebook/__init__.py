@@ -1,0 +1,1 @@
+"""Labelling in a notebook: a widget of anywidget over any campaign."""
