@@ -1,0 +1,42 @@
+"""Whoever follows the guides and tutorials gets what they show."""
+
+from pathlib import Path
+
+import pytest
+from support.guides import blocks, follow
+
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDES = sorted([*DOCS.glob("start/*.md"), *DOCS.glob("tutorials/*.md")])
+LONG = {"million-rows"}
+PARAMETERS = [
+    pytest.param(page, id=page.stem, marks=[pytest.mark.long] if page.stem in LONG else [])
+    for page in GUIDES
+]
+
+
+@pytest.mark.parametrize("page", PARAMETERS)
+def test_a_guide_does_what_it_shows(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert follow(page) == ""
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_every_block_of_a_guide_is_run(page):
+    found = blocks(page)
+    assert found
+    for block in found:
+        is_session = block.language == "python" and block.text.startswith(">>> ")
+        is_terminal = block.language == "console" and block.text.startswith("$ ")
+        assert is_session or is_terminal or block.file, (page.name, block.line)
+
+
+def test_what_differs_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```csv a.csv\nx\n1\n```\n\n```console\n$ possibal --version\npossibal 0\n```\n\n"
+        "```python\n>>> open('a.csv').read()\n'x\\n2\\n'\n```\n"
+    )
+    said = follow(page)
+    assert said.count("Expected:") == 2  # noqa: PLR2004 - one of each kind
+    assert "'x\\n1\\n'" in said
