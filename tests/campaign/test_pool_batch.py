@@ -103,7 +103,7 @@ def test_a_pipeline_and_a_frame_have_the_batch_of_their_campaign():
     found = possibal.batch(campaign.classifier, X, 3, aside=range(8))
     assert list(found.ids) == campaign.ask(3)
     assert found.ids == tuple(100 + place for place in found.places.tolist())
-    assert repr(found) == f"Batch(3 of 30 rows: {list(found.ids)})"
+    assert repr(found) == f"PoolBatch(3 of 30 rows: {list(found.ids)})"
     assert len(found) == 3
 
 

@@ -1,1 +1,1 @@
-"""Adapters: possibal inside other libraries, each loaded only where it is asked for."""
+"""Adapters: the models and strategies of possibal in the interfaces of other tools."""

@@ -1,6 +1,6 @@
 """A diverse batch of a pool by a fitted model, without a campaign.
 
-batch(model, X, 5, "herding") -> Batch(places, ids, utilities)
+batch(model, X, 5, "herding") -> PoolBatch(places, ids, utilities)
 """
 
 from collections.abc import Collection, Hashable
@@ -32,7 +32,7 @@ from possibal.pool.transformed import TransformedChunks, index_names, transforme
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class PoolBatch:
     """Rows to label together, the best first.
 
     Attributes:
@@ -59,7 +59,7 @@ class Batch:
 
     def __repr__(self) -> str:
         """How many of how many, and which."""
-        return f"Batch({len(self)} of {self.rows} rows: {list(self.ids)})"
+        return f"PoolBatch({len(self)} of {self.rows} rows: {list(self.ids)})"
 
     @property
     def pool_utilities(self) -> Matrix:
@@ -84,7 +84,7 @@ def batch(  # noqa: PLR0913 - all but four are named
     *,
     aside: Collection[int] = (),
     seed: int = 0,
-) -> Batch:
+) -> PoolBatch:
     """A diverse batch: the rows to label together, by a fitted model.
 
     Each row after the first has the largest utility once those before it will have been answered,
@@ -122,7 +122,7 @@ def batch(  # noqa: PLR0913 - all but four are named
     places = np.array([pick.place for pick in picks], dtype=np.intp)
     ids = tuple(pool.ids[place] for place in places.tolist())
     utilities = np.array([pick.utilities.max() for pick in picks])
-    return Batch(places, ids, utilities, pool.X[places], len(pool.X), picks, excluded)
+    return PoolBatch(places, ids, utilities, pool.X[places], len(pool.X), picks, excluded)
 
 
 def knows_few_labels(posterior: Posterior) -> bool:

@@ -110,6 +110,13 @@ def as_possibilistic(model: object) -> PossibilisticGPClassifier | Possibilistic
     return PossibilisticPipeline(model.steps, memory=model.memory, verbose=model.verbose)
 
 
+def is_possibilistic(model: object) -> bool:
+    """Whether a model is a classifier of ours, or a pipeline that ends in one."""
+    if isinstance(model, Pipeline):
+        model = model.steps[-1][1] if model.steps else None
+    return isinstance(model, PossibilisticGPClassifier)
+
+
 def _final(pipeline: Pipeline) -> PossibilisticGPClassifier:
     """The classifier at the end of a pipeline."""
     last = pipeline.steps[-1][1] if pipeline.steps else None
