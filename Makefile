@@ -11,7 +11,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")  # some 
 MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/possibal/gp/*,src/possibal/acquisition/*,src/possibal/estimators/*,src/possibal/pool/*,src/possibal/campaign/*,src/possibal/experiments/**/*,src/possibal/labelling/agreement.py,src/possibal/labelling/evaluation.py,src/possibal/labelling/ranking.py,src/possibal/labelling/ranker.py,src/possibal/labelling/storage/journal.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo long system reliability cluster faults screenshots test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean
+.PHONY: help run demo long system reliability cluster faults notebook screenshots test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -43,6 +43,10 @@ system:
 
 .venv/.dev: .venv/.test
 	$(INSTALL) --group dev
+	@touch $@
+
+.venv/.notebook: .venv/.test
+	$(INSTALL) --group notebook
 	@touch $@
 
 .venv/.bench: .venv/.test
@@ -112,9 +116,13 @@ faults: .venv/.test  ## power cuts, calls of the writer that fail, and damaged f
 	PYTHONPATH=tests $(BIN)/python -m system.failing_disk
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses=$(WORKERS) tests/system/test_damaged_files.py
 
+notebook: .venv/.notebook  ## label in JupyterLab and marimo by the widget, and draw the picture of docs/notebooks.md again (minutes)
+	$(BIN)/python -m pytest -m long tests/system/test_notebook.py
+	PYTHONPATH=tests $(BIN)/python tools/widget_picture.py
+
 screenshots: .venv/.test  ## pictures of the page, from a real browser
 	mkdir -p screenshots
-	POSSIBAL_SHOTS=screenshots $(BIN)/python -m pytest tests/system/test_page.py tests/system/test_picture_page.py --quiet
+	POSSIBAL_SHOTS=screenshots $(BIN)/python -m pytest tests/system/test_page.py tests/system/test_picture_page.py tests/campaign/notebook/test_widget.py --quiet
 
 stopping: .venv/.test  ## how far necessity and the advice to stop can be trusted (a quarter of an hour)
 	$(BIN)/python bench/stopping.py
