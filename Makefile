@@ -13,7 +13,7 @@ MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/pos
 OUTCOMES := .works-with.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo long system reliability cluster faults screenshots works-with test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean
+.PHONY: help run demo long system reliability cluster faults screenshots works-with test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean notebook
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -45,6 +45,10 @@ system:
 
 .venv/.dev: .venv/.test
 	$(INSTALL) --group dev
+	@touch $@
+
+.venv/.notebook: .venv/.test
+	$(INSTALL) --group notebook
 	@touch $@
 
 .venv/.bench: .venv/.test
@@ -114,9 +118,13 @@ faults: .venv/.test  ## power cuts, calls of the writer that fail, and damaged f
 	PYTHONPATH=tests $(BIN)/python -m system.failing_disk
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses=$(WORKERS) tests/system/test_damaged_files.py
 
+notebook: .venv/.notebook  ## label in JupyterLab and marimo by the widget, and draw the picture of docs/notebooks.md again (minutes)
+	$(BIN)/python -m pytest -m long tests/system/test_notebook.py
+	PYTHONPATH=tests $(BIN)/python tools/widget_picture.py
+
 screenshots: .venv/.test  ## pictures of the page, from a real browser
 	mkdir -p screenshots
-	POSSIBAL_SHOTS=screenshots $(BIN)/python -m pytest tests/system/test_page.py tests/system/test_picture_page.py --quiet
+	POSSIBAL_SHOTS=screenshots $(BIN)/python -m pytest tests/system/test_page.py tests/system/test_picture_page.py tests/campaign/notebook/test_widget.py --quiet
 
 works-with: .venv/.test  ## the table of tools and formats of docs/works-with.md, from the tests that show them (minutes)
 	rm -f $(OUTCOMES)

@@ -15,7 +15,6 @@ const t = {
   addClassPlus: "+ Add a class",
   allAnswered: "All rows are answered",
   alikeClose: "Rows that are alike lie close together.",
-  askSomebody: "ask somebody else",
   backspace: "Bksp",
   badItem: "Bad item",
   cancel: "Cancel",
@@ -62,6 +61,7 @@ const t = {
   standsFor: (number) => `Stands for ${number === 1 ? "1 copy" : `${n(number)} copies`}`,
   stop: "Stop",
   undoShort: "Undo",
+  unsureLater: "for others, or for the end",
   whyThis: "Why this one?",
   wrongKeyHere: (key, first, last, isMany) => `“${key}” does nothing here. ${last ? `${first} ${isMany ? "to" : "and"} ${last} name` : `${first} names`} a class.`,
   youMayStop: "You may stop",
@@ -76,7 +76,7 @@ const TAKEN = new Set(["s", "u", "b", "m", "g", "w", "z", "?"]);
 const CLASS_KEYS = [..."1234567890abcdefghijklmnopqrstuvwxyz"].filter((key) => !TAKEN.has(key));
 const OTHERS = {
   skip: ["S", t.skip, t.comeBackLater],
-  unsure: ["U", t.notSure, t.askSomebody],
+  unsure: ["U", t.notSure, t.unsureLater],
   bad: ["B", t.badItem, t.dropIt],
 };
 const ADVICE = {
@@ -129,13 +129,17 @@ function chanceBar({ value, low, high }) {
 }
 
 // ---------------------------------------------------------------- light and dark
-/** Whether what lies behind a node is dark, in whatever way the notebook made it so. */
+const channels = (colour) => (colour.match(/^rgba?\((.*)\)$/)?.[1].match(/[\d.]+/g) ?? []).map(Number);
+const isBright = ([r, g, b]) => 0.299 * r + 0.587 * g + 0.114 * b > 127;
+
+/** Whether what lies behind a node is dark; where nothing does, whether what is written there is bright. */
 function isDark(node) {
   for (let at = node; at; at = at.parentElement ?? at.getRootNode().host) {
-    const [r, g, b, alpha = 1] = (getComputedStyle(at).backgroundColor.match(/[\d.]+/g) ?? []).map(Number);
-    if (r !== undefined && alpha > 0.5) return 0.299 * r + 0.587 * g + 0.114 * b < 128;
+    const behind = channels(getComputedStyle(at).backgroundColor);
+    if (behind.length && (behind[3] ?? 1) > 0.5) return !isBright(behind);
   }
-  return matchMedia("(prefers-color-scheme: dark)").matches;
+  const ink = channels(getComputedStyle(node).color);
+  return ink.length ? isBright(ink) : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
 /** Follows the theme of the notebook, or of the system, until the function it returns is called. */
