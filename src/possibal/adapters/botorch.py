@@ -102,10 +102,14 @@ def _distance(t: Tensor, variance: Tensor) -> Tensor:
     with torch.no_grad():
         log_variance, more = torch.log(variance), 1.0 + variance
         reach = torch.sqrt(2.0 * (log_variance + LOG_SQRT_2_OVER_PI).clamp_min(0.0))
-        upper = (torch.sqrt(t * t + 4.0 * more) - t) / more  # Birnbaum's bound on r
-        r = _hazard(t)
+        # A rival is guessed by Birnbaum's upper and Sampford's lower bound on r, a leader by a
+        # Newton step, as in possibal.acquisition.suprema.
+        mu, r, further = -t, _hazard(t), more + 1.0
+        upper = (mu + torch.sqrt(mu * mu + 4.0 * more)) / more
+        lower = (more + 0.5) * mu + torch.sqrt(0.25 * mu * mu + more * further)
+        bounded = variance * (0.125 * upper + 0.75 * lower / (more * further))
         newton = variance * r / (1.0 + variance * r * (t + r))
-        guess = torch.where(t > 0, newton, variance * upper)
+        guess = torch.where(t > 0, newton, bounded)
         guess = torch.minimum(guess, (reach - t).clamp_min(1.0))
         log_d = torch.log(guess.clamp_min(TINY))
         for _ in range(STEPS):
@@ -156,7 +160,11 @@ class LatentAcquisition(AcquisitionFunction):
     """
 
     def __init__(
-        self, model: Model, X_pending: Tensor | None = None, *, link: str = "probit"
+        self,
+        model: Model,
+        X_pending: Tensor | None = None,  # noqa: N803 - what BoTorch calls it
+        *,
+        link: str = "probit",
     ) -> None:
         """Keep model, pending points and link."""
         super().__init__(model)

@@ -1,10 +1,9 @@
 """Models of GPyTorch and BoTorch as posteriors that every strategy reads.
 
-    posterior = latent_posterior(model, labelled_rows)      rank(posterior, pool, "herding")
+posterior = latent_posterior(model, labelled_rows)      rank(posterior, pool, "herding")
 """
 # pyright: basic, reportMissingImports=false
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -72,17 +71,17 @@ class LatentsWithoutGradients:
 
     gaussian: Any
 
-    @functools.cached_property
+    @property
     def mean(self) -> Array:
         """The latent means."""
         return self._read("mean")
 
-    @functools.cached_property
+    @property
     def variance(self) -> Array:
         """The latent variances."""
         return self._read("variance")
 
-    @functools.cached_property
+    @property
     def covariance_matrix(self) -> Array:
         """The covariances between all rows."""
         return self._read("covariance_matrix")
@@ -116,8 +115,8 @@ def _known_rows(model: Any) -> Matrix:  # noqa: ANN401 - of GPyTorch
     inputs = getattr(model, "train_inputs", None)
     if not inputs:
         raise ValueError(
-            f"training_rows must be given for a {type(model).__name__}, which keeps none; got None. "
-            "Pass the rows that have labels."
+            f"training_rows must be given for a {type(model).__name__}, which keeps none; got "
+            "None. Pass the rows that have labels."
         )
     rows = real(inputs[0], "training_rows")
     return rows.reshape(-1, *rows.shape[-2:])[0]  # the same for every label of a batch
@@ -135,7 +134,9 @@ def _scaled_by_lengths(
     kernels = [one for one in model.modules() if getattr(one, "has_lengthscale", False)]
     if len(kernels) != 1 or kernels[0].active_dims is not None:
         return None
-    lengths = real(kernels[0].lengthscale, "lengthscale").reshape(-1, kernels[0].lengthscale.shape[-1])
+    lengths = real(kernels[0].lengthscale, "lengthscale").reshape(
+        -1, kernels[0].lengthscale.shape[-1]
+    )
     if lengths.shape[1] != columns:
         return None
     length = np.exp(np.log(lengths).mean(axis=0))

@@ -64,6 +64,11 @@ class LatentPosterior:
         """Check once."""
         choice("link", self.link, LINKS)
         rows, S = real(self.training_rows, "training_rows"), len(self._functions)
+        if not S:
+            raise ValueError(
+                "latents must be a function of rows, or several; got none. Pass what your model "
+                "says of rows."
+            )
         if rows.ndim != 2 or not rows.shape[1]:  # noqa: PLR2004 - a table
             raise ValueError(
                 f"training_rows must have shape (n, d); got {rows.shape}. "
