@@ -11,7 +11,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")  # some 
 MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/possibal/gp/*,src/possibal/acquisition/*,src/possibal/estimators/*,src/possibal/pool/*,src/possibal/campaign/*,src/possibal/experiments/**/*,src/possibal/labelling/agreement.py,src/possibal/labelling/evaluation.py,src/possibal/labelling/ranking.py,src/possibal/labelling/ranker.py,src/possibal/labelling/storage/journal.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo long system reliability cluster faults screenshots test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean
+.PHONY: help run demo long adapters system reliability cluster faults screenshots test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -43,6 +43,10 @@ system:
 
 .venv/.dev: .venv/.test
 	$(INSTALL) --group dev
+	@touch $@
+
+.venv/.adapters: .venv/.test
+	$(INSTALL) --group adapters
 	@touch $@
 
 .venv/.bench: .venv/.test
@@ -111,6 +115,9 @@ faults: .venv/.test  ## power cuts, calls of the writer that fail, and damaged f
 	PYTHONPATH=tests $(BIN)/python -m system.power_cuts --states 5000
 	PYTHONPATH=tests $(BIN)/python -m system.failing_disk
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses=$(WORKERS) tests/system/test_damaged_files.py
+
+adapters: .venv/.adapters  ## the tests of possibal inside other libraries: GPyTorch, BoTorch (minutes)
+	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile tests/adapters --cov=possibal.adapters --cov-branch --cov-fail-under=100
 
 screenshots: .venv/.test  ## pictures of the page, from a real browser
 	mkdir -p screenshots

@@ -172,7 +172,7 @@ class LatentAcquisition(AcquisitionFunction):
         self.link = link
         self.set_X_pending(X_pending)
 
-    @t_batch_mode_transform(expected_q=1)
+    @t_batch_mode_transform(expected_q=1)  # pyright: ignore[reportArgumentType] - of a subclass
     def forward(self, X: Tensor) -> Tensor:
         """The utility of each candidate, (b,) for (b, 1, d)."""
         mean, variance = self.latents(X)
@@ -190,7 +190,7 @@ class LatentAcquisition(AcquisitionFunction):
         pending = self.X_pending
         if pending is not None:
             X = torch.cat([X, pending.to(X).expand(*X.shape[:-2], -1, -1)], dim=-2)
-        posterior = self.model.posterior(X)
+        posterior: Any = self.model.posterior(X)
         check_gaussian(posterior)
         mean = posterior.mean.double()
         if mean.shape[:-1] != X.shape[:-1]:
