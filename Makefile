@@ -13,7 +13,7 @@ MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/pos
 OUTCOMES := .works-with.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo long system reliability cluster faults screenshots works-with test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean notebook
+.PHONY: help run demo long system reliability cluster faults screenshots works-with test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean notebook adapters
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -49,6 +49,10 @@ system:
 
 .venv/.notebook: .venv/.test
 	$(INSTALL) --group notebook
+	@touch $@
+
+.venv/.adapters: .venv/.test
+	$(INSTALL) --group adapters
 	@touch $@
 
 .venv/.bench: .venv/.test
@@ -121,6 +125,9 @@ faults: .venv/.test  ## power cuts, calls of the writer that fail, and damaged f
 notebook: .venv/.notebook  ## label in JupyterLab and marimo by the widget, and draw the picture of docs/notebooks.md again (minutes)
 	$(BIN)/python -m pytest -m long tests/system/test_notebook.py
 	PYTHONPATH=tests $(BIN)/python tools/widget_picture.py
+
+adapters: .venv/.adapters  ## the tests of possibal inside other libraries: GPyTorch, BoTorch (minutes)
+	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile tests/adapters --cov=possibal.adapters --cov-branch --cov-fail-under=100
 
 screenshots: .venv/.test  ## pictures of the page, from a real browser
 	mkdir -p screenshots

@@ -96,3 +96,32 @@ def test_places_must_be_distinct_and_exist(index):
 def test_a_value_of_numpys_becomes_one_of_pythons():
     assert type(arrays.as_python(np.int64(3))) is int
     assert arrays.as_python("a") == "a"
+
+
+# ---------------------------------------------------------------- tensors
+class Tensor:
+    """What a tensor of torch does: it gives NumPy its numbers once it is detached, on the CPU."""
+
+    def __init__(self, values, *, is_floating=True):
+        self.values, self.is_floating, self.steps = np.asarray(values), is_floating, []
+
+    def is_floating_point(self):
+        return self.is_floating
+
+    def __getattr__(self, name):
+        if name not in {"detach", "cpu", "double"}:
+            raise AttributeError(name)
+        self.steps.append(name)
+        return lambda: self
+
+    def __array__(self, dtype=None, copy=None):
+        assert self.steps[-2:] == ["detach", "cpu"] or self.steps[-1] == "double"
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+
+def test_a_tensor_is_detached_and_widened_first():
+    numbers, counts = Tensor([0.5, 2.0]), Tensor([1, 2], is_floating=False)
+    assert arrays.floats(numbers, "mean").tolist() == [0.5, 2.0]
+    assert numbers.steps[-1] == "double"
+    assert arrays.floats(counts, "mean").tolist() == [1.0, 2.0]
+    assert counts.steps[-1] == "cpu"

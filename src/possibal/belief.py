@@ -6,9 +6,8 @@ from typing import Protocol, Self, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from possibal import distributions
 from possibal.arrays import Array, Places, Vector, floats, frozen, latent_moments, real, vector
-from possibal.distributions import HasMoments
+from possibal.distributions import HasMoments, moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +79,7 @@ class Belief:
                     "The Belief has a variance of its own."
                 )
             return source
-        pair = (source, variance) if variance is not None else distributions.moments(source)
+        pair = (source, variance) if variance is not None else moments(source)
         if pair is None:
             raise TypeError(
                 "variance must be given beside mean; got None. Pass (mean, variance) or a Belief."

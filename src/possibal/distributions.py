@@ -2,12 +2,11 @@
 
     moments(distribution) -> mean, variance            marginal(given, m), joint(given, m)
 
-Nothing of these libraries is imported. Whatever has an array `mean` and an array `variance` is read;
-what can also be sampled, or has a density, must be Gaussian by its class, since a mean and a variance
-say nothing of a latent otherwise: those of a Bernoulli are of the label.
+Nothing of these libraries is imported. Whatever has an array `mean` and an array `variance` is
+read; what can also be sampled, or has a density, must be Gaussian by its class, since a mean and a
+variance say nothing of a latent otherwise: those of a Bernoulli are of the label.
 """
 
-from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -49,7 +48,7 @@ Latents: TypeAlias = "HasMoments | tuple[ArrayLike, ArrayLike]"
 
 def moments(given: object) -> tuple[ArrayLike, ArrayLike] | None:
     """Latent means and variances of a Gaussian, rows first; None if the object has none."""
-    source, name = _unwrapped(given), type(given).__name__
+    source, name = unwrapped(given), type(given).__name__
     mean, variance = getattr(source, "mean", None), getattr(source, "variance", None)
     if mean is None or variance is None:
         return None
@@ -58,11 +57,7 @@ def moments(given: object) -> tuple[ArrayLike, ArrayLike] | None:
             f"mean and variance must be arrays; got methods of a {name}. "
             "Call them, and pass what they give."
         )
-    if not _is_gaussian(source):
-        raise TypeError(
-            f"mean must be of Gaussian latents; got a {name}. "
-            "Pass what the model gives before its likelihood, or (mean, variance) of latents."
-        )
+    check_gaussian(given)
     batch, rows = _shape(source, "batch_shape"), _shape(source, "event_shape")
     if batch and rows and not _is_named(source, {"Independent"}):
         raise ValueError(
@@ -72,16 +67,24 @@ def moments(given: object) -> tuple[ArrayLike, ArrayLike] | None:
     return cast("tuple[ArrayLike, ArrayLike]", (mean, variance))
 
 
+def check_gaussian(given: object) -> None:
+    """Refuse a distribution that is not of Gaussian latents."""
+    if not _is_gaussian(unwrapped(given)):
+        raise TypeError(
+            f"mean must be of Gaussian latents; got a {type(given).__name__}. "
+            "Pass what the model gives before its likelihood, or (mean, variance) of latents."
+        )
+
+
 # ---------------------------------------------------------------- of so many rows
 def marginal(given: Latents, m: int) -> tuple[Array, Array]:
     """Latent means and variances of m rows, (P, m) each."""
-    source = _unwrapped(given)
+    source = unwrapped(given)
     if isinstance(source, tuple):
         mean, covariance = joint(given, m)
         own = covariance if covariance.ndim == 3 else _own_process(covariance)  # noqa: PLR2004
         return mean, _raised(np.diagonal(own, axis1=1, axis2=2))
-    if not _is_gaussian(source):
-        moments(given)  # refuses it
+    check_gaussian(given)
     mean = _processes_first(source, real(source.mean, "mean"), m)
     variance = _raised(_processes_first(source, real(source.variance, "variance"), m))
     return mean, variance
@@ -92,7 +95,7 @@ def joint(given: Latents, m: int) -> tuple[Array, Array]:
 
     These are (P, m, m) where the latents of different labels are independent, else (P, m, P, m).
     """
-    source = _unwrapped(given)
+    source = unwrapped(given)
     if isinstance(source, tuple):
         mean, covariance = real(source[0], "mean"), real(source[1], "covariance")
     else:
@@ -149,7 +152,7 @@ def _raised(variance: Array) -> Array:
 
 
 # ---------------------------------------------------------------- classes of other libraries
-def _unwrapped(given: object) -> Any:  # noqa: ANN401 - of any library
+def unwrapped(given: object) -> Any:  # noqa: ANN401 - of any library
     """The distribution that a posterior holds, or the object itself."""
     inner = getattr(given, "distribution", None)
     return given if inner is None or not hasattr(inner, "mean") else inner
@@ -169,4 +172,4 @@ def _is_named(source: object, names: set[str]) -> bool:
 
 def _shape(source: object, name: str) -> tuple[int, ...]:
     """A shape that a distribution tells of itself; empty if it tells none."""
-    return tuple(cast("Sequence[int]", getattr(source, name, ())))
+    return tuple(getattr(source, name, ()))

@@ -71,7 +71,7 @@ def score(
             belief = (
                 Belief.of(mean, variance)
                 if variance is None or isinstance(mean, Belief | HasBelief)
-                else Belief.borrowed(mean, variance)
+                else Belief.borrowed(cast("ArrayLike", mean), variance)
             )
             rows = max(1, CHUNK // (len(belief.credibility) * size(belief.latents)))
             values = np.empty(len(belief))

@@ -2,14 +2,14 @@
 
     posterior = LatentPosterior(latents, labelled_rows)        posterior.at(X) -> Belief
 
-All that strategies, batches and :func:`possibal.pool.rank` read follows from one function, which says
-for any rows what their latents are, jointly.
+All that strategies, batches and :func:`possibal.pool.rank` read follows from one function, which
+says for any rows what their latents are, jointly.
 """
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import TypeAlias, cast
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,8 @@ ROWS = 500
 """Rows whose means and variances are asked for together."""
 JOINT_ROWS = 200
 """Rows, beside those that they covary with, whose covariances are asked for together at least."""
+_ALIKE: Vector = np.ones(1)
+"""Where hypotheses are given no credibilities."""
 
 LatentFunction: TypeAlias = Callable[[Matrix], Latents]
 """Of rows (m, d), the joint Gaussian of their latents."""
@@ -56,19 +58,24 @@ class LatentPosterior:
     _: KW_ONLY
     link: str = "probit"
     geometry: Callable[[Matrix], ArrayLike] | None = None
-    credibility: Vector = cast("Vector", None)
+    credibility: Vector = field(default_factory=lambda: _ALIKE)
 
     def __post_init__(self) -> None:
         """Check once."""
         choice("link", self.link, LINKS)
         rows, S = real(self.training_rows, "training_rows"), len(self._functions)
+        if not S:
+            raise ValueError(
+                "latents must be a function of rows, or several; got none. Pass what your model "
+                "says of rows."
+            )
         if rows.ndim != 2 or not rows.shape[1]:  # noqa: PLR2004 - a table
             raise ValueError(
                 f"training_rows must have shape (n, d); got {rows.shape}. "
                 "Pass the rows that the model was fitted to; np.empty((0, d)) if there are none."
             )
-        given = cast("Vector | None", self.credibility)
-        credible = np.ones(S) if given is None else vector(given, "credibility")
+        given = vector(self.credibility, "credibility")
+        credible = given if self.credibility is not _ALIKE else np.ones(S)
         if len(credible) != S or credible.min() < 0 or credible.max() != 1:
             raise ValueError(
                 f"credibility must have {S} entries from 0 to 1, the largest 1; got "
@@ -165,12 +172,17 @@ class LatentPosterior:
 
     # ------------------------------------------------------------ what batches read
 
-    @functools.cached_property
+    @property
     def sizes(self) -> tuple[int, int]:
         """How many hypotheses and latents of a row there are, S and P.
 
         Paper: Prop. 8, one process for each label.
         """
+        return self._sizes
+
+    @functools.cached_property
+    def _sizes(self) -> tuple[int, int]:
+        """The same, by the first of the rows that have labels."""
         row = np.zeros((1, self.training_rows.shape[1]))
         row[: len(self.training_rows)] = self.training_rows[:1]
         each = {len(marginal(f(row), 1)[0]) for f in self._functions}
