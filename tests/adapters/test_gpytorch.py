@@ -150,11 +150,16 @@ def test_covariances_are_those_of_the_model(kind):
 
 
 def test_rows_are_compared_in_units_of_length_scales():
-    model, X, _ = three("exact")
+    _, X, y = three("exact")
+    model = Exact(X, y, 3).double()
     posterior = adapter.latent_posterior(model, X)
     np.testing.assert_allclose(posterior.coordinates(X), X / [1.0, 2.0, 4.0])
     given = adapter.latent_posterior(model, X, geometry=lambda X: X[:, :1])
     np.testing.assert_array_equal(given.coordinates(X), X[:, :1])
+    kernels = gpytorch.kernels
+    model.covar_module = kernels.RBFKernel() + kernels.MaternKernel()  # which one is to count?
+    several = adapter.latent_posterior(model, X)
+    np.testing.assert_array_equal(several.coordinates(X), X)
     isotropic = adapter.latent_posterior(binary()[0], X)
     np.testing.assert_array_equal(isotropic.coordinates(X), X)
 

@@ -40,6 +40,7 @@ from possibal.estimators.classifier import (
     with_pool_scale,
 )
 from possibal.gp.hyperparameters import problem
+from possibal.gp.latent_posterior import LatentPosterior
 from possibal.gp.likelihoods import PROBIT
 from possibal.gp.posterior import TrainingData
 from possibal.gp.rbf import SphericalRBF
@@ -486,6 +487,9 @@ def test_a_fitted_classifier_gives_its_posterior_and_counts_its_labels():
     assert fitted_posterior(model) is model.posterior_
     assert count_labels(model) == 20
     assert count_labels(PossibilisticGPClassifier().fit(X, y, np.full(20, 3.0))) == 60
+    own = LatentPosterior(lambda X: (X[:, 0], np.eye(len(X))), X)
+    assert fitted_posterior(own) is own
+    assert count_labels(own) == 20
     with pytest.raises(NotFittedError):
         fitted_posterior(PossibilisticGPClassifier())
     with pytest.raises(TypeError, match=r"^model must be a PossibilisticGPClassifier; got Gauss"):

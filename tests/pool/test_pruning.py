@@ -16,7 +16,7 @@ from possibal.gp import prediction
 from possibal.gp.likelihoods import LOGISTIC, PROBIT, SOFTMAX
 from possibal.gp.posterior import TrainingData, condition
 from possibal.gp.prior import prior
-from possibal.pool.pruning import MomentBound, PrunedScorer, TopKQuery
+from possibal.pool.pruning import FullScorer, MomentBound, PrunedScorer, TopKQuery
 from possibal.pool.reader import Chunk, RowFormat
 from possibal.pool.reader import row_source as rows_of
 from possibal.pool.sampling import HashedSampler
@@ -66,6 +66,19 @@ def best(scorer, X, top, aside=NONE):
     top_k = TopK(top)
     judged = scorer.offer(Chunk(0, X, None), top_k, aside)
     return top_k.best(scorer.utilities)[0], judged
+
+
+# ---------------------------------------------------------------- no bound
+@pytest.mark.parametrize("names", [None, [f"row {at}" for at in range(60)]])
+def test_a_posterior_without_bounds_has_every_row_scored(names):
+    X, aside, top_k = rows(6), np.array([2, 30]), TopK(5)
+    scorer = FullScorer(posterior("softmax"), acquisition.uncertainty)
+    assert scorer.offer(Chunk(0, X, names), top_k, aside) == 58
+    (found,) = top_k.best(scorer.utilities)
+    expected, _ = best(PrunedScorer.of(posterior("softmax"), acquisition.uncertainty), X, 5, aside)
+    assert found.places.tolist() == expected.places.tolist()
+    assert found.names == (names and [names[place] for place in found.places.tolist()])
+    np.testing.assert_allclose(found.utilities, expected.utilities, rtol=1e-9)
 
 
 # ---------------------------------------------------------------- one bound

@@ -349,8 +349,8 @@ def fitted_posterior(model: object) -> Posterior | LatentPosterior:
         return model
     if not isinstance(model, PossibilisticGPClassifier):
         raise TypeError(
-            "model must be a PossibilisticGPClassifier, or a possibal.gp.LatentPosterior of your "
-            f"own model; got {type(model).__name__}. Fit one first."
+            f"model must be a PossibilisticGPClassifier; got {type(model).__name__}. Fit one "
+            "first; for a model of your own pass its possibal.gp.LatentPosterior."
         )
     check_is_fitted(model, "posterior_")
     return model.posterior_
