@@ -13,7 +13,9 @@ import httpx
 
 PROGRAM = Path(os.environ.get("POSSIBAL_LABEL_STUDIO", ".label-studio/bin/label-studio"))
 """Where `make label-studio` puts it."""
-PATIENCE = 180.0
+RUNNING = os.environ.get("POSSIBAL_LABEL_STUDIO_URL", "")
+"""Of one that is running already, as http://:TOKEN@127.0.0.1:8080; started anew if left out."""
+PATIENCE = 900.0  # it makes a few hundred tables at its first start
 OWNER = "owner@example.org"
 
 
@@ -22,11 +24,26 @@ class LabelStudio:
 
     def __init__(self, folder: Path) -> None:
         """Start it on loopback, and wait until it answers."""
+        self.log, self.process = folder / "label-studio.log", None
+        if RUNNING:
+            found = httpx.URL(RUNNING)
+            self.base, self.token = str(found.copy_with(username="", password="")), found.password
+        else:
+            self._start(folder)
+        self.client = httpx.Client(
+            base_url=self.base, timeout=120, headers={"Authorization": f"Token {self.token}"}
+        )
+        try:
+            self._await()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self, folder: Path) -> None:
         with socket.socket() as line:
             line.bind(("127.0.0.1", 0))
             port = line.getsockname()[1]
-        self.token, self.password = secrets.token_hex(20), secrets.token_hex(12)
-        self.base, self.log = f"http://127.0.0.1:{port}", folder / "label-studio.log"
+        self.base, self.token = f"http://127.0.0.1:{port}", secrets.token_hex(20)
         known = {
             "LABEL_STUDIO_BASE_DATA_DIR": str(folder),
             "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
@@ -37,7 +54,7 @@ class LabelStudio:
             "FRONTEND_SENTRY_DSN": "",
         }
         line = [str(PROGRAM.absolute()), "start", "--no-browser", "--internal-host", "127.0.0.1"]
-        line += ["--port", str(port), "--username", OWNER, "--password", self.password]
+        line += ["--port", str(port), "--username", OWNER, "--password", secrets.token_hex(12)]
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(  # noqa: S603 - started for this test
                 [*line, "--user-token", self.token],
@@ -47,21 +64,19 @@ class LabelStudio:
                 stderr=out,
                 start_new_session=True,
             )
-        self.client = httpx.Client(
-            base_url=self.base, timeout=60, headers={"Authorization": f"Token {self.token}"}
-        )
-        self._await()
 
     def _await(self) -> None:
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and self.process.poll() is None:
+        while time.monotonic() < end and (self.process is None or self.process.poll() is None):
             try:
                 if self.client.get("/api/current-user/whoami").is_success:
                     return
             except httpx.TransportError:
                 pass
             time.sleep(0.5)
-        raise TimeoutError(self.log.read_text(encoding="utf-8")[-4000:])
+        raise TimeoutError(
+            self.log.read_text(encoding="utf-8")[-4000:] if self.process else RUNNING
+        )
 
     def ask(self, method: str, path: str, **body: Any) -> Any:
         """What the interface answers, if it does what it is asked."""
@@ -97,14 +112,20 @@ class LabelStudio:
     def stop(self) -> None:
         """End it."""
         self.client.close()
-        os.killpg(self.process.pid, signal.SIGTERM)
-        self.process.wait(30)
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            self.process.wait(60)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def is_there() -> bool:
+    """Whether there is one to test with."""
+    return bool(RUNNING) or PROGRAM.exists()
 
 
 def choice(label: str) -> list[dict]:

@@ -371,7 +371,9 @@ def _place(content: RawFile, line: int) -> str:
 
 
 def read_objects(path: Path, encoding: str | None = None) -> list[JsonRow]:
-    """The objects of a JSON file as they are, each with where it stands.
+    """The objects of a JSON file as they are, each with where it stands: no two in one place.
+
+    Lists are counted by their entries, for they are often written in one line.
 
     Args:
         path: a file that ends as one of `OBJECT_FILES`.
@@ -379,9 +381,10 @@ def read_objects(path: Path, encoding: str | None = None) -> list[JsonRow]:
     """
     content = read_file(path, encoding, no_progress)
     text = decode(content)
-    is_list = ending(path) == ".json" and not _is_lines(text)
-    found = _entries(content, text) if is_list else _line_objects(content, text)
-    return [(f"line {line}", one) for line, one in found]
+    if ending(path) == ".json" and not _is_lines(text):
+        listed = enumerate(_entries(content, text), start=1)
+        return [(f"entry {number}", one) for number, (_, one) in listed]
+    return [(f"line {number}", one) for number, one in _line_objects(content, text)]
 
 
 def _object(content: RawFile, line: str, number: int) -> dict[str, Any]:

@@ -81,10 +81,8 @@ class LabelStudioBackend:
 
     def _row(self, task: JsonObject) -> int | None:
         """The place of the row that a task is; None where it is none."""
-        data = task.get("data")
-        given = cast("JsonObject", data) if isinstance(data, Mapping) else {}
         try:
-            name = task_row_id(given, self._service.setup, _place(task))
+            name = task_row_id(_data(task), self._service.setup, _place(task))
         except ValueError:
             return None
         return self._read_model.place_of(name)
@@ -92,7 +90,7 @@ class LabelStudioBackend:
     def _foreign(self, task: JsonObject) -> tuple[str | None, float | None]:
         """What the model makes of the data of a task that is no row."""
         try:
-            found = self._from_data(cast("JsonObject", task.get("data") or {}))
+            found = self._from_data(_data(task))
         except (ValueError, TypeError) as error:
             LOG.warning("Label Studio: %s is no row of the campaign: %s", _place(task), error)
             return None, None
@@ -152,12 +150,7 @@ class LabelStudioBackend:
         """What an annotation says, in its version; None for one that we wrote."""
         place = f"annotation {annotation.get('id')} of Label Studio"
         said = label_studio_annotation(annotation, place)
-        data = task.get("data")
-        name = task_row_id(
-            cast("JsonObject", data) if isinstance(data, Mapping) else {},
-            self._service.setup,
-            place,
-        )
+        name = task_row_id(_data(task), self._service.setup, place)
         row, made = self._read_model.place_of(name), moment(said.when)
         if row is None:
             raise ValueError(
@@ -190,6 +183,12 @@ class LabelStudioBackend:
         made = max(clock(), event.made + 1)
         self._service.undo(Event(key, Kind.UNDO, event.who, made, target=event.key))
         return 1
+
+
+def _data(task: JsonObject) -> JsonObject:
+    """The data of a task; none where it is odd."""
+    data = task.get("data")
+    return cast("JsonObject", data) if isinstance(data, Mapping) else {}
 
 
 def _place(task: JsonObject) -> str:
