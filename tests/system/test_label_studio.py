@@ -199,7 +199,7 @@ def test_a_connected_label_studio_is_told_what_the_page_says(studio, served, pro
     assert retrieved(studio, project).startswith("possibal-8-")
     known = {name: one["predictions"][0] for name, one in named(studio, project).items()}
     for row in (20, 33):
-        shown = served.client().get(f"/api/rows/{row}").json()["question"]["prediction"]
+        shown = served.client().get(f"/api/rows/{row}").json()["question"]["why"]["predicted"]
         assert known[f"d{row}"]["score"] == pytest.approx(shown["necessity"])
         assert known[f"d{row}"]["result"][0]["value"]["choices"] == [shown["label"]]
     assert known[FOREIGN]["result"][0]["value"]["choices"] == ["good"]
