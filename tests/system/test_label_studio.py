@@ -101,6 +101,23 @@ def test_label_studio_asks_about_the_row_with_the_least_necessity(studio):
 
 
 @pytest.mark.usefixtures("folder")
+def test_in_the_order_of_tasks_the_row_with_the_least_necessity_is_first_too(studio):
+    tasks = exported()
+    project = begun(studio, tasks)
+    studio.ask("PATCH", f"/projects/{project}", json={"sampling": "Sequential sampling"})
+    shown = {
+        "ordering": ["tasks:predictions_score"],
+        "selectedItems": {"all": True, "excluded": []},
+    }
+    found = studio.ask("POST", f"/dm/actions?id=next_task&project={project}", json=shown)
+    assert found["data"] == tasks[0]["data"]  # as the table is ordered
+    for task in tasks[:2]:
+        found = studio.next_task(project)
+        assert found["data"] == task["data"]
+        studio.annotate(found["id"], choice("good"))
+
+
+@pytest.mark.usefixtures("folder")
 def test_annotations_of_label_studio_come_back_once_under_their_own_names(studio, capsys):
     before = journal()
     project = begun(studio, exported())
@@ -203,9 +220,9 @@ def test_a_connected_label_studio_is_told_what_the_page_says(studio, served, pro
         assert known[f"d{row}"]["score"] == pytest.approx(shown["necessity"])
         assert known[f"d{row}"]["result"][0]["value"]["choices"] == [shown["label"]]
     assert known[FOREIGN]["result"][0]["value"]["choices"] == ["good"]
-    assert known[ODD]["result"] == []
-    scored = [one["score"] for one in known.values() if one["score"] is not None]
-    assert studio.next_task(project)["predictions"][0]["score"] == pytest.approx(min(scored))
+    assert (known[ODD]["result"], known[ODD]["score"]) == ([], 1.0)
+    least = min(one["score"] for one in known.values())
+    assert studio.next_task(project)["predictions"][0]["score"] == pytest.approx(least)
 
 
 def test_what_is_annotated_there_is_kept_here_changed_and_taken_back(studio, served, project):

@@ -34,6 +34,9 @@ from possibal.labelling.storage.store import clock
 LOG = logging.getLogger(__name__)
 NO_LABELS = "possibal-0"
 """The version of predictions before there are any."""
+LAST = 1.0
+"""The score of a task that is no row and cannot be predicted: it is asked last, for an annotation
+of it is kept nowhere. Without a score, some databases would put it first."""
 ENOUGH_CLASSES = 2
 """Where so many are named, there are no others."""
 KINDS = {Said.LABEL: Kind.LABEL, Said.UNSURE: Kind.UNSURE}
@@ -93,7 +96,7 @@ class LabelStudioBackend:
             found = self._from_data(_data(task))
         except (ValueError, TypeError) as error:
             LOG.warning("Label Studio: %s is no row of the campaign: %s", _place(task), error)
-            return None, None
+            return None, LAST
         return found.label[0], float(found.necessity[0])
 
     def _from_data(self, data: JsonObject) -> Predictions:
