@@ -13,7 +13,7 @@ MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/pos
 OUTCOMES := .works-with.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo long system reliability cluster faults screenshots works-with test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean notebook adapters
+.PHONY: help run demo long system reliability cluster faults screenshots works-with test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean notebook adapters label-studio
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -101,6 +101,14 @@ bench: .venv/.bench  ## speed as ratios against peers, in one run
 	$(BIN)/python bench/replay.py
 	$(BIN)/python bench/restart.py
 
+# Label Studio has an environment of its own, for what it needs clashes with what we need.
+.label-studio/bin/label-studio:
+	$(if $(UV),uv venv --quiet --seed --python "$(PYTHON)" .label-studio,$(PYTHON) -m venv .label-studio)
+	$(if $(UV),uv pip install --quiet --python .label-studio/bin/python,.label-studio/bin/python -m pip install --quiet) 'label-studio>=1.23'
+
+label-studio: .venv/.test .label-studio/bin/label-studio  ## a campaign beside a real Label Studio on this machine (minutes)
+	$(BIN)/python -m pytest -m long tests/system/test_label_studio.py
+
 reliability: .venv/.test  ## the labelling server killed 1000 times, crowded, and at work for long (an hour and a half)
 	PYTHONPATH=tests $(BIN)/python -m system.reliability crowd --pace 1
 	PYTHONPATH=tests $(BIN)/python -m system.reliability crowd --pace 1 --postgres
@@ -187,4 +195,4 @@ picture: .venv/.run  ## draw the pictures of the README and of docs/possibilisti
 	$(BIN)/python tools/process_picture.py
 
 clean:  ## remove what the tasks made
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist
+	rm -rf .venv .label-studio .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist

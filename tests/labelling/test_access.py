@@ -32,6 +32,17 @@ def test_a_session_is_known_by_its_secrets_and_by_nothing_else(access):
     assert access.visitor("p") is access.visitor("s", pictures=True) is access.visitor("") is None
 
 
+def test_a_platform_is_in_at_once_and_listed_and_has_no_rights_of_people(store, access):
+    session = access.admit_platform("Label Studio")
+    found = AccessControl(store).visitor(session)
+    assert (found.role, found.who, found.is_owner) == (Role.PLATFORM, "Label Studio", False)
+    (listed,) = access.invitations()
+    assert (listed.role, listed.joined is not None) == (Role.PLATFORM, True)
+    assert access.admit_platform("Label Studio") != session
+    with pytest.raises(ForbiddenError, match="who must be a name under which nobody was invited"):
+        access.check_name(Visitor(Role.OWNER, None), "label studio")
+
+
 def test_sessions_survive_a_restart(store, access):
     access.join(access.invite("ann"), "s", "p")
     again = AccessControl(store)

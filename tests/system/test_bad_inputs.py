@@ -446,6 +446,29 @@ def test_a_file_that_is_another_by_now_is_refused(capsys, case):
     refused(capsys, ["label", "now.csv", "--db", "a.db", "--no-browser"])
 
 
+def tasks(data: dict, *labels: str) -> str:
+    """A good task of Label Studio, and one that names these classes."""
+    made = [
+        {
+            "id": number,
+            "project": 1,
+            "data": names,
+            "annotations": [
+                {
+                    "id": number,
+                    "completed_by": 1,
+                    "updated_at": "2026-01-31T12:00:00Z",
+                    "result": [{"type": "choices", "value": {"choices": list(chosen)}}],
+                }
+            ],
+        }
+        for number, (names, chosen) in enumerate(
+            [({"possibal_id": "r20"}, ["small"]), (data, labels)], start=1
+        )
+    ]
+    return json.dumps(made)
+
+
 COMMANDS: dict[str, tuple[str, ...]] = {
     "go on with classes that differ by case": (
         "label",
@@ -491,6 +514,43 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "export to a missing folder": ("export", "a.db", "--to", "none/labels.csv"),
     "export to a folder": ("export", "a.db", "--to", "folder.csv"),
     "export into a file": ("export", "a.db", "--to", "file/labels.csv"),
+    "export in an unknown format": ("export", "a.db", "--format", "argilla", "--to", "b.json"),
+    "export for Label Studio to another ending": ("export", "a.db", "--format", "label-studio"),
+    "export for Label Studio with rows": (
+        *("export", "a.db", "--format", "label-studio", "--to", "b.json", "--rows"),
+    ),
+    "export for Label Studio without fields": (
+        *("export", "a.db", "--format", "label-studio", "--to", "b.json", "--no-fields"),
+    ),
+    "export for Label Studio over another file": (
+        *("export", "a.db", "--format", "label-studio", "--to", "objects.json"),
+    ),
+    "export for Label Studio to a missing folder": (
+        *("export", "a.db", "--format", "label-studio", "--to", "none/b.json"),
+    ),
+    "export for Prodigy over rows": ("export", "a.db", "--format", "prodigy", "--to", "few.jsonl"),
+    "export for doccano to a folder": ("export", "a.db", "--format", "doccano", "--to", "model"),
+    "export for datasets into a file": (
+        "export",
+        "a.db",
+        "--format",
+        "huggingface",
+        "--to",
+        "file",
+    ),
+    "export for datasets into a folder of others": (
+        *("export", "a.db", "--format", "huggingface", "--to", "full"),
+    ),
+    "import of other objects": ("import", "objects.json", "a.db"),
+    "import of a flat export": ("import", "flat.json", "a.db"),
+    "import of tasks without ids": ("import", "nameless.json", "a.db"),
+    "import of tasks of unknown rows": ("import", "foreign.json", "a.db"),
+    "import of tasks of unknown classes": ("import", "classes.json", "a.db"),
+    "import of tasks of two classes": ("import", "both.json", "a.db"),
+    "import of tasks with boxes": ("import", "boxes.json", "a.db"),
+    "import of broken tasks": ("import", "broken.json", "a.db"),
+    "import of lines of two classes": ("import", "both.jsonl", "a.db"),
+    "import of lines without ids": ("import", "nameless.jsonl", "a.db"),
     "import of a missing file": ("import", "none.csv", "a.db"),
     "import of a folder": ("import", "model", "a.db"),
     "import of no labels": ("import", "things.csv", "a.db"),
@@ -582,6 +642,17 @@ def clutter() -> None:
             "latin.csv": "id,label\nr21,na\xefve\n".encode("latin-1"),
             "folder.csv": None,
             "full/notes.txt": "notes\n",
+            "objects.json": '[{"a": 1}, {"a": 2}]',
+            "few.jsonl": '{"a": 1}\n',
+            "flat.json": '[{"annotation_id": 1, "annotator": 1, "label": "small"}]',
+            "nameless.json": tasks({}, "small"),
+            "foreign.json": tasks({"possibal_id": "r99"}, "small"),
+            "classes.json": tasks({"possibal_id": "r21"}, "huge"),
+            "both.json": tasks({"possibal_id": "r21"}, "small", "large"),
+            "boxes.json": tasks({"possibal_id": "r21"}, "small").replace("choices", "labels"),
+            "broken.json": tasks({"possibal_id": "r21"}, "small")[:-2],
+            "both.jsonl": '{"text": "a", "possibal_id": "r21", "label": ["small", "large"]}\n',
+            "nameless.jsonl": '{"text": "a", "id": 1, "label": ["small"]}\n',
         }
     )
     np.save("few.npy", np.zeros((3, 2)))

@@ -35,12 +35,25 @@ PREDICTED = ("id", "label", "probability", "necessity")
 
 
 # ---------------------------------------------------------------- labels
-def export(
+def export(  # noqa: PLR0913 - one argument per option
     db: Database,
     *,
     to: Annotated[
-        Path, typer.Option(metavar="FILE", help="Ends in .csv, .parquet or .jsonl.")
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="Ends in .csv, .parquet or .jsonl; for label-studio in .json, for huggingface a "
+            "folder.",
+        ),
     ] = Path("labels.csv"),
+    format: Annotated[  # noqa: A002 - the name of the option
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="For another platform: label-studio, prodigy, doccano or huggingface. Every row, "
+            "those that the model is least sure of first.",
+        ),
+    ] = None,
     fields: Annotated[
         bool, typer.Option(help="With the columns that people saw, or without.")
     ] = True,
@@ -55,69 +68,81 @@ def export(
     Each line is one person's opinion; the column `final` is the label of the row: what was settled,
     else what most people said. With --rows, each line is a row: its label and who gave it, the
     class that the model predicts, the chance of that with its range, and in needs_look why
-    somebody should look at it; the model is fitted for it. Works while people label. An earlier
-    export is written over, but no other file, and never the rows that are labelled.
+    somebody should look at it; the model is fitted for it. With --format, the rows are written as
+    another labelling platform reads them, with labels and predictions (docs/adapters.md). Works
+    while people label. An earlier export is written over, but no other file, and never the rows
+    that are labelled.
     """
-    from possibal.data import writers
     from possibal.labelling import label_files
     from possibal.labelling.storage.store import Store
 
     with mistakes():
-        ending = writers.ending_of(to, "to")
-        check_place(to, "to")
+        if format is not None:
+            _check_alone(rows=rows, fields=fields)
         with Store.open(db, writes=False) as store:
-            _check_no_source(to, store)
-            if rows:
-                content, said = _rows_export(store, to, ending, fields=fields, force=force)
+            if format is not None:
+                said = _exchange(store, format, to, force=force)
+            elif rows:
+                said = _rows_export(store, to, fields=fields, force=force)
             else:
-                writers.check_overwritten(to, "to", label_files.HEADS, force=force)
-                content, answers, about = label_files.export_file(store, ending, fields=fields)
-                said = f"{answers} answers about {about} rows"
-    write(to, content)
-    _say(f"Wrote {said} to {to}")
+                answers, about = label_files.write_labels(store, to, fields=fields, force=force)
+                said = f"Wrote {answers} answers about {about} rows to {to}"
+    _say(said)
 
 
-def _rows_export(
-    store: "Store", to: Path, ending: str, *, fields: bool, force: bool
-) -> tuple[bytes, str]:
-    """All rows as a file, and what is said of it."""
+def _check_alone(*, rows: bool, fields: bool) -> None:
+    """Refuse options that a format of another platform knows nothing of."""
+    if rows or not fields:
+        got = "--rows" if rows else "--no-fields"
+        raise ValueError(
+            f"format must be given without --rows and --no-fields, as it has every row with what "
+            f"is shown of it; got {got}. Leave it out."
+        )
+
+
+def _exchange(store: "Store", name: str, to: Path, *, force: bool) -> str:
+    """Write all rows for another platform; what is said of it."""
+    from possibal.labelling.exchange.formats import check_exchange, export_exchange
+    from possibal.labelling.read_model import ReadModel
+    from possibal.labelling.row_file import whole_predictions
+
+    check_exchange(name, to, store, force=force)
+    read_model = ReadModel(store)
+    with shares() as tell:
+        predictions = whole_predictions(read_model, lambda share: tell("predicting", share))
+    return export_exchange(read_model, predictions, name, to)
+
+
+def _rows_export(store: "Store", to: Path, *, fields: bool, force: bool) -> str:
+    """Write all rows to a file; what is said of it."""
     from possibal.data import writers
+    from possibal.labelling import label_files
     from possibal.labelling.read_model import ReadModel
     from possibal.labelling.row_file import ROW_HEADS, rows_file, whole_predictions
 
+    ending = writers.ending_of(to, "to")
+    check_place(to, "to")
+    label_files.check_no_source(to, store)
     writers.check_overwritten(to, "to", ROW_HEADS, force=force)
     read_model = ReadModel(store)
     count = read_model.setup.rows
     with shares() as tell:
         predictions = whole_predictions(read_model, lambda share: tell("predicting", share))
     content, needing = rows_file(read_model, predictions, ending, fields=fields)
+    write(to, content)
     if predictions is None:
-        return content, f"{count} rows, without predictions, as fewer than two classes have labels,"
-    return content, f"{count} rows, of which {needing} need a look,"
-
-
-def _check_no_source(to: Path, store: "Store") -> None:
-    """Refuse to write over a campaign, or over the rows that it is about.
-
-    A campaign knows its source by its content, or by its name if it is beside it.
-    """
-    from possibal.data.source import ENDING, digest
-    from possibal.labelling.storage.database import file_of
-
-    kept, setup = file_of(store.url), store.setup()
-    named = None
-    if kept is not None and kept.name.endswith(ENDING):
-        named = kept.with_name(kept.name.removesuffix(ENDING))
-    if to.is_file() and digest(to) in {setup.digest, setup.latest_digest}:
-        named = to
-    check_not_read(to, "to", {"the campaign": kept, "the file that is labelled": named})
+        few = "without predictions, as fewer than two classes have labels,"
+        return f"Wrote {count} rows, {few} to {to}"
+    return f"Wrote {count} rows, of which {needing} need a look, to {to}"
 
 
 def import_labels(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="A .csv, .parquet or .jsonl file with the columns id and label."
+            metavar="FILE",
+            help="A .csv, .parquet or .jsonl file with the columns id and label; or what Label "
+            "Studio (JSON), Prodigy or doccano (JSONL) exported.",
         ),
     ],
     db: Database,
@@ -130,12 +155,15 @@ def import_labels(
     `who`, `when`, `necessity` and `comment` are taken too, and what possibal export wrote can be
     read as it is. What is known already is not added again. A label that is no class yet becomes
     one.
+
+    What another platform exported is told by itself: rows by the id that possibal export --format
+    wrote, or by the column that names them; people by their names there; labels must be classes.
     """
-    from possibal.labelling import label_files
+    from possibal.labelling.exchange import formats
     from possibal.labelling.storage.store import Store
 
     with mistakes(), Store.open(db) as store:
-        events = label_files.read_labels(file, store, encoding)
+        events = formats.read_labels(file, store, encoding)
         store.append(events)
     _say(f"Added {len(events)} answers from {file}" if events else f"Nothing in {file} is new")
 

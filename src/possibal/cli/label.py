@@ -179,6 +179,15 @@ def label(  # noqa: PLR0913 - one argument per option
             help="Print an address for somebody who answers under this name; repeatable.",
         ),
     ] = None,
+    label_studio: Annotated[
+        bool,
+        typer.Option(
+            "--label-studio",
+            help="Print an address to connect Label Studio as a machine-learning backend: it is "
+            "told predictions, and what is annotated there is kept here. The address works for 90 "
+            "days, also without this option.",
+        ),
+    ] = False,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     accept_changes: Annotated[
         bool,
@@ -227,6 +236,14 @@ def label(  # noqa: PLR0913 - one argument per option
         at = Address(host, port, tuple(allow_host or ()), address, certificate)
     label_session.label(
         label_session.LabelRequest(
-            wanted, options, db, at, browser, accept_changes, tuple(invite or ()), told
+            wanted,
+            options,
+            db,
+            at,
+            browser,
+            accept_changes,
+            tuple(invite or ()),
+            told,
+            label_studio,
         )
     )

@@ -25,7 +25,13 @@ from possibal.labelling.storage.database import address, file_of, shown
 from possibal.labelling.storage.invitations import Role
 from possibal.labelling.storage.journal import Event, Kind, places_detail
 from possibal.labelling.storage.store import Setup, Store
-from possibal.labelling.web.server import Address, Certificate, Server, invitation_address
+from possibal.labelling.web.server import (
+    Address,
+    Certificate,
+    Server,
+    invitation_address,
+    platform_address,
+)
 from possibal.progress import shares
 
 if TYPE_CHECKING:  # scikit-learn takes a second to import, and going on needs none of it
@@ -34,6 +40,8 @@ if TYPE_CHECKING:  # scikit-learn takes a second to import, and going on needs n
 
 _Opened: TypeAlias = "tuple[ReadModel, SourceRows | None]"
 """A campaign, and the rows of its source if some have still to join."""
+PLATFORM = "Label Studio"
+"""Under which name its connection is listed among the people."""
 MANY_COLUMNS = 30
 """Columns that are listed one by one."""
 
@@ -51,6 +59,7 @@ class LabelRequest:
         accept_changes: whether rows that changed or are missing are taken in without a question.
         invited: names of people for whom to print an address.
         guidelines: how to label; those that there are stay if left out.
+        label_studio: whether to print an address for Label Studio.
     """
 
     wanted: SourceSpec | None
@@ -61,6 +70,7 @@ class LabelRequest:
     accept_changes: bool = False
     invited: tuple[str, ...] = ()
     guidelines: str | None = None
+    label_studio: bool = False
 
 
 def label(asked: LabelRequest) -> None:
@@ -84,7 +94,7 @@ def label(asked: LabelRequest) -> None:
             access, say = AccessControl(store), console()
             url = invitation_address(server.origin, access.invite(None, Role.OWNER, TERMINAL_DAYS))
             say.print(f"Label at {url}", soft_wrap=True)
-            for sentence in _invited(server, access, asked.invited):
+            for sentence in _invited(server, access, asked):
                 say.print(sentence, soft_wrap=True)
             say.print(f"Answers are kept in {shown(store.url)}. Stop with Ctrl-C.", soft_wrap=True)
             say.file.flush()
@@ -113,8 +123,9 @@ def last_port(db: str) -> int | None:
     return int(noted) if noted.isdecimal() else None
 
 
-def _invited(server: Server, access: AccessControl, names: Sequence[str]) -> Iterator[str]:
-    """What is printed for people on other machines."""
+def _invited(server: Server, access: AccessControl, asked: LabelRequest) -> Iterator[str]:
+    """What is printed for people on other machines, and for Label Studio."""
+    names = asked.invited
     for name in names:
         code = access.invite(name)
         yield f"For {name}: {invitation_address(server.shared_origin, code, name)}"
@@ -123,6 +134,9 @@ def _invited(server: Server, access: AccessControl, names: Sequence[str]) -> Ite
             f"Others reach it at {server.shared_origin} once they are invited: under People in the "
             "page, or with --invite NAME."
         )
+    if asked.label_studio:
+        session = access.admit_platform(PLATFORM)
+        yield f"Label Studio connects to {platform_address(server.shared_origin, session)}"
 
 
 def _built_in() -> SourceSpec:

@@ -16,7 +16,7 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import Any, TypeAlias
 
-from possibal.data import encoders
+from possibal.data import encoders, platform_files
 from possibal.data.decoding import (
     CONTROL,
     LINE_END,
@@ -86,6 +86,10 @@ class ParsedFile:
 Reader: TypeAlias = Callable[[RawFile], ParsedFile]
 Row: TypeAlias = tuple[str, Sequence[str | None]]
 """Where a row stands in a file, and its cells as text."""
+JsonRow: TypeAlias = tuple[str, dict[str, Any]]
+"""Where an object stands in a file, and the object."""
+OBJECT_FILES = (".json", ".jsonl", ".ndjson")
+"""Endings of files that hold JSON objects."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,22 +345,46 @@ def _typed(words: Sequence[str], decimal: str) -> TypedCells:
 # ---------------------------------------------------------------- JSON lines
 def _json_lines(content: RawFile) -> ParsedFile:
     """A table of JSON objects, one in each line; a key is a column."""
-    rows, lines = list[dict[str, Any]](), list[int]()
-    for number, line in enumerate(Lines(decode(content), content.progress), start=1):
+    return _from_objects(content, list(_line_objects(content, decode(content))))
+
+
+def _line_objects(content: RawFile, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The object in each line that is not blank, and the number of the line."""
+    for number, line in enumerate(Lines(text, content.progress), start=1):
         if not line.isspace():
-            rows.append(_object(content, line, number))
-            lines.append(number)
-    return _from_objects(content, rows, lines)
+            yield number, _object(content, line, number)
 
 
-def _from_objects(
-    content: RawFile, rows: Sequence[dict[str, Any]], lines: Sequence[int]
-) -> ParsedFile:
-    """The table of JSON objects; a key is a column."""
-    keys = list(dict.fromkeys(key for row in rows for key in row))
+def _from_objects(content: RawFile, numbered: Sequence[tuple[int, dict[str, Any]]]) -> ParsedFile:
+    """The table of JSON objects; a key is a column. Of tasks of a platform, it is their data."""
+    lines, rows = [line for line, _ in numbered], [row for _, row in numbered]
+    found, notes = platform_files.plain_rows(rows, [_place(content, line) for line in lines])
+    keys = list(dict.fromkeys(key for row in found for key in row))
     names = _names(content, keys)
-    cells = tuple(_plain_all([row.get(key) for row in rows]) for key in keys)
-    return _checked(content, Table(names, cells), lines)
+    cells = tuple(_plain_all([row.get(key) for row in found]) for key in keys)
+    return _checked(content, Table(names, cells), lines, notes)
+
+
+def _place(content: RawFile, line: int) -> str:
+    """Where something stands, in words."""
+    return f"line {line} of {str(content.path)!r}"
+
+
+def read_objects(path: Path, encoding: str | None = None) -> list[JsonRow]:
+    """The objects of a JSON file as they are, each with where it stands: no two in one place.
+
+    Lists are counted by their entries, for they are often written in one line.
+
+    Args:
+        path: a file that ends as one of `OBJECT_FILES`.
+        encoding: of its text; if left out, what its byte order mark says, else UTF-8.
+    """
+    content = read_file(path, encoding, no_progress)
+    text = decode(content)
+    if ending(path) == ".json" and not _is_lines(text):
+        listed = enumerate(_entries(content, text), start=1)
+        return [(f"entry {number}", one) for number, (_, one) in listed]
+    return [(f"line {number}", one) for number, one in _line_objects(content, text)]
 
 
 def _object(content: RawFile, line: str, number: int) -> dict[str, Any]:
@@ -412,15 +440,16 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON holds anything
 def _json(content: RawFile) -> ParsedFile:
     """A table of JSON objects, in one list or one in each line."""
     text = decode(content)
+    if _is_lines(text):
+        return _json_lines(content)
+    return _from_objects(content, list(_entries(content, text)))
+
+
+def _is_lines(text: str) -> bool:
+    """Whether text has an object in each line, by the first that is not blank and what follows."""
     first = next(FIRST.finditer(text))
     line = first.group().strip()
-    if line.startswith("{") and line.endswith("}") and text[first.end() :].strip():
-        return _json_lines(content)
-    rows, lines = list[dict[str, Any]](), list[int]()
-    for number, value in _entries(content, text):
-        rows.append(value)
-        lines.append(number)
-    return _from_objects(content, rows, lines)
+    return line.startswith("{") and line.endswith("}") and bool(text[first.end() :].strip())
 
 
 def _entries(content: RawFile, text: str) -> Iterator[tuple[int, dict[str, Any]]]:

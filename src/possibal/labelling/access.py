@@ -87,6 +87,19 @@ class AccessControl:
         self._known = self._read()
         return code
 
+    def admit_platform(self, name: str) -> str:
+        """The session of a labelling platform, which nobody can read again.
+
+        It is listed among those who are in, can be withdrawn, and opens what is for platforms and
+        nothing else.
+
+        Args:
+            name: of the platform.
+        """
+        session = secrets.token_hex(32)
+        self.join(self.invite(name, Role.PLATFORM), session, secrets.token_hex(32))
+        return session
+
     def invitations(self) -> list[Invitation]:
         """All that are open or in use, in the order in which they were made."""
         with self._store.reading() as connection:

@@ -9,7 +9,7 @@ What was written and is read again says the same of each row, and is written the
 import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,11 +17,14 @@ from possibal.data import readers, writers
 from possibal.data.copies import CopyGroups
 from possibal.data.name_types import NameType
 from possibal.data.schema import LONGEST_LABEL, MOST_CLASSES
+from possibal.data.source import ENDING, digest
 from possibal.data.writers import SheetColumn
 from possibal.errors import RefusedError
+from possibal.files import check_not_read, check_place, write
 from possibal.labelling.class_changes import alike_name
 from possibal.labelling.create import FILE, copy_groups, imported_event
 from possibal.labelling.remarks import check_text, text_detail, text_of
+from possibal.labelling.storage.database import file_of
 from possibal.labelling.storage.journal import (
     NAMING,
     TEXT,
@@ -182,8 +185,8 @@ def field_names(store: Store, heads: Sequence[str] = HEADS) -> tuple[str, ...]:
 def free_names(fields: Iterable[str], taken: Sequence[str]) -> tuple[str, ...]:
     """Names of fields to write beside other columns: one that is taken gets another."""
     names = list[str]()
-    for field in fields:
-        name = field
+    for given in fields:
+        name = given
         while name in {*taken, *names}:
             name = f"{writers.PREFIX}{name}"
         names.append(name)
@@ -231,6 +234,40 @@ def export_file(
     return content, len(lines), len({line.id for line in lines})
 
 
+def write_labels(
+    store: Store, to: Path, *, fields: bool = True, force: bool = False
+) -> tuple[int, int]:
+    """Write all opinions to a file, if it may be; how many they are, and about how many rows.
+
+    Args:
+        store: of the campaign.
+        to: the file, whose ending is its format.
+        fields: whether each line also has what people saw of its row.
+        force: whether to write over a file that was not written so.
+    """
+    ending = writers.ending_of(to, "to")
+    check_place(to, "to")
+    check_no_source(to, store)
+    writers.check_overwritten(to, "to", HEADS, force=force)
+    content, answers, about = export_file(store, ending, fields=fields)
+    write(to, content)
+    return answers, about
+
+
+def check_no_source(to: Path, store: Store) -> None:
+    """Refuse to write over a campaign, or over the rows that it is about.
+
+    A campaign knows its source by its content, or by its name if it is beside it.
+    """
+    kept, setup = file_of(store.url), store.setup()
+    named = None
+    if kept is not None and kept.name.endswith(ENDING):
+        named = kept.with_name(kept.name.removesuffix(ENDING))
+    if to.is_file() and digest(to) in {setup.digest, setup.latest_digest}:
+        named = to
+    check_not_read(to, "to", {"the campaign": kept, "the file that is labelled": named})
+
+
 # ---------------------------------------------------------------- in
 @dataclass(frozen=True, eq=False)
 class _LabelImport:
@@ -241,12 +278,14 @@ class _LabelImport:
         places: of the rows, by their ids.
         state: what holds already.
         now: from when on holds what has no moment of its own.
+        keys: idempotency keys of what stands at some places, if that has its own.
     """
 
     path: Path
     places: Mapping[str, int]
     state: JournalState
     now: int
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def refused(self, rule: str, got: object, place: str, remedy: str) -> ValueError:
         """The sentence on what cannot be imported."""
@@ -276,16 +315,36 @@ def read_labels(path: Path, store: Store, encoding: str | None = None) -> list[E
         store: of the campaign.
         encoding: of the file's text.
     """
-    reading = _LabelImport(path, store.places(), replay(store.events()), clock())
+    return labels_of_records(path, _records(path, encoding), store)
+
+
+def labels_of_records(
+    path: Path,
+    records: Iterable[Record],
+    store: Store,
+    keys: Mapping[str, str] | None = None,
+    *,
+    is_open: bool = True,
+) -> list[Event]:
+    """What the records of a file say that is not known yet, all of it or one sentence.
+
+    Args:
+        path: the file.
+        records: with the cells that :func:`read_labels` names.
+        store: of the campaign.
+        keys: idempotency keys of records by where they stand, of those that have their own.
+        is_open: whether a label that is no class yet becomes one, where there are two classes.
+    """
+    reading = _LabelImport(path, store.places(), replay(store.events()), clock(), keys or {})
     found = list[tuple[str, Event]]()
-    for place, cells in _records(path, encoding):
+    for place, cells in records:
         said = [_comment(reading, place, cells)] if cells.get(COMMENT) else []
         if cells.get("label") or cells.get("kind") not in {None, "", COMMENT}:
             said.append(_event(reading, place, cells))
         found += [(place, event) for event in said]
     found = _without_cells(store, found)
     _check_one_each(reading, found)
-    _check_classes(reading, store.setup().classes, found)
+    _check_classes(reading, store.setup().classes, found, is_open=is_open)
     events = {event.key: event for _, event in found if reading.is_news(event)}
     return _with_copies(copy_groups(store), [event for _, event in found], events)
 
@@ -353,7 +412,8 @@ def _event(reading: _LabelImport, place: str, cells: Mapping[str, str | None]) -
         label=_label(reading, place, kind, (cells["label"] or "").strip()),
         necessity=_share(reading, place, cells.get("necessity") or ""),
     )
-    return replace(imported_event(name, said), predicted_label=cells.get("thought") or None)
+    event = replace(imported_event(name, said), predicted_label=cells.get("thought") or None)
+    return replace(event, key=reading.keys.get(place) or event.key)
 
 
 def _named(reading: _LabelImport, place: str, cells: Mapping[str, str | None]) -> str:
@@ -397,11 +457,17 @@ def _moment(reading: _LabelImport, place: str, when: str) -> int:
     """Milliseconds since 1970; a moment without a zone is one in UTC."""
     if not when.strip():
         return reading.now
-    made = int(when) if WHOLE.fullmatch(when.strip()) else _parsed(when.strip())
-    if made is None or not 0 <= made <= LATEST:
+    made = moment(when.strip())
+    if made is None:
         rule = "when must be a moment since 1970 such as 2025-01-31T12:00:00Z"
         raise reading.refused(rule, repr(when[:40]), place, "Correct it.")
     return made
+
+
+def moment(when: str) -> int | None:
+    """Milliseconds since 1970 of a moment in a file; None if it is none."""
+    made = int(when) if WHOLE.fullmatch(when) else _parsed(when)
+    return made if made is not None and 0 <= made <= LATEST else None
 
 
 def _parsed(when: str) -> int | None:
@@ -438,12 +504,24 @@ def _check_one_each(reading: _LabelImport, found: Sequence[tuple[str, Event]]) -
 
 
 def _check_classes(
-    reading: _LabelImport, named: Sequence[str], found: Sequence[tuple[str, Event]]
+    reading: _LabelImport,
+    named: Sequence[str],
+    found: Sequence[tuple[str, Event]],
+    *,
+    is_open: bool,
 ) -> None:
-    """Refuse labels that are too many to be classes, or hardly differ from one another."""
+    """Refuse labels that are too many to be classes, or hardly differ from one another.
+
+    Where classes are closed, and there are two to choose from, all other labels are refused.
+    """
     known, name_of = set(reading.state.classes(named)), reading.state.name_of
     labels = {name_of(event.label): place for place, event in reversed(found) if event.label}
     new = labels.keys() - known
+    if new and not is_open and len(known) > 1:
+        name = min(new, key=lambda one: (labels[one], one))
+        rule = f"label must be one of the classes, {', '.join(sorted(known))}"
+        remedy = "Correct it, or add it with possibal classes --add."
+        raise reading.refused(rule, repr(name), labels[name], remedy)
     for name in sorted(new):
         alike = alike_name(name, [*known, *sorted(new)])
         if alike is not None:

@@ -137,6 +137,7 @@ class ReadModel:
         """How many events were applied since the journal was replayed."""
         self._listeners = list[Callable[[Sequence[Event]], None]]()
         self._items = dict[int, Item]()
+        self._places: dict[str, int] | None = None
         self._check_rows: tuple[object, tuple[int, ...]] = (None, ())
         self._task: RankingTask | None = None
         self._split: AnswerSplit | None = None
@@ -360,6 +361,12 @@ class ReadModel:
         """What the user calls each row, by its place."""
         places = self.store.places()
         return tuple(sorted(places, key=places.__getitem__))
+
+    def place_of(self, name: str) -> int | None:
+        """The place of the row that has an id; None if none has."""
+        if self._places is None or len(self._places) != self.setup.rows:  # others may have joined
+            self._places = self.store.places()
+        return self._places.get(name)
 
     def shown_id(self, row: int) -> str:
         """What a row is called in the page; a folder that tells its label shows once it has one."""

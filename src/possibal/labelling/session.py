@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self, cast
@@ -38,11 +39,14 @@ from possibal.embedding.cache import cache_beside, withdrawn_if_refused
 from possibal.errors import AlreadyAnsweredError, RefusedError
 from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
+from possibal.labelling import label_files
 from possibal.labelling.class_changes import added_all
 from possibal.labelling.create import Options, create_campaign, feature_recipe
+from possibal.labelling.exchange import formats
 from possibal.labelling.growth import kept_copies, kept_roles
 from possibal.labelling.overview import Overview
 from possibal.labelling.pool_intake import PoolSpec, SessionPool, ingest_pool, resumed_pool
+from possibal.labelling.predictions import RankingPredictions
 from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.remarks import text_of
@@ -206,6 +210,52 @@ class StoredCampaign(CampaignInterface):
         )
         places = self._service.add_check_rows(more, self._who) if more > 0 else ()
         return [self._ids[place] for place in places]
+
+    # ------------------------------------------------------------ files
+
+    def export(
+        self,
+        to: str | os.PathLike[str],
+        format: str | None = None,  # noqa: A002 - what the command line calls it
+        *,
+        force: bool = False,
+    ) -> Self:
+        """Write all labels to a file, or all rows for another labelling platform.
+
+        Args:
+            to: a file that ends in .csv, .parquet or .jsonl, with who said what of which row. For
+                label-studio it ends in .json, for prodigy and doccano in .jsonl, and for
+                huggingface it is a folder.
+            format: "label-studio", "prodigy", "doccano" or "huggingface"; if left out, labels.
+            force: whether to write over what this method did not write; never over the rows.
+        """
+        self._read_model.catch_up()
+        path = Path(to)
+        if format is None:
+            label_files.write_labels(self._store, path, force=force)
+            return self
+        formats.check_exchange(format, path, self._store, force=force)
+        with patient_shares() as tell:
+            ranking = self._ranker.rank_all(self._read_model.task(), partial(tell, "predicting"))
+        known = None if ranking.is_cold else RankingPredictions(ranking, self._read_model)
+        formats.export_exchange(self._read_model, known, format, path)
+        return self
+
+    def import_labels(self, file: str | os.PathLike[str], encoding: str | None = None) -> int:
+        """Bring in what a file of labels, or of another labelling platform, says: all or nothing.
+
+        Args:
+            file: with the columns id and label, as :meth:`export` writes it; or what Label Studio
+                (JSON), Prodigy or doccano (JSONL) exported.
+            encoding: of its text; UTF-8 if left out.
+
+        Returns:
+            How many answers were not known yet.
+        """
+        self._read_model.catch_up()
+        events = formats.read_labels(Path(file), self._store, encoding)
+        self._service.append(events)
+        return len(events)
 
     # ------------------------------------------------------------ what follows
 

@@ -1,6 +1,7 @@
 """Nobody comes in without a session, under another host name, or from another site's page."""
 
 import asyncio
+import base64
 import json
 
 import pytest
@@ -24,6 +25,7 @@ from possibal.labelling.web.security import (
     HEADERS,
     JOIN_PATH,
     MOST_BYTES,
+    PLATFORM_PATH,
     POLICY,
     SESSION_PATH,
     ServedHosts,
@@ -141,15 +143,81 @@ def test_the_page_itself_is_open_and_tells_nothing_of_the_campaign(app, service)
     assert found == {"campaign": service.setup.digest[:16], "role": None, "who": None}
 
 
-def test_everything_is_open_to_an_owner(app, service):
+def test_everything_but_what_is_for_platforms_is_open_to_an_owner(app, service):
     for method, path in targets(service):
         if path == "/api/leave":
+            continue
+        if path.startswith(PLATFORM_PATH):
+            assert send(app, method, path, KNOWN).status == 403
             continue
         reply = send(app, method, path, KNOWN)
         nothing_yet = path in {"/api/confirm", "/api/events/0"}
         looked_at = 409 if nothing_yet else 200
         assert reply.status == (422 if method == "POST" else looked_at), (method, path)
         assert is_guarded(reply)
+
+
+# ---------------------------------------------------------------- platforms
+def basic(given: str) -> tuple[str, str]:
+    """A name and a password as clients send them."""
+    return ("Authorization", f"Basic {base64.b64encode(given.encode()).decode()}")
+
+
+def test_a_platform_comes_in_by_password_or_bearer_to_its_own_routes_and_no_others(service):
+    session = let_in(service).admit_platform("Label Studio")
+    app = secured(service)
+    ways = [basic(f"label-studio:{session}"), ("Authorization", f"Bearer {session}")]
+    for way in ways:
+        for method, path in targets(service):
+            reply = send(app, method, path, [SEEN, way])
+            if is_open(path) and path != SESSION_PATH:
+                continue
+            expected = {"GET": 200, "POST": 422}[method] if path.startswith(PLATFORM_PATH) else 403
+            expected = 401 if expected == 403 and way is ways[0] else expected
+            if path != SESSION_PATH:
+                assert (reply.status, is_guarded(reply)) == (expected, True), (method, path)
+    assert send(app, "GET", SESSION_PATH, [SEEN, ways[1]]).status == 403
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        basic("label-studio:"),
+        basic(SESSION),
+        basic(f"{SESSION}:x"),
+        ("Authorization", "Basic"),
+        ("Authorization", "Basic *"),
+        ("Authorization", "Basic /w=="),
+        ("Authorization", f"Basic {base64.b64encode(bytes(9)).decode()}"),
+    ],
+)
+def test_no_other_password_lets_a_platform_in(app, way):
+    assert send(app, "GET", f"{PLATFORM_PATH}health", [SEEN, way]).status == 401
+
+
+def test_people_do_not_come_in_by_a_password(app):
+    way = basic(f"me:{SESSION}")
+    assert send(app, "GET", "/api/campaign", [SEEN, way]).status == 401
+    assert send(app, "GET", f"{PLATFORM_PATH}health", [SEEN, way]).status == 403
+
+
+def test_a_platform_that_is_sent_away_is_out(service):
+    access = let_in(service)
+    session = access.admit_platform("Label Studio")
+    way = basic(f"x:{session}")
+    assert send(secured(service), "GET", f"{PLATFORM_PATH}health", [SEEN, way]).status == 200
+    access.withdraw(access.invitations()[-1].number)
+    assert send(secured(service), "GET", f"{PLATFORM_PATH}health", [SEEN, way]).status == 401
+
+
+def test_a_platform_may_send_many_tasks_and_others_may_not(service):
+    session = let_in(service).admit_platform("Label Studio")
+    app, way = secured(service), ("Authorization", f"Bearer {session}")
+    body = json.dumps({"tasks": [{"data": {"text": "a" * MOST_BYTES}}]}).encode()
+    path = f"{PLATFORM_PATH}predict"
+    assert send(app, "POST", path, [SEEN, JSON, way], (body,)).status == 200
+    assert send(app, "POST", path, [SEEN, JSON], (body,)).status == 401
+    assert send(app, "POST", f"{PLATFORM_PATH}setup", [SEEN, JSON, way], (body,)).status == 413
 
 
 # ---------------------------------------------------------------- coming in

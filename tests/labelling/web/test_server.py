@@ -19,7 +19,13 @@ from support.served import PATIENCE, SESSION, free_port, let_in, service_of, tab
 
 from possibal.data.ingest import SourceSpec
 from possibal.labelling.web import server as serve
-from possibal.labelling.web.server import Address, Certificate, Server, invitation_address
+from possibal.labelling.web.server import (
+    Address,
+    Certificate,
+    Server,
+    invitation_address,
+    platform_address,
+)
 
 
 @pytest.fixture(scope="module")
@@ -247,3 +253,9 @@ def test_the_name_in_an_invitation_stays_behind_the_hash(who):
     assert before == "http://a:1/"
     assert parse_qs(behind) == {"join": ["code"], "for": [who]}
     assert "#" not in behind
+
+
+def test_the_address_for_a_platform_carries_its_password():
+    found = platform_address("https://labels.example.org", "s" * 64)
+    assert found == f"https://label-studio:{'s' * 64}@labels.example.org/label-studio"
+    assert httpx.URL(found).password == "s" * 64

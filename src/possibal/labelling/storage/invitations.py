@@ -19,6 +19,8 @@ class Role(StrEnum):
 
     OWNER = "owner"
     ANNOTATOR = "annotator"
+    PLATFORM = "platform"
+    """Another labelling platform: it is told predictions and hands over what its people say."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from possibal.data import images
 from possibal.errors import ForbiddenError, RefusedError, UnavailableError, UnsavedError
 from possibal.labelling import label_files
 from possibal.labelling.access import AccessControl, check_owner
+from possibal.labelling.exchange.label_studio_backend import LabelStudioBackend
 from possibal.labelling.overview import HistoryFilter, Overview
 from possibal.labelling.remarks import text_detail
 from possibal.labelling.row_file import rows_file
@@ -38,7 +39,8 @@ from possibal.labelling.storage.journal import (
     places_detail,
 )
 from possibal.labelling.web import schemas
-from possibal.labelling.web.security import JOIN_PATH, SESSION_PATH, bearer
+from possibal.labelling.web.label_studio_routes import label_studio_router
+from possibal.labelling.web.security import JOIN_PATH, PLATFORM_PATH, SESSION_PATH, bearer
 from possibal.labelling.web.serializers import Serializer
 from possibal.labelling.web.thumbnails import ThumbnailCache
 
@@ -128,6 +130,7 @@ def create_app(
     _confirming(inside, serializer, access)
     _naming(inside, serializer, access)
     _taking_away(inside, service)
+    inside.include_router(label_studio_router(LabelStudioBackend(service)))
     app.include_router(inside)
     return app
 
@@ -156,7 +159,7 @@ def _shared(service: LabellingService) -> list[Any]:
 
     async def catch_up(request: Request) -> None:
         """See what other servers of the campaign did; to ask for a question is to do so."""
-        if request.url.path.startswith("/api/") and request.url.path != "/api/ask":
+        if request.url.path.startswith(("/api/", PLATFORM_PATH)) and request.url.path != "/api/ask":
             await run_in_threadpool(service.catch_up)
 
     return [Depends(catch_up)] if service.store.is_shared else []

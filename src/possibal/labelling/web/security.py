@@ -7,6 +7,8 @@ The session is a bearer token that the page keeps in storage of its own origin. 
 cookies know no ports, so that every other program on the machine would be sent it.
 """
 
+import base64
+import binascii
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from possibal.errors import UnavailableError
 from possibal.labelling.access import AccessControl
-from possibal.labelling.storage.invitations import Visitor
+from possibal.labelling.storage.invitations import Role, Visitor
 
 MOST_BYTES = 64_000
 """Of a request: an answer is a few hundred."""
@@ -43,6 +45,11 @@ FOREIGN = frozenset(["cross-site", "same-site"])
 """What browsers say of requests that another site's page makes."""
 SESSION_PATH, JOIN_PATH, PICTURES_PATH = "/api/session", "/api/join", "/media/"
 """Where one hears who one is, where an invitation is exchanged, and where pictures are."""
+PLATFORM_PATH = "/label-studio/"
+"""Where labelling platforms find what is for them, and where nobody else has anything to do."""
+PLATFORM_SIZES = {f"{PLATFORM_PATH}predict": 32_000_000, f"{PLATFORM_PATH}webhook": 4_000_000}
+"""Bytes of their requests: all tasks of a project at once, or a task with its project."""
+NOT_FOR_ROLE = "This address is for another role: platforms have {path}, people have the page."
 NOT_IN = "Open the address of your invitation: it lets this browser in, once."
 PROBLEM_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>possibal</title>
@@ -113,7 +120,7 @@ class SecurityMiddleware:
             public: the beginning of paths that everybody may ask for.
         """
         self._app, self._access, self._hosts = app, access, hosts
-        self._largest, self._public = largest or {}, public
+        self._largest, self._public = {**PLATFORM_SIZES, **(largest or {})}, public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -164,14 +171,19 @@ class SecurityMiddleware:
             visitor = await self._visitor(scope, headers)
         except UnavailableError as error:
             return JSONResponse({"detail": str(error)}, 503, {"retry-after": "2"})
-        if visitor is None and not self._is_open(scope["path"]):
+        path: str = scope["path"]
+        if visitor is None and not self._is_open(path):
             return problem(headers, 401, NOT_IN)
+        if visitor is not None and _is_for_platforms(path) != (visitor.role is Role.PLATFORM):
+            return problem(headers, 403, NOT_FOR_ROLE.format(path=PLATFORM_PATH))
         scope.setdefault("state", {})["visitor"] = visitor
         return None
 
     async def _visitor(self, scope: Scope, headers: Headers) -> Visitor | None:
         """Whom a request comes from; None if it does not say, or nobody is known by that."""
         secret, is_key = bearer(headers), False
+        if not secret and _is_for_platforms(scope["path"]):
+            secret = _password(headers)
         if not secret and scope["path"].startswith(PICTURES_PATH):
             secret, is_key = _picture_key(scope), True
         if not secret or len(secret) > LONGEST_SESSION:
@@ -211,6 +223,25 @@ def bearer(headers: Headers) -> str:
     """The session that a request carries; empty if there is none."""
     scheme, _, session = headers.get("authorization", "").partition(" ")
     return session.strip() if scheme.lower() == "bearer" else ""
+
+
+def _is_for_platforms(path: str) -> bool:
+    """Whether a path is one for labelling platforms."""
+    return path.startswith(PLATFORM_PATH)
+
+
+def _password(headers: Headers) -> str:
+    """The password that a request carries (Basic), whatever the name; empty if there is none.
+
+    Browsers send it by themselves where somebody typed it, so that it opens nothing of the page.
+    """
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        return ""
+    try:
+        return base64.b64decode(given.strip(), validate=True).decode().partition(":")[2]
+    except (binascii.Error, ValueError):
+        return ""
 
 
 def _picture_key(scope: Scope) -> str:

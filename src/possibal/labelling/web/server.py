@@ -22,7 +22,14 @@ from possibal.labelling.web.connections import BoundedConnection
 from possibal.labelling.web.interfaces import machine_hosts
 from possibal.labelling.web.log_limit import limited_logs
 from possibal.labelling.web.routes import create_app
-from possibal.labelling.web.security import HTTP, HTTPS, LOOPBACK, SecurityMiddleware, ServedHosts
+from possibal.labelling.web.security import (
+    HTTP,
+    HTTPS,
+    LOOPBACK,
+    PLATFORM_PATH,
+    SecurityMiddleware,
+    ServedHosts,
+)
 
 LOCAL = "127.0.0.1"
 EVERYWHERE = frozenset(["0.0.0.0", "::"])  # noqa: S104 - what users say to be heard by all
@@ -192,6 +199,12 @@ class _ThreadedServer(uvicorn.Server):
 def invitation_address(origin: str, code: str, who: str | None = None) -> str:
     """The address of an invitation; browsers keep what stands behind # to themselves."""
     return f"{origin}/#join={code}" + ("" if who is None else f"&for={quote(who, safe='')}")
+
+
+def platform_address(origin: str, session: str) -> str:
+    """The address at which Label Studio has a backend: what it sends carries name and password."""
+    scheme, _, rest = origin.partition("://")
+    return f"{scheme}://label-studio:{session}@{rest}{PLATFORM_PATH.rstrip('/')}"
 
 
 def _bracketed(host: str) -> str:

@@ -38,6 +38,11 @@ function addressBox({ code, origins }, who) {
       el("ul", others.map((origin) => el("li", el("code", at(origin)))))));
 }
 
+/** What somebody of a role is called. */
+function wordOf(role) {
+  return { owner: t.ownerWord, platform: t.platformWord }[role] ?? t.annotatorWord;
+}
+
 /** The part of the view of people in which others are invited. */
 export async function invitationsPart(page) {
   const body = el("tbody");
@@ -45,7 +50,7 @@ export async function invitationsPart(page) {
   const problem = el("p.problem", { role: "alert", test: "invite-problem" });
   const line = (one) => el("tr", { test: "invited" },
     el("td", { dir: "auto" }, one.who ?? t.byTerminal, one.is_mine && ` ${t.thisBrowser}`),
-    el("td", one.role === "owner" ? t.ownerWord : t.annotatorWord), el("td", stateOf(one)),
+    el("td", wordOf(one.role)), el("td", stateOf(one)),
     el("td", button(".quiet", {
       test: "withdraw", click: () => withdraw(one),
       "aria-label": one.who === null ? t.withdrawTerminal : t.withdrawOf(one.who),

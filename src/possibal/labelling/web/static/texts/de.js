@@ -256,6 +256,7 @@ export const texts = {
   thisBrowser: "(dieser Browser)",
   ownerWord: "Leitung",
   annotatorWord: "Annotation",
+  platformWord: "Annotationsplattform",
   withdrawTerminal: "Einladung aus dem Terminal zurückziehen",
   withdrawOf: (who) => `Einladung für ${who} zurückziehen`,
   withdraw: "Zurückziehen",

@@ -256,6 +256,7 @@ export const texts = {
   thisBrowser: "(this browser)",
   ownerWord: "owner",
   annotatorWord: "annotator",
+  platformWord: "labelling platform",
   withdrawTerminal: "Withdraw the invitation of the terminal",
   withdrawOf: (who) => `Withdraw the invitation of ${who}`,
   withdraw: "Withdraw",

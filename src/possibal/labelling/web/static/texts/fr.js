@@ -256,6 +256,7 @@ export const texts = {
   thisBrowser: "(ce navigateur)",
   ownerWord: "responsable",
   annotatorWord: "annotation",
+  platformWord: "plateforme d’annotation",
   withdrawTerminal: "Retirer l’invitation du terminal",
   withdrawOf: (who) => `Retirer l’invitation de ${who}`,
   withdraw: "Retirer",
