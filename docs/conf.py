@@ -1,13 +1,14 @@
 """How Sphinx makes the site of README, docs and docstrings: `make docs`.
 
-The source folder is the repository itself, so that the links which work between Markdown files elsewhere
-work here too. Nothing is fetched, when the site is made or when it is read.
+The source folder is the repository itself, so that links between Markdown files, which work on code
+hosts, work here too. Nothing is fetched, neither when the site is made nor when it is read.
 """
 # ruff: noqa: INP001 - a script, not a package
 
 import re
 from pathlib import Path
 
+from pygments.lexers import TextLexer
 from sphinx.application import Sphinx
 
 import possibal
@@ -71,7 +72,7 @@ NAVIGATION = {
         "../CHANGELOG",
     ],
 }
-"""The order of the pages, from the folder of this file. A page that is nowhere here fails the build, and a test."""
+"""The order of the pages, from this folder; a page that is nowhere here fails the build."""
 
 # ---------------------------------------------------------------- what is read
 project = "possibal"
@@ -82,10 +83,9 @@ root_doc = "docs/index"
 include_patterns = ["docs/**", "*.md"]
 exclude_patterns = [".*", "bench", "build", "dist", "src", "tests", "tools"]
 myst_heading_anchors = 4  # as on code hosts: a heading's words, with hyphens
-suppress_warnings = ["myst.header"]
+suppress_warnings = ["myst.header", "ref.python"]  # several classes have `labels`
 default_role = "code"
 highlight_language = "text"
-nitpicky = False
 
 # ---------------------------------------------------------------- the API reference
 autodoc_member_order = "bysource"
@@ -95,6 +95,9 @@ autodoc_preserve_defaults = True
 autodoc_default_options = {"members": True, "inherited-members": True, "show-inheritance": False}
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+napoleon_use_ivar = (
+    True  # attributes of a class are a list, and their properties are described once
+)
 python_maximum_signature_line_length = 88
 
 # ---------------------------------------------------------------- what is written
@@ -129,6 +132,29 @@ def _with_contents(_: Sphinx, document: str, source: list[str]) -> None:
         source[0] += f"\n{contents()}"
 
 
+def _is_not_ours(
+    _app: Sphinx,
+    _what: str,
+    name: str,
+    found: object,
+    skip: bool,
+    _options: object,
+) -> bool:
+    """Whether a member is left to the documentation of the library that it is inherited from."""
+    home = getattr(getattr(found, "fget", found), "__module__", None) or ""
+    return skip or not home.startswith("possibal") or name.endswith("_request")
+
+
+def _with_bars(
+    _app: Sphinx, _what: str, _name: str, _found: object, _options: object, lines: list[str]
+) -> None:
+    """A docstring whose bars are bars: absolute values, not names to be replaced."""
+    lines[:] = [line.replace("|", r"\|") for line in lines]
+
+
 def setup(app: Sphinx) -> None:
     """Have Sphinx read the pages as above."""
     app.connect("source-read", _with_contents)
+    app.connect("autodoc-skip-member", _is_not_ours)
+    app.connect("autodoc-process-docstring", _with_bars)
+    app.add_lexer("csv", TextLexer)
