@@ -11,7 +11,7 @@ WORKERS := $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")  # some 
 MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/possibal/gp/*,src/possibal/acquisition/*,src/possibal/estimators/*,src/possibal/pool/*,src/possibal/campaign/*,src/possibal/experiments/**/*,src/possibal/labelling/agreement.py,src/possibal/labelling/evaluation.py,src/possibal/labelling/ranking.py,src/possibal/labelling/ranker.py,src/possibal/labelling/storage/journal.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo long system reliability cluster faults screenshots test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean
+.PHONY: help run demo long system reliability cluster faults screenshots test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture recording docs clean
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -43,6 +43,10 @@ system:
 
 .venv/.dev: .venv/.test
 	$(INSTALL) --group dev
+	@touch $@
+
+.venv/.docs: pyproject.toml | $(BIN)/python
+	$(INSTALL) --editable . --group docs
 	@touch $@
 
 .venv/.bench: .venv/.test
@@ -160,9 +164,17 @@ tables: .venv/.run  ## build the data tables again from their sources
 axioms: .venv/.run  ## search the axioms of epistemic uncertainty again, for docs/axioms.md
 	$(BIN)/python tools/axiom_table.py
 
-picture: .venv/.run  ## draw the pictures of the README and of docs/possibilistic-gp.md again
+picture: .venv/.run  ## draw the pictures of the README, of docs/possibilistic-gp.md and of docs/ideas again
 	$(BIN)/possibal demo --to docs/demo.png
 	$(BIN)/python tools/process_picture.py
+	$(BIN)/python tools/idea_pictures.py
+
+recording: .venv/.test  ## record the page for the README and the site, from a real browser
+	PYTHONPATH=tests $(BIN)/python tools/recording.py
+
+docs: .venv/.docs  ## the site of README, docs and docstrings, in build/site; a broken link or anchor is an error
+	$(BIN)/python -m sphinx --builder html --conf-dir docs --doctree-dir build/doctrees --fail-on-warning --keep-going --quiet . build/site
+	@echo "Open build/site/index.html."
 
 clean:  ## remove what the tasks made
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist

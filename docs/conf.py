@@ -105,6 +105,9 @@ html_theme = "furo"
 html_title = f"possibal {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_favicon = "../src/possibal/labelling/web/static/icon.svg"
+html_extra_path = ["_root"]  # the first address leads to the home page
 html_copy_source = False
 html_show_sourcelink = False
 html_last_updated_fmt = None
@@ -137,7 +140,7 @@ def _is_not_ours(
     _what: str,
     name: str,
     found: object,
-    skip: bool,
+    skip: bool,  # noqa: FBT001 - as autodoc calls it
     _options: object,
 ) -> bool:
     """Whether a member is left to the documentation of the library that it is inherited from."""
@@ -152,9 +155,30 @@ def _with_bars(
     lines[:] = [line.replace("|", r"\|") for line in lines]
 
 
+ARRAY_LIKE = re.compile(
+    r"~?[\w.]*_Buffer \| ~?[\w.]*_SupportsArray.*? \| "
+    r"~?[\w.]*_NestedSequence\[complex \| bytes \| str\]"
+)
+"""What NumPy's ArrayLike is unrolled to."""
+
+
+def _with_short_types(
+    _app: Sphinx,
+    _what: str,
+    _name: str,
+    _found: object,
+    _options: object,
+    signature: str | None,
+    returned: str | None,
+) -> tuple[str | None, str | None]:
+    """A signature in which what may be made an array is called so."""
+    return signature and ARRAY_LIKE.sub("ArrayLike", signature), returned
+
+
 def setup(app: Sphinx) -> None:
     """Have Sphinx read the pages as above."""
     app.connect("source-read", _with_contents)
     app.connect("autodoc-skip-member", _is_not_ours)
     app.connect("autodoc-process-docstring", _with_bars)
+    app.connect("autodoc-process-signature", _with_short_types)
     app.add_lexer("csv", TextLexer)
