@@ -13,7 +13,7 @@ MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/pos
 OUTCOMES := .works-with.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo long system reliability cluster faults screenshots works-with test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean notebook adapters label-studio
+.PHONY: help run demo long system reliability cluster faults screenshots works-with test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean notebook adapters label-studio recording docs
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -53,6 +53,10 @@ system:
 
 .venv/.adapters: .venv/.test
 	$(INSTALL) --group adapters
+	@touch $@
+
+.venv/.docs: pyproject.toml | $(BIN)/python
+	$(INSTALL) --editable . --group docs
 	@touch $@
 
 .venv/.bench: .venv/.test
@@ -190,9 +194,17 @@ tables: .venv/.run  ## build the data tables again from their sources
 axioms: .venv/.run  ## search the axioms of epistemic uncertainty again, for docs/axioms.md
 	$(BIN)/python tools/axiom_table.py
 
-picture: .venv/.run  ## draw the pictures of the README and of docs/possibilistic-gp.md again
+picture: .venv/.run  ## draw the pictures of the README, of docs/possibilistic-gp.md and of docs/ideas again
 	$(BIN)/possibal demo --to docs/demo.png
 	$(BIN)/python tools/process_picture.py
+	$(BIN)/python tools/idea_pictures.py
+
+recording: .venv/.test  ## record the page for the README and the site, from a real browser
+	PYTHONPATH=tests $(BIN)/python tools/recording.py
+
+docs: .venv/.docs  ## the site of README, docs and docstrings, in build/site; a broken link or anchor is an error
+	$(BIN)/python -m sphinx --builder html --conf-dir docs --doctree-dir build/doctrees --fail-on-warning --keep-going --quiet . build/site
+	@echo "Open build/site/index.html."
 
 clean:  ## remove what the tasks made
 	rm -rf .venv .label-studio .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist

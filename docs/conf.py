@@ -1,13 +1,14 @@
 """How Sphinx makes the site of README, docs and docstrings: `make docs`.
 
-The source folder is the repository itself, so that the links which work between Markdown files elsewhere
-work here too. Nothing is fetched, when the site is made or when it is read.
+The source folder is the repository itself, so that links between Markdown files, which work on code
+hosts, work here too. Nothing is fetched, neither when the site is made nor when it is read.
 """
 # ruff: noqa: INP001 - a script, not a package
 
 import re
 from pathlib import Path
 
+from pygments.lexers import TextLexer
 from sphinx.application import Sphinx
 
 import possibal
@@ -71,7 +72,7 @@ NAVIGATION = {
         "../CHANGELOG",
     ],
 }
-"""The order of the pages, from the folder of this file. A page that is nowhere here fails the build, and a test."""
+"""The order of the pages, from this folder; a page that is nowhere here fails the build."""
 
 # ---------------------------------------------------------------- what is read
 project = "possibal"
@@ -82,10 +83,9 @@ root_doc = "docs/index"
 include_patterns = ["docs/**", "*.md"]
 exclude_patterns = [".*", "bench", "build", "dist", "src", "tests", "tools"]
 myst_heading_anchors = 4  # as on code hosts: a heading's words, with hyphens
-suppress_warnings = ["myst.header"]
+suppress_warnings = ["myst.header", "ref.python"]  # several classes have `labels`
 default_role = "code"
 highlight_language = "text"
-nitpicky = False
 
 # ---------------------------------------------------------------- the API reference
 autodoc_member_order = "bysource"
@@ -95,6 +95,9 @@ autodoc_preserve_defaults = True
 autodoc_default_options = {"members": True, "inherited-members": True, "show-inheritance": False}
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+napoleon_use_ivar = (
+    True  # attributes of a class are a list, and their properties are described once
+)
 python_maximum_signature_line_length = 88
 
 # ---------------------------------------------------------------- what is written
@@ -102,6 +105,9 @@ html_theme = "furo"
 html_title = f"possibal {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_favicon = "../src/possibal/labelling/web/static/icon.svg"
+html_extra_path = ["_root"]  # the first address leads to the home page
 html_copy_source = False
 html_show_sourcelink = False
 html_last_updated_fmt = None
@@ -129,6 +135,50 @@ def _with_contents(_: Sphinx, document: str, source: list[str]) -> None:
         source[0] += f"\n{contents()}"
 
 
+def _is_not_ours(
+    _app: Sphinx,
+    _what: str,
+    name: str,
+    found: object,
+    skip: bool,  # noqa: FBT001 - as autodoc calls it
+    _options: object,
+) -> bool:
+    """Whether a member is left to the documentation of the library that it is inherited from."""
+    home = getattr(getattr(found, "fget", found), "__module__", None) or ""
+    return skip or not home.startswith("possibal") or name.endswith("_request")
+
+
+def _with_bars(
+    _app: Sphinx, _what: str, _name: str, _found: object, _options: object, lines: list[str]
+) -> None:
+    """A docstring whose bars are bars: absolute values, not names to be replaced."""
+    lines[:] = [line.replace("|", r"\|") for line in lines]
+
+
+ARRAY_LIKE = re.compile(
+    r"~?[\w.]*_Buffer \| ~?[\w.]*_SupportsArray.*? \| "
+    r"~?[\w.]*_NestedSequence\[complex \| bytes \| str\]"
+)
+"""What NumPy's ArrayLike is unrolled to."""
+
+
+def _with_short_types(
+    _app: Sphinx,
+    _what: str,
+    _name: str,
+    _found: object,
+    _options: object,
+    signature: str | None,
+    returned: str | None,
+) -> tuple[str | None, str | None]:
+    """A signature in which what may be made an array is called so."""
+    return signature and ARRAY_LIKE.sub("ArrayLike", signature), returned
+
+
 def setup(app: Sphinx) -> None:
     """Have Sphinx read the pages as above."""
     app.connect("source-read", _with_contents)
+    app.connect("autodoc-skip-member", _is_not_ours)
+    app.connect("autodoc-process-docstring", _with_bars)
+    app.connect("autodoc-process-signature", _with_short_types)
+    app.add_lexer("csv", TextLexer)

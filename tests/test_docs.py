@@ -60,13 +60,51 @@ def test_every_capital_letter_is_in_the_notation():
         assert re.search(rf"(?<![A-Za-z_]){name}(?![A-Za-z_])", notation), name
 
 
-PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+# ---------------------------------------------------------------- pages and links
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+FENCED = re.compile(r"^```.*?^```$", flags=re.MULTILINE | re.DOTALL)
+FACES = [
+    f"possibal.{name}" for name in ("acquisition", "campaign", "estimators", "gp", "pool", "theory")
+]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_pictures_and_links_of_a_page_exist(page):
-    for target in re.findall(r"\]\(([\w./-]+)\)", (ROOT / page).read_text()):
-        assert (ROOT / page).parent.joinpath(target).exists(), target
+def heading_anchors(page):
+    """The anchors of a page's headings, as code hosts and the site make them."""
+    heads = re.findall(r"^#+ (.+)$", FENCED.sub("", page.read_text()), flags=re.MULTILINE)
+    words = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", head).lower() for head in heads]
+    return {re.sub(r"[^\w\- ]", "", head).strip().replace(" ", "-") for head in words}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pictures_and_links_of_a_page_lead_somewhere(page):
+    for target in LINK.findall(FENCED.sub("", page.read_text())):
+        if "://" not in target:
+            file, _, anchor = target.partition("#")
+            found = page.parent.joinpath(file) if file else page
+            assert found.exists(), target
+            assert not anchor or anchor in heading_anchors(found), target
+
+
+def test_every_page_is_in_the_contents_of_the_site():
+    tree = ast.parse((ROOT / "docs/conf.py").read_text())
+    (found,) = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "NAVIGATION"
+    ]
+    named = [name for names in ast.literal_eval(found).values() for name in names]
+    assert len(named) == len(set(named))
+    listed = {(ROOT / "docs" / f"{name}.md").resolve() for name in named}
+    assert set(PAGES) - {ROOT / "docs/index.md"} <= listed
+
+
+def test_every_public_name_is_in_the_reference():
+    pages = "".join(page.read_text() for page in (ROOT / "docs/api").glob("*.md"))
+    described = set(re.findall(r"^\.\. auto\w+:: \S*?(\w+)$", pages, flags=re.MULTILINE))
+    faces = [possibal, *map(importlib.import_module, FACES)]
+    named = {name for face in faces for name in face.__all__}
+    assert named - described == {"STRATEGIES", "acquisition", "pool"}
 
 
 # ---------------------------------------------------------------- packages and terms

@@ -1,4 +1,4 @@
-"""Guides that are run as they are read: files, sessions of Python, and commands, from top to bottom.
+"""Guides that are run as they are read: files, sessions of Python, and commands, in order.
 
 A fenced block of a guide is one of these, by its first words:
 
@@ -6,8 +6,8 @@ A fenced block of a guide is one of these, by its first words:
 - ``console`` is lines that begin with ``$ `` and what a terminal shows after them.
 - anything with a file's name after the language, such as ``csv messages.csv``, is that file.
 
-In expected output ``...`` stands for anything. A server's output ends with ``^C``, as it does in a terminal:
-there it is interrupted.
+In expected output ``...`` stands for anything. A server's output has ``^C`` where it is
+interrupted, as in a terminal.
 """
 
 import doctest
@@ -110,7 +110,7 @@ def _called(arguments: list[str]) -> str:
 
 
 def _served(words: list[str]) -> str:
-    """What a server says until it is interrupted and after, in a process, at any port, without a browser."""
+    """What a server says until it is interrupted and after; at any port, without a browser."""
     process = subprocess.Popen(  # noqa: S603 - our own code
         [sys.executable, "-m", *words, "--no-browser", "--port", "0"],
         env={**os.environ, **TERMINAL},

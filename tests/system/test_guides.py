@@ -38,5 +38,5 @@ def test_what_differs_is_told(tmp_path, monkeypatch):
         "```python\n>>> open('a.csv').read()\n'x\\n2\\n'\n```\n"
     )
     said = follow(page)
-    assert said.count("Expected:") == 2  # noqa: PLR2004 - one of each kind
+    assert said.count("Expected:") == 2
     assert "'x\\n1\\n'" in said
