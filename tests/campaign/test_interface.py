@@ -22,7 +22,7 @@ STORED = {
 }
 SHARED = {
     *("add_class", "advice", "ask", "beliefs", "classes", "classifier", "edit", "labels", "left"),
-    "notes",
+    *("multi", "notes"),
     *("predict", "predict_proba", "ranked", "recall", "remove_class", "rename_class", "report"),
     "rows",
     *("should_stop", "skip", "tell", "to_frame", "undo"),
