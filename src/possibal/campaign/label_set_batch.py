@@ -24,8 +24,11 @@ Combination = Callable[[Matrix], Vector]
 
 
 def sum_of_logs(each: Matrix) -> Vector:
-    """The logarithm of the sum over labels, of utilities that are logarithms."""
-    return np.asarray(logsumexp(each, axis=0))
+    """The logarithm of the sum over labels, of utilities that are logarithms.
+
+    Rounded, as :func:`~possibal.acquisition.coverage.herding` is, so that rows alike tie.
+    """
+    return np.round(np.asarray(logsumexp(each, axis=0)), 10)
 
 
 def total(each: Matrix) -> Vector:

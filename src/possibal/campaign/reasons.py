@@ -32,7 +32,7 @@ def reason(snapshot: Snapshot, place: int) -> str:
 
 
 def _set_reason(snapshot: LabelSetSnapshot, here: Places) -> str:
-    """What is predicted of a row that may have several classes, and which of them is least known."""
+    """The classes that are predicted of a row, and which of them is least known."""
     belief, classes = snapshot.set_belief_of(here), snapshot.classes
     (label,) = sets_of(belief, classes)
     open_one = int(belief.necessity[0].argmin())

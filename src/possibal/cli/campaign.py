@@ -35,7 +35,7 @@ PREDICTED = ("id", "label", "probability", "necessity")
 
 
 # ---------------------------------------------------------------- labels
-def export(
+def export(  # noqa: PLR0913 - one argument per option
     db: Database,
     *,
     to: Annotated[
@@ -47,6 +47,12 @@ def export(
     rows: Annotated[
         bool,
         typer.Option("--rows", help="Every row with what the model predicts, not every answer."),
+    ] = False,
+    by_class: Annotated[
+        bool,
+        typer.Option(
+            "--by-class", help="With a column of 0 and 1 for each class, where rows have several."
+        ),
     ] = False,
     force: Force = False,
 ) -> None:
@@ -68,19 +74,29 @@ def export(
         with Store.open(db, writes=False) as store:
             _check_no_source(to, store)
             if rows:
-                content, said = _rows_export(store, to, ending, fields=fields, force=force)
+                content, said = _rows_export(store, to, ending, (fields, by_class), force=force)
             else:
                 writers.check_overwritten(to, "to", label_files.HEADS, force=force)
-                content, answers, about = label_files.export_file(store, ending, fields=fields)
+                content, answers, about = label_files.export_file(
+                    store, ending, fields=fields, by_class=by_class
+                )
                 said = f"{answers} answers about {about} rows"
     write(to, content)
     _say(f"Wrote {said} to {to}")
 
 
 def _rows_export(
-    store: "Store", to: Path, ending: str, *, fields: bool, force: bool
+    store: "Store", to: Path, ending: str, columns: tuple[bool, bool], *, force: bool
 ) -> tuple[bytes, str]:
-    """All rows as a file, and what is said of it."""
+    """All rows as a file, and what is said of it.
+
+    Args:
+        store: of the campaign.
+        to: the file.
+        ending: of it.
+        columns: whether with what people saw, and with a column for each class.
+        force: whether another file is written over.
+    """
     from possibal.data import writers
     from possibal.labelling.read_model import ReadModel
     from possibal.labelling.row_file import ROW_HEADS, rows_file, whole_predictions
@@ -90,7 +106,8 @@ def _rows_export(
     count = read_model.setup.rows
     with shares() as tell:
         predictions = whole_predictions(read_model, lambda share: tell("predicting", share))
-    content, needing = rows_file(read_model, predictions, ending, fields=fields)
+    fields, by_class = columns
+    content, needing = rows_file(read_model, predictions, ending, fields=fields, by_class=by_class)
     if predictions is None:
         return content, f"{count} rows, without predictions, as fewer than two classes have labels,"
     return content, f"{count} rows, of which {needing} need a look,"
@@ -236,8 +253,9 @@ def predict(  # noqa: PLR0913 - one argument per option
     """Predict labels of new rows: the likeliest, its probability, and its necessity.
 
     Necessity says how much speaks against all other labels: at 0 another one is as credible, near 1
-    none is. Rows with a low necessity are worth a look by a person. Earlier predictions are written
-    over, but no other file, and never the new rows.
+    none is. Rows with a low necessity are worth a look by a person. Where rows may have several
+    classes, label is the set of them, and each class has a probability and a necessity. Earlier
+    predictions are written over, but no other file, and never the new rows.
     """
     from possibal.data import writers
     from possibal.data.ingest import SourceSpec, ingest_new_rows
@@ -291,7 +309,12 @@ def _columns(ids: tuple[Hashable, ...], found: "Predictions") -> list[Any]:
 
     cells = (ids, found.label, found.probability.tolist(), found.necessity.tolist())
     is_number = (False, False, True, True)
-    return list(map(SheetColumn, PREDICTED, cells, is_number))
+    each = [
+        SheetColumn(f"{what} {name}", values.tolist(), is_number=True)
+        for name, both in found.members.items()
+        for what, values in zip(PREDICTED[2:], both, strict=True)
+    ]
+    return [*map(SheetColumn, PREDICTED, cells, is_number), *each]
 
 
 # ---------------------------------------------------------------- health

@@ -66,7 +66,7 @@ class LabelRequest:
 def label(asked: LabelRequest) -> None:
     """Serve the page of a campaign until somebody stops it."""
     with mistakes():
-        wanted = asked.wanted or _built_in()
+        wanted = asked.wanted or _built_in(asked.options)
         db = beside(wanted.source) if asked.db is None else asked.db
         # Before a campaign is begun that nobody could reach
         server = Server(asked.address, last_port(db) if asked.address.port is None else None)
@@ -125,8 +125,13 @@ def _invited(server: Server, access: AccessControl, names: Sequence[str]) -> Ite
         )
 
 
-def _built_in() -> SourceSpec:
+def _built_in(options: Options) -> SourceSpec:
     """The built-in pictures, in the folder we are in."""
+    if options.multi:
+        raise ValueError(
+            "multi must be left out for the built-in pictures, which show one digit each; got it. "
+            "Name a file."
+        )
     return SourceSpec(digits.digits(Path()), classes=digits.CLASSES)
 
 
@@ -208,6 +213,11 @@ def _kept(setup: Setup, options: Options) -> Iterator[str]:
     if options.find and options.find != setup.find:
         what = f"The rows of {setup.find} are" if setup.find else "No class is"
         yield f"{what} sought, as when the campaign began."
+    if options.multi and not setup.multi:
+        raise ValueError(
+            "multi must be left out where a campaign was begun with one label a row; got it. "
+            "Begin another campaign with --db, and import the labels."
+        )
     for name in ("strategy", "seed", "people"):
         if getattr(options, name) not in {getattr(usual, name), getattr(setup, name)}:
             yield f"{name} stays {getattr(setup, name)}, as when the campaign began."

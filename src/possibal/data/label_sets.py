@@ -48,6 +48,14 @@ class LabelSyntax(Enum):
             return name_of(label)
         return self.text(map(name_of, self.members(label)))
 
+    def words(self, label: str) -> str:
+        """A label as a sentence has it."""
+        if self is LabelSyntax.ONE:
+            return label
+        members = self.members(label)
+        *first, last = members or ("none of the classes",)
+        return f"{', '.join(first)} and {last}" if first else last
+
     def clean(self, label: str) -> str:
         """The one text of a label, however somebody wrote it."""
         return label if self is LabelSyntax.ONE else self.text(self.members(label))

@@ -453,9 +453,7 @@ def row_labels(
     return found, tuple(classes) or _ordered(name, table.columns[place], found)
 
 
-def _row_sets(
-    name: str, found: Labels, classes: Sequence[str]
-) -> tuple[Labels, tuple[str, ...]]:
+def _row_sets(name: str, found: Labels, classes: Sequence[str]) -> tuple[Labels, tuple[str, ...]]:
     """The set of classes of each row as its one text, and all classes that there are."""
     read, known = LabelSyntax.SEVERAL, set[str]()
     for row, label in enumerate(found, start=1):
