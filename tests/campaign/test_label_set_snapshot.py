@@ -81,7 +81,7 @@ def test_no_class_is_an_answer_and_a_text_is_none():
     assert snapshot.labels == {0: ()}
     with pytest.raises(TypeError, match="label must list the classes"):
         BEGUN.tell(0, "sport")
-    with pytest.raises(ValueError, match="label must list classes of .* got 'sports'"):
+    with pytest.raises(ValueError, match=r"label must list classes of .* got 'sports'"):
         BEGUN.tell(0, ["sports"])
 
 
