@@ -6,6 +6,7 @@ from .errors import FlatScoresWarning, ScaleWarning
 from .estimators import (
     PossibilisticGPClassifier,
     PossibilisticGPRegressor,
+    PossibilisticMultiLabelClassifier,
     PossibilisticPipeline,
     as_possibilistic,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "PossibilisticGP",
     "PossibilisticGPClassifier",
     "PossibilisticGPRegressor",
+    "PossibilisticMultiLabelClassifier",
     "PossibilisticPipeline",
     "ScaleWarning",
     "SystematicError",

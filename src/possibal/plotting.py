@@ -124,9 +124,7 @@ def learning_curve(points: Sequence[_CurvePoint], told: str, *, ax: Panel = None
     return panel
 
 
-def row_map(
-    points: Sequence[_RowPoint], classes: Sequence[Hashable], *, ax: Panel = None
-) -> Panel:
+def row_map(points: Sequence[_RowPoint], classes: Sequence[Hashable], *, ax: Panel = None) -> Panel:
     """Draw rows in the plane: colours and shapes are classes; what has a label is large.
 
     Args:

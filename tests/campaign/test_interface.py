@@ -22,7 +22,7 @@ STORED = {
 }
 SHARED = {
     *("add_class", "advice", "ask", "beliefs", "classes", "classifier", "edit", "labels", "left"),
-    *("map", "notes", "plot_curve", "plot_map", "question", "widget"),
+    *("map", "multi", "notes", "plot_curve", "plot_map", "question", "widget"),
     *("predict", "predict_proba", "ranked", "recall", "remove_class", "rename_class", "report"),
     "rows",
     *("should_stop", "skip", "tell", "to_frame", "undo"),

@@ -92,7 +92,7 @@ def test_half_a_picture_is_refused(tmp_path):
 def test_too_many_points_are_refused(tmp_path, side):
     Image.new("1", (side, side)).save(tmp_path / "a.png")
     with pytest.raises(ValueError, match=BROKEN):
-        ThumbnailCache().thumbnail(tmp_path / "a.png")
+        make_thumbnail(tmp_path / "a.png")
 
 
 def test_too_many_bytes_are_refused(tmp_path, monkeypatch):

@@ -1,7 +1,8 @@
 from .answer import Answer
-from .beliefs import RowBeliefs
+from .beliefs import LabelSetBeliefs, RowBeliefs
 from .campaign import Campaign
 from .interface import CampaignInterface
+from .label_set_snapshot import LabelSetSnapshot
 from .snapshot import Snapshot
 from .stopping import Advice, AdviceState, advise
 
@@ -11,6 +12,8 @@ __all__ = [
     "Answer",
     "Campaign",
     "CampaignInterface",
+    "LabelSetBeliefs",
+    "LabelSetSnapshot",
     "RowBeliefs",
     "Snapshot",
     "advise",

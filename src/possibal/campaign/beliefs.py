@@ -10,6 +10,7 @@ from possibal.acquisition.pointwise import necessity
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.belief import leading_labels
 from possibal.campaign.frame_output import build_frame
+from possibal.campaign.label_set_snapshot import LabelSetSnapshot, sets_of
 from possibal.campaign.snapshot import Snapshot
 from possibal.gp.likelihoods import Softmax
 from possibal.gp.posterior import Posterior
@@ -50,6 +51,11 @@ class RowBeliefs:
         return [self.classes[place] for place in self.probability.argmax(axis=1)]
 
     @property
+    def label_chance(self) -> Vector:
+        """The probability of that label."""
+        return self.probability.max(axis=1)
+
+    @property
     def label_necessity(self) -> Vector:
         """The necessity of that label: zero where the most credible setting leads to another."""
         return np.where(self.probability.argmax(axis=1) == self.leading, self.necessity, 0.0)
@@ -68,6 +74,59 @@ class RowBeliefs:
         each = zip(self.classes, self.probability.T.tolist(), strict=True)
         columns |= {f"probability {label}": one for label, one in each}
         return build_frame(columns, library)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSetBeliefs:
+    """What the model believes about rows that may have several of the classes.
+
+    Attributes:
+        ids: of the rows.
+        classes: in the order of the columns.
+        probability: of each class, (m, L), that a row has it.
+        necessity: that a row has each class or has it not, as is likelier, (m, L).
+        labels: the classes that are likelier there than not, of each row.
+        label_chance: the probability that all of that is right, (m,).
+        label_necessity: the necessity of all of that, the least of each row, (m,).
+    """
+
+    ids: tuple[Hashable, ...]
+    classes: tuple[Hashable, ...]
+    probability: Matrix
+    necessity: Matrix
+    labels: list[tuple[Hashable, ...]]
+    label_chance: Vector
+    label_necessity: Vector
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.ids)
+
+    def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401 - of any library
+        """One line per row: id, and the probability and necessity of each class."""
+        columns = dict[str, Sequence[Any]](id=self.ids)
+        for name, values in {"probability": self.probability, "necessity": self.necessity}.items():
+            each = zip(self.classes, values.T.tolist(), strict=True)
+            columns |= {f"{name} {label}": one for label, one in each}
+        return build_frame(columns, library)
+
+
+def label_set_beliefs(snapshot: LabelSetSnapshot, places: Places) -> LabelSetBeliefs:
+    """The beliefs about some rows, by their places, where a row may have several classes."""
+    parts = [
+        snapshot.set_belief_of(places[at : at + BLOCK])
+        for at in range(0, max(len(places), 1), BLOCK)
+    ]
+    classes = snapshot.classes
+    return LabelSetBeliefs(
+        ids=tuple(snapshot.pool.ids[place] for place in places.tolist()),
+        classes=classes,
+        probability=np.concatenate([part.probability for part in parts]),
+        necessity=np.concatenate([part.necessity for part in parts]),
+        labels=[one for part in parts for one in sets_of(part, classes)],
+        label_chance=np.concatenate([part.set_chance for part in parts]),
+        label_necessity=np.concatenate([part.set_necessity for part in parts]),
+    )
 
 
 def row_beliefs(snapshot: Snapshot, places: Places) -> RowBeliefs:

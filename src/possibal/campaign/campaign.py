@@ -7,7 +7,7 @@
 It holds a :class:`~possibal.campaign.snapshot.Snapshot` and replaces it whenever something changes.
 """
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from threading import RLock
@@ -24,6 +24,7 @@ from possibal.campaign.answer import Answer, check_answer, check_row
 from possibal.campaign.encoding import ColumnChoice, RowEncoding, encode_pool, is_table
 from possibal.campaign.frame_output import frame_cells
 from possibal.campaign.interface import CampaignInterface
+from possibal.campaign.label_set_snapshot import LabelSetSnapshot, check_multi
 from possibal.campaign.learning_curve import CurvePoint
 from possibal.campaign.pool_map import RowPoint, pool_map, pool_plane
 from possibal.campaign.question import RowDisplay, RowQuestion, question_of
@@ -92,6 +93,7 @@ class Campaign(CampaignInterface):
         encoder: object = None,
         copies: bool = True,
         find: Hashable | None = None,
+        multi: bool = False,
     ) -> Self:
         """A campaign without answers of anybody.
 
@@ -126,18 +128,22 @@ class Campaign(CampaignInterface):
             find: the class of which nearly all rows are to be found: once it is known, the rows
                 that are likeliest of it are asked about first, and :attr:`advice` says how much
                 of it was found.
+            multi: whether a row may have several of the classes, one or none: labels are then
+                lists of classes, and a cell of the label column joins them, as sport|health.
         """
         ids = listed_ids(ids)
+        check_multi(multi=multi, find=find, classes=classes)
         roles = ColumnChoice(
-            ids if isinstance(ids, str) else None, label, text, columns, by, encoder, copies
+            ids if isinstance(ids, str) else None, label, text, columns, by, encoder, copies, multi
         )
         model = PossibilisticGPClassifier() if classifier is None else classifier
         pool = encode_pool(X, roles, model, ids)
         named = pool.classifier.classes if classes is None else classes
-        snapshot = Snapshot.start(
+        kind = LabelSetSnapshot if multi else Snapshot
+        snapshot = kind.start(
             pool.X,
             ids=row_ids(X, ids, pool.X.shape[0] if hasattr(pool.X, "shape") else len(pool.X)),
-            classes=_classes_of(pool.labels) if named is None else named,
+            classes=_classes_of(pool.labels, multi=multi) if named is None else named,
             strategy=strategy,
             classifier=pool.classifier,
             seed=seed,
@@ -242,12 +248,12 @@ class Campaign(CampaignInterface):
 
     def report(self) -> dict[str, Any]:
         """How far the campaign is, as plain values."""
-        counts, advice = Counter(self.labels.values()), self.advice
+        advice = self.advice
         return {
             "rows": len(self.rows),
             "answered": len(self),
             "left": len(self.left),
-            "balance": {label: counts[label] for label in self.classes},
+            "balance": self._counted(self.labels.values()),
             "advice": {"state": advice.state.value, "reason": advice.reason},
             "sought": self.snapshot.find,
             "recall": self.recall and self.recall.report(self.snapshot.find),
@@ -257,6 +263,7 @@ class Campaign(CampaignInterface):
 
     def question(self, row: Hashable) -> RowQuestion:
         """A row as people see it: what it is, why it is asked about, and what is predicted."""
+        self._check_one_label("question")
         snapshot, name = self.snapshot, as_python(row)
         check_row(name, snapshot.pool.places, {})
         place = snapshot.pool.places[name]
@@ -269,6 +276,7 @@ class Campaign(CampaignInterface):
 
     def map(self) -> list[RowPoint]:
         """Rows as points in the plane, alike ones side by side: a sample, and all with a label."""
+        self._check_one_label("map")
         if self._plane is None:
             self._plane = pool_plane(self.snapshot)
         return pool_map(self.snapshot, self._plane, self.labels)
@@ -353,7 +361,9 @@ class Campaign(CampaignInterface):
         return {name: cells for name, cells in found.items() if name not in self._superseded}
 
 
-def _classes_of(labels: Sequence[Hashable | None]) -> ArrayLike | None:
+def _classes_of(labels: Sequence[Hashable | None], *, multi: bool) -> ArrayLike | None:
     """The classes of a label column, if it has enough to choose from."""
-    found = {label for label in labels if label is not None}
+    known = [label for label in labels if label is not None]
+    sets = cast("list[tuple[Hashable, ...]]", known) if multi else [(label,) for label in known]
+    found = {one for members in sets for one in members}
     return cast("ArrayLike", list(found)) if len(found) > 1 else None

@@ -21,6 +21,7 @@ from possibal.data.encoders import find_column
 from possibal.data.features import FeatureRecipe
 from possibal.data.frames import as_frame, from_frame
 from possibal.data.ingest import frame_features, ingest_frame
+from possibal.data.label_sets import LabelSyntax
 from possibal.data.row_ids import Ids
 from possibal.data.schema import cell_type, text_cells
 from possibal.data.source import SourceSpec
@@ -48,6 +49,7 @@ class ColumnChoice:
             :class:`possibal.data.comparison.Comparison`.
         encoder: of texts or pictures, of the user's own.
         copies: whether rows that say the same are asked once and labelled together.
+        multi: whether a row may have several of the classes.
     """
 
     ids: str | None = None
@@ -57,6 +59,7 @@ class ColumnChoice:
     by: str | Sequence[str] | None = None
     encoder: object = None
     copies: bool = True
+    multi: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a word in place of yes or no."""
@@ -81,6 +84,7 @@ class ColumnChoice:
             by=_listed("by", self.by),
             encoder=self.encoder,
             copies=self.copies,
+            multi=self.multi,
         )
 
     @property
@@ -180,7 +184,7 @@ def encode_pool(
     if isinstance(model, PossibilisticPipeline):
         dropped = tuple(roles.named)
         pipeline, X = model.fitted_to_pool(without_columns(rows, dropped))
-        labels = () if roles.label is None else known_labels(rows, roles.label)
+        labels = () if roles.label is None else known_labels(rows, roles.label, multi=roles.multi)
         encoding = RowEncoding(None, pipeline, dropped)
         return EncodedPool(X, encoding, model.final, labels, roles.label)
     if not is_frame:
@@ -190,7 +194,8 @@ def encode_pool(
         intake = ingest_frame(rows, roles.spec(), ids, progress)
     found, place = intake.source, intake.source.roles.label
     name = None if place is None else found.table.names[place]
-    labels = [None if text is None else found.label_type.read(text) for text in found.labels]
+    read = LabelSyntax.SEVERAL.members if roles.multi else found.label_type.read
+    labels = [None if text is None else read(text) for text in found.labels]
     weighed = with_geometry(model, intake.recipe.geometry)
     display = RowDisplay(found.fields, found.text, found.pictures)
     encoding = RowEncoding(
@@ -241,12 +246,17 @@ def _listed(argument: str, names: str | Sequence[str] | None) -> tuple[str, ...]
 
 
 # ---------------------------------------------------------------- labels
-def known_labels(rows: Any, column: str) -> list[Hashable | None]:  # noqa: ANN401 - as above
-    """The labels of a frame's column in their type; None where a row has none."""
+def known_labels(
+    rows: Any,  # noqa: ANN401 - as above
+    column: str,
+    *,
+    multi: bool = False,
+) -> list[Hashable | None]:
+    """The labels of a frame's column in their type, or as sets; None where a row has none."""
     table = from_frame(rows)
     cells = table.columns[find_column("label", column, table.names)]
-    kind = cell_type(cells)
-    return [None if text is None else kind.read(text) for text in text_cells(cells)]
+    read = LabelSyntax.SEVERAL.members if multi else cell_type(cells).read
+    return [None if text is None else read(text) for text in text_cells(cells)]
 
 
 # ---------------------------------------------------------------- checks
@@ -260,7 +270,8 @@ def _check_some(columns: Sequence[str]) -> None:
 
 def _check_no_roles(roles: ColumnChoice) -> None:
     """Refuse roles of columns that have no names."""
-    named = {name: value for name, value in vars(roles).items() if name != "copies"}
+    own = {"copies", "multi"}
+    named = {name: value for name, value in vars(roles).items() if name not in own}
     given = {name: value for name, value in named.items() if value is not None}
     for name, value in given.items():
         raise ValueError(

@@ -31,6 +31,7 @@ def campaign_html(  # noqa: PLR0913 - what there is to see
     advice: Advice,
     following: Sequence[NextRow],
     *,
+    done: int | None = None,
     notes: Sequence[str] = (),
 ) -> str:
     """The campaign as a fragment of HTML; whatever comes from the user is escaped.
@@ -41,9 +42,10 @@ def campaign_html(  # noqa: PLR0913 - what there is to see
         balance: how many rows have each label.
         advice: whether to go on.
         following: the rows that come next.
+        done: how many rows have a label, if that is not the sum of the balance.
         notes: how the rows were read.
     """
-    done = sum(balance.values())
+    done = sum(balance.values()) if done is None else done
     counts = ", ".join(f"{_shown(label)}: {count}" for label, count in balance.items())
     share = f"{100 * done / rows:.1f}"
     lines = [

@@ -8,19 +8,26 @@ rename_class, remove_class. Everything else only returns something.
 """
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from possibal.arrays import Matrix, Places, as_python
 from possibal.campaign.answer import check_row
-from possibal.campaign.beliefs import RowBeliefs, row_beliefs
+from possibal.campaign.beliefs import (
+    LabelSetBeliefs,
+    RowBeliefs,
+    label_set_beliefs,
+    row_beliefs,
+)
 from possibal.campaign.encoding import RowEncoding
 from possibal.campaign.frame_output import build_frame, extend_frame
 from possibal.campaign.html import NextRow, campaign_html
+from possibal.campaign.label_set_snapshot import LabelSetSnapshot, sets_of
 from possibal.campaign.learning_curve import CurvePoint, accuracy_curve, own_curve
 from possibal.campaign.pool_map import RowPoint
 from possibal.campaign.question import RowQuestion
@@ -30,6 +37,7 @@ from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import Advice, AdviceState
 from possibal.data.encoders import unique_names
 from possibal.data.frames import as_frame
+from possibal.data.label_sets import LabelSyntax
 from possibal.errors import MissingPackageError
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.estimators.pipeline import PossibilisticPipeline
@@ -160,16 +168,22 @@ class CampaignInterface(ABC):
         return self._encoding.reaching(self._moment.classifier)
 
     def predict(self, rows: Any) -> NDArray[Any]:  # noqa: ANN401 - what the pool was, or is like
-        """The likeliest label of each row of a frame, an array or a file like that of the pool."""
-        classifier = self._moment.classifier
-        return classifier.predict(self._encoding.features(rows))
+        """The likeliest label of each row of a frame, an array or a file like that of the pool.
+
+        Where a row may have several, the tuple of those that are likelier there than not.
+        """
+        classifier, X = self._moment.classifier, self._encoding.features(rows)
+        if not self.multi:
+            return classifier.predict(X)
+        found = sets_of(cast("Any", classifier).beliefs(X), self.classes)
+        return np.array([*found, None], dtype=object)[:-1]  # lest NumPy make a table of tuples
 
     def predict_proba(self, rows: Any) -> Matrix:  # noqa: ANN401 - as above
         """The probability of each class for new rows, (m, C), in the order of the classifier's."""
         classifier = self._moment.classifier
         return classifier.predict_proba(self._encoding.features(rows))
 
-    def beliefs(self, rows: Iterable[Hashable] | None = None) -> RowBeliefs:
+    def beliefs(self, rows: Iterable[Hashable] | None = None) -> RowBeliefs | LabelSetBeliefs:
         """What the model believes about rows of the pool.
 
         Args:
@@ -177,12 +191,12 @@ class CampaignInterface(ABC):
         """
         snapshot = self._moment
         if rows is None:
-            return row_beliefs(snapshot, np.arange(len(snapshot.pool.ids)))
+            return _beliefs(snapshot, np.arange(len(snapshot.pool.ids)))
         names = [as_python(row) for row in rows]
         for name in names:
             check_row(name, snapshot.pool.places, {})
         places = [snapshot.pool.places[name] for name in names]
-        return row_beliefs(snapshot, np.array(places, dtype=np.intp))
+        return _beliefs(snapshot, np.array(places, dtype=np.intp))
 
     def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401 - of any library
         """One line per row: the user's columns, its id and label, and what the model predicts.
@@ -218,6 +232,7 @@ class CampaignInterface(ABC):
             show: what a person is to see of a row, by its id: text, the path of a picture or one
                 of Pillow, or a dict of cells. If left out, the columns of the pool.
         """
+        self._check_one_label("widget")
         try:
             from possibal.campaign.notebook.widget import LabellingWidget
         except ImportError as error:
@@ -256,6 +271,7 @@ class CampaignInterface(ABC):
         """
         from possibal import plotting
 
+        self._check_one_label("plot_curve")
         if (rows is None) != (labels is None):
             given = "rows" if labels is None else "labels"
             raise ValueError(
@@ -300,9 +316,11 @@ class CampaignInterface(ABC):
             )
             for at, row in enumerate(following)
         ]
-        balance = {label: labels.count(label) for label in self.classes}
+        balance = self._counted(labels)
         head = f"{type(self).__name__} by {self._strategy_name}"
-        return campaign_html(head, len(self.rows), balance, self.advice, rows, notes=self.notes)
+        return campaign_html(
+            head, len(self.rows), balance, self.advice, rows, done=len(labels), notes=self.notes
+        )
 
     # ------------------------------------------------------------ what each campaign has of its own
 
@@ -344,22 +362,57 @@ class CampaignInterface(ABC):
     def _superseded(self) -> Sequence[str]:
         """Columns of that frame that the campaign has its own of."""
 
+    @property
+    def multi(self) -> bool:
+        """Whether a row may have several of the classes; a label is then the tuple of them."""
+        return isinstance(self._moment, LabelSetSnapshot)
+
+    def _check_one_label(self, method: str) -> None:
+        """Refuse what is not there for campaigns whose rows may have several labels."""
+        if self.multi:
+            raise ValueError(
+                f"{method} must be asked of a campaign of one label a row; got one of several. The "
+                "page and to_frame() show what it holds."
+            )
+
+    def _counted(self, labels: Iterable[Hashable]) -> dict[Hashable, int]:
+        """How many rows have each class."""
+        counts = Counter(
+            one
+            for label in labels
+            for one in (cast("tuple[Hashable, ...]", label) if self.multi else (label,))
+        )
+        return {label: counts[label] for label in self.classes}
+
+    def _cell(self, label: Hashable | None) -> Hashable | None:
+        """A label as a cell of a frame: a set by its text."""
+        if label is None or not self.multi:
+            return label
+        return LabelSyntax.SEVERAL.text(cast("tuple[str, ...]", label))
+
     def _said(self) -> dict[str, Sequence[object]]:
         """What the campaign says of each row, as columns."""
         labels, count = self.labels, len(self.rows)
         found: dict[str, Sequence[object]] = {
             "id": self.rows,
-            "label": [labels.get(row) for row in self.rows],
+            "label": [self._cell(labels.get(row)) for row in self.rows],
         }
         if self._moment.is_cold:
             nothing = [None] * count
             return found | {"predicted": nothing, "probability": nothing, "necessity": nothing}
         beliefs = self.beliefs()
         return found | {
-            "predicted": beliefs.labels,
-            "probability": beliefs.probability.max(axis=1).tolist(),
+            "predicted": [self._cell(label) for label in beliefs.labels],
+            "probability": beliefs.label_chance.tolist(),
             "necessity": beliefs.label_necessity.tolist(),
         }
+
+
+def _beliefs(snapshot: Snapshot, places: Places) -> RowBeliefs | LabelSetBeliefs:
+    """The beliefs about some rows, by their places."""
+    if isinstance(snapshot, LabelSetSnapshot):
+        return label_set_beliefs(snapshot, places)
+    return row_beliefs(snapshot, places)
 
 
 def _counted(count: int, what: str) -> str:

@@ -5,8 +5,10 @@ from collections.abc import Hashable
 import numpy as np
 
 from possibal.acquisition.pointwise import necessity
+from possibal.arrays import Places
 from possibal.campaign.calibration import StatedChance
 from possibal.campaign.chance import LEVEL, CredibleChance, chance_sentence
+from possibal.campaign.label_set_snapshot import LabelSetSnapshot, sets_of
 from possibal.campaign.snapshot import Snapshot
 
 FAR = 0.7
@@ -17,13 +19,16 @@ def reason(snapshot: Snapshot, place: int) -> str:
     """In a few words, why a row is asked about."""
     if snapshot.is_cold:
         return "It stands for many others."
-    here, classifier = np.array([place], dtype=np.intp), snapshot.classifier
+    here = np.array([place], dtype=np.intp)
+    new = "Nothing like it has a label." if _is_far(snapshot, place) else ""
+    if isinstance(snapshot, LabelSetSnapshot):
+        return " ".join(part for part in (_set_reason(snapshot, here), new) if part)
+    classifier = snapshot.classifier
     label, stated = predicted_chance(snapshot, place)
     certain = float(necessity(snapshot.belief_of(here))[0])
     split = classifier.split(snapshot.pool.X[here], LEVEL)
     chance = CredibleChance(float(split.lower[0]), float(split.upper[0]), len(classifier.classes_))
     told = chance_sentence(str(split.label[0]), chance)
-    new = "Nothing like it has a label." if _is_far(snapshot, place) else ""
     perhaps = f"Perhaps {label} ({stated.value:.0%}), with necessity {certain:.2f}."
     return " ".join(part for part in (perhaps, told, new) if part)
 
@@ -34,6 +39,19 @@ def predicted_chance(snapshot: Snapshot, place: int) -> tuple[Hashable, StatedCh
     chances = posterior.probability(X)[0]
     label = snapshot.classifier.classes_.tolist()[int(chances.argmax())]
     return label, snapshot.calibration.stated(float(chances.max()))
+
+
+def _set_reason(snapshot: LabelSetSnapshot, here: Places) -> str:
+    """The classes that are predicted of a row, and which of them is least known."""
+    belief, classes = snapshot.set_belief_of(here), snapshot.classes
+    (label,) = sets_of(belief, classes)
+    open_one = int(belief.necessity[0].argmin())
+    said = " and ".join(map(str, label)) or "none of the classes"
+    return (
+        f"Perhaps {said} ({belief.set_chance[0]:.0%}), with necessity "
+        f"{belief.set_necessity[0]:.2f}. Least is known of {classes[open_one]} "
+        f"({belief.probability[0, open_one]:.0%})."
+    )
 
 
 def _is_far(snapshot: Snapshot, place: int) -> bool:

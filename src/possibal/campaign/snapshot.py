@@ -214,11 +214,15 @@ class Snapshot:
             check_answer(answer)
             row, label = as_python(answer.row), as_python(answer.label)
             check_row(row, self.pool.places, labels)
-            check_label(label, self._named, answered[0].label if answered else None)
-            label = label if self._named is None else self._named[self._named.index(label)]
+            label = self._checked_label(label, answered[0].label if answered else None)
             answered.append(Answer(row, label))
             labels[row] = label
         return replace(self, answers=tuple(answered))
+
+    def _checked_label(self, label: Hashable, first: Hashable | None) -> Hashable:
+        """A label as it is kept, if it may be given."""
+        check_label(label, self._named, first)
+        return label if self._named is None else self._named[self._named.index(label)]
 
     def without(self, rows: Iterable[Hashable]) -> "Snapshot":
         """The campaign that never asks about these rows; their answers are welcome all the same."""
@@ -243,7 +247,7 @@ class Snapshot:
         old, new = as_python(old), as_python(new)
         self._check_class(old)
         self._check_new(new)
-        answers = tuple(Answer(a.row, new) if a.label == old else a for a in self.answers)
+        answers = tuple(self._renamed(answer, old, new) for answer in self.answers)
         find = new if self.find == old else self.find
         if self._named is None:
             check_label(new, None, next((one for one in self.classes if one != old), None))
@@ -260,7 +264,7 @@ class Snapshot:
             raise ValueError(
                 f"name must be a class that is not sought; got {name!r}. Rename it instead."
             )
-        used = sum(answer.label == name for answer in self.answers)
+        used = sum(name in self._classes_in(answer.label) for answer in self.answers)
         if used:
             raise ValueError(
                 f"name must be a class without answers; got {name!r}, which {used} rows have. "
@@ -269,6 +273,14 @@ class Snapshot:
         if self._named is None:
             return replace(self, added=tuple(one for one in self.added if one != name))
         return self._with_classes([one for one in self._named if one != name])
+
+    def _classes_in(self, label: Hashable) -> tuple[Hashable, ...]:
+        """The classes that a label names: itself."""
+        return (label,)
+
+    def _renamed(self, answer: Answer, old: Hashable, new: Hashable) -> Answer:
+        """An answer after a class was renamed."""
+        return Answer(answer.row, new) if answer.label == old else answer
 
     def _with_classes(self, classes: list[Hashable]) -> "Snapshot":
         """The campaign whose labels are these."""
@@ -317,7 +329,8 @@ class Snapshot:
         """The labels there may be: those named, else those answered and added, in order."""
         if self._named is not None:
             return tuple(self._named)
-        return tuple(sorted({*self._labels, *self.added}))  # pyright: ignore[reportArgumentType] - of one type
+        answered = {name for label in self._labels for name in self._classes_in(label)}
+        return tuple(sorted({*answered, *self.added}))  # pyright: ignore[reportArgumentType] - of one type
 
     @property
     def is_cold(self) -> bool:

@@ -8,6 +8,7 @@ from enum import Enum
 
 import numpy as np
 
+from possibal.arrays import Vector
 from possibal.belief import Belief, leading_labels
 
 CERTAIN = 0.9
@@ -80,14 +81,27 @@ def advise(now: Belief, before: Belief | None, answers: int, *, is_sample: bool 
     # Late, for SciPy takes half a second to import and what people read needs none of it.
     from possibal.acquisition.pointwise import necessity
 
-    certainty = necessity(now)
-    least = float(certainty.min(initial=1.0))
-    in_doubt = int(np.count_nonzero(certainty < DOUBTFUL))
     moved = None
     if before is not None:
         moved = int(np.count_nonzero(leading_labels(now) != leading_labels(before)))
-    found = _StoppingEvidence(len(now), is_sample, least, in_doubt, moved, answers)
-    return Advice(found.state, found.reason, least, in_doubt, found.changed, len(now))
+    return advise_by(necessity(now), moved, answers, is_sample=is_sample)
+
+
+def advise_by(
+    certainty: Vector, moved: int | None, answers: int, *, is_sample: bool = False
+) -> Advice:
+    """The same by the necessity of each prediction, and how many of them the last answers changed.
+
+    Args:
+        certainty: (m,), of what is predicted of each row left.
+        moved: how many of these predictions changed; None where that cannot be told.
+        answers: how many there are.
+        is_sample: whether these rows were drawn from those left.
+    """
+    least = float(certainty.min(initial=1.0))
+    in_doubt = int(np.count_nonzero(certainty < DOUBTFUL))
+    found = _StoppingEvidence(len(certainty), is_sample, least, in_doubt, moved, answers)
+    return Advice(found.state, found.reason, least, in_doubt, found.changed, len(certainty))
 
 
 @dataclass(frozen=True)

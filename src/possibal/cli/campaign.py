@@ -61,6 +61,12 @@ def export(  # noqa: PLR0913 - one argument per option
         bool,
         typer.Option("--rows", help="Every row with what the model predicts, not every answer."),
     ] = False,
+    by_class: Annotated[
+        bool,
+        typer.Option(
+            "--by-class", help="With a column of 0 and 1 for each class, where rows have several."
+        ),
+    ] = False,
     force: Force = False,
 ) -> None:
     """Write all labels to a file: who said what of which row, when, and what holds.
@@ -78,25 +84,27 @@ def export(  # noqa: PLR0913 - one argument per option
 
     with mistakes():
         if format is not None:
-            _check_alone(rows=rows, fields=fields)
+            _check_alone(rows=rows, fields=fields, by_class=by_class)
         with Store.open(db, writes=False) as store:
             if format is not None:
                 said = _exchange(store, format, to, force=force)
             elif rows:
-                said = _rows_export(store, to, fields=fields, force=force)
+                said = _rows_export(store, to, (fields, by_class), force=force)
             else:
-                answers, about = label_files.write_labels(store, to, fields=fields, force=force)
+                answers, about = label_files.write_labels(
+                    store, to, fields=fields, by_class=by_class, force=force
+                )
                 said = f"Wrote {answers} answers about {about} rows to {to}"
     _say(said)
 
 
-def _check_alone(*, rows: bool, fields: bool) -> None:
+def _check_alone(*, rows: bool, fields: bool, by_class: bool) -> None:
     """Refuse options that a format of another platform knows nothing of."""
-    if rows or not fields:
-        got = "--rows" if rows else "--no-fields"
+    given = {"--rows": rows, "--no-fields": not fields, "--by-class": by_class}
+    for option in (name for name, is_given in given.items() if is_given):
         raise ValueError(
-            f"format must be given without --rows and --no-fields, as it has every row with what "
-            f"is shown of it; got {got}. Leave it out."
+            f"format must be given without {', '.join(given)}, as it has every row with what is "
+            f"shown of it; got {option}. Leave it out."
         )
 
 
@@ -113,8 +121,15 @@ def _exchange(store: "Store", name: str, to: Path, *, force: bool) -> str:
     return export_exchange(read_model, predictions, name, to)
 
 
-def _rows_export(store: "Store", to: Path, *, fields: bool, force: bool) -> str:
-    """Write all rows to a file; what is said of it."""
+def _rows_export(store: "Store", to: Path, columns: tuple[bool, bool], *, force: bool) -> str:
+    """Write all rows to a file; what is said of it.
+
+    Args:
+        store: of the campaign.
+        to: the file.
+        columns: whether with what people saw, and with a column for each class.
+        force: whether another file is written over.
+    """
     from possibal.data import writers
     from possibal.labelling import label_files
     from possibal.labelling.read_model import ReadModel
@@ -128,7 +143,8 @@ def _rows_export(store: "Store", to: Path, *, fields: bool, force: bool) -> str:
     count = read_model.setup.rows
     with shares() as tell:
         predictions = whole_predictions(read_model, lambda share: tell("predicting", share))
-    content, needing = rows_file(read_model, predictions, ending, fields=fields)
+    fields, by_class = columns
+    content, needing = rows_file(read_model, predictions, ending, fields=fields, by_class=by_class)
     write(to, content)
     if predictions is None:
         few = "without predictions, as fewer than two classes have labels,"
@@ -264,8 +280,9 @@ def predict(  # noqa: PLR0913 - one argument per option
     """Predict labels of new rows: the likeliest, its probability, and its necessity.
 
     Necessity says how much speaks against all other labels: at 0 another one is as credible, near 1
-    none is. Rows with a low necessity are worth a look by a person. Earlier predictions are written
-    over, but no other file, and never the new rows.
+    none is. Rows with a low necessity are worth a look by a person. Where rows may have several
+    classes, label is the set of them, and each class has a probability and a necessity. Earlier
+    predictions are written over, but no other file, and never the new rows.
     """
     from possibal.data import writers
     from possibal.data.ingest import SourceSpec, ingest_new_rows
@@ -319,7 +336,12 @@ def _columns(ids: tuple[Hashable, ...], found: "Predictions") -> list[Any]:
 
     cells = (ids, found.label, found.probability.tolist(), found.necessity.tolist())
     is_number = (False, False, True, True)
-    return list(map(SheetColumn, PREDICTED, cells, is_number))
+    each = [
+        SheetColumn(f"{what} {name}", values.tolist(), is_number=True)
+        for name, both in found.members.items()
+        for what, values in zip(PREDICTED[2:], both, strict=True)
+    ]
+    return [*map(SheetColumn, PREDICTED, cells, is_number), *each]
 
 
 # ---------------------------------------------------------------- health

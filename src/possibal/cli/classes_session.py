@@ -14,7 +14,6 @@ from possibal.labelling.storage.journal import (
     Kind,
     check_who,
     places_detail,
-    replay,
 )
 from possibal.labelling.storage.store import Store
 
@@ -55,7 +54,7 @@ def changed(db: str, wanted: ClassRequest) -> tuple[list[str], list[ClassEntry]]
     """What was done, in sentences, and the classes after it; one mistake, and nothing is done."""
     check_who(wanted.who)
     with Store.open(db, writes=not wanted.is_empty) as store:
-        state, named = replay(store.events()), store.setup().classes
+        state, named = store.state(), store.setup().classes
         said, done = list[str](), list[Event]()
         for draft in _events(state, named, wanted):
             event = to.stamped(state, draft)

@@ -133,6 +133,14 @@ def label(  # noqa: PLR0913 - one argument per option
             "the second is “not CLASS”.",
         ),
     ] = "",
+    multi: Annotated[
+        bool,
+        typer.Option(
+            "--multi",
+            help="A row may have several of the classes, one, or none; a cell of the label column "
+            "joins them, as sport|health.",
+        ),
+    ] = False,
     kernel: Kernel = None,
     guidelines: Annotated[
         Path | None,
@@ -208,7 +216,7 @@ def label(  # noqa: PLR0913 - one argument per option
 
     with mistakes():
         told = None if guidelines is None else read_guidelines(guidelines)
-        options = Options(strategy, seed, people, check, blind, find.strip())
+        options = Options(strategy, seed, people, check, blind, find.strip(), multi)
         for name in invite or ():
             check_who(name)
         names = tuple(filter(None, map(str.strip, classes.split(",")))) or (classes,) * bool(
@@ -230,6 +238,7 @@ def label(  # noqa: PLR0913 - one argument per option
             by=tuple(by or ()),
             encoder=model,
             copies=choice("copies", copies, COPIES),
+            multi=multi,
             kernel=kernel,
         )
         certificate = label_session.certificate(tls_cert, tls_key)

@@ -76,7 +76,8 @@ class LabelRequest:
 def label(asked: LabelRequest) -> None:
     """Serve the page of a campaign until somebody stops it."""
     with mistakes():
-        wanted = asked.wanted or _built_in()
+        _check_platform(asked, multi=asked.options.multi)
+        wanted = asked.wanted or _built_in(asked.options)
         db = beside(wanted.source) if asked.db is None else asked.db
         # Before a campaign is begun that nobody could reach
         server = Server(asked.address, last_port(db) if asked.address.port is None else None)
@@ -102,6 +103,15 @@ def label(asked: LabelRequest) -> None:
             for sentence in at.intake.notes if at.intake else ():
                 say.print(sentence, soft_wrap=True)
             say.print(_ending(at, db), soft_wrap=True)
+
+
+def _check_platform(asked: LabelRequest, *, multi: bool) -> None:
+    """Refuse Label Studio beside rows that may have several labels, which its answers do not say."""
+    if asked.label_studio and multi:
+        raise ValueError(
+            "label_studio must be left out where rows may have several labels; got it. Label in "
+            "the page."
+        )
 
 
 def certificate(file: Path | None, key: Path | None) -> Certificate | None:
@@ -139,8 +149,13 @@ def _invited(server: Server, access: AccessControl, asked: LabelRequest) -> Iter
         yield f"Label Studio connects to {platform_address(server.shared_origin, session)}"
 
 
-def _built_in() -> SourceSpec:
+def _built_in(options: Options) -> SourceSpec:
     """The built-in pictures, in the folder we are in."""
+    if options.multi:
+        raise ValueError(
+            "multi must be left out for the built-in pictures, which show one digit each; got it. "
+            "Name a file."
+        )
     return SourceSpec(digits.digits(Path()), classes=digits.CLASSES)
 
 
@@ -183,6 +198,7 @@ def _resumed(db: str, asked: LabelRequest, wanted: SourceSpec) -> _Opened:
     say, store = console(), Store.open(db)
     try:
         setup = store.setup()
+        _check_platform(asked, multi=setup.multi)
         sentences = [*_kept(setup, asked.options), *growth.kept_roles(setup, wanted)]
         sentences += [*_kept_models(setup, wanted), *growth.kept_copies(store, wanted)]
         read_model = ReadModel(store)
@@ -222,6 +238,11 @@ def _kept(setup: Setup, options: Options) -> Iterator[str]:
     if options.find and options.find != setup.find:
         what = f"The rows of {setup.find} are" if setup.find else "No class is"
         yield f"{what} sought, as when the campaign began."
+    if options.multi and not setup.multi:
+        raise ValueError(
+            "multi must be left out where a campaign was begun with one label a row; got it. "
+            "Begin another campaign with --db, and import the labels."
+        )
     for name in ("strategy", "seed", "people"):
         if getattr(options, name) not in {getattr(usual, name), getattr(setup, name)}:
             yield f"{name} stays {getattr(setup, name)}, as when the campaign began."

@@ -32,6 +32,7 @@ from possibal.data.decoding import Progress, no_progress, part_progress
 from possibal.data.encoders import LARGEST, Cells, Encoder, Table, find_column, is_missing, mapped
 from possibal.data.features import FeatureMatrix, FeatureRecipe, ImageFiles, pool_column
 from possibal.data.frames import from_frame
+from possibal.data.label_sets import LabelSyntax
 from possibal.data.name_types import NameType
 from possibal.data.row_ids import Ids, row_ids
 from possibal.data.schema import Column, ColumnKind, ColumnRoles, Labels, clean, text_cells
@@ -272,7 +273,7 @@ def ingest_numbers(rows: SourceRows, X: Matrix, wanted: SourceSpec) -> IngestedR
 
 def read_file_rows(wanted: SourceSpec, progress: StageProgress) -> SourceRows:
     """The rows of a file, a folder of pictures or a zip file of them, before they are numbers."""
-    schema.check_classes(wanted.classes)
+    schema.check_classes(wanted.classes, multi=wanted.multi)
     if not is_pictures(wanted.source):
         return replace(_from_file(wanted, progress), digest=digest(wanted.source))
     words = f"unpacking {wanted.source.name}"
@@ -308,7 +309,7 @@ def understood_columns(rows: SourceRows) -> tuple[Column, ...]:
 
 def read_frame_rows(frame: object, wanted: SourceSpec, ids: Ids = None) -> SourceRows:
     """The rows of a frame, before they are numbers; see :func:`ingest_frame`."""
-    schema.check_classes(wanted.classes)
+    schema.check_classes(wanted.classes, multi=wanted.multi)
     table = from_frame(frame)
     count = len(table.columns[0]) if table.columns else 0
     _check_rows(count, LEAST_ROWS)
@@ -539,8 +540,10 @@ def _from_file(wanted: SourceSpec, progress: StageProgress) -> SourceRows:
 def _from_table(table: Table, wanted: SourceSpec, ids: tuple[Hashable, ...] | None) -> SourceRows:
     """The rows of a table that has no name yet."""
     roles = schema.infer_roles(table, wanted, has_index=ids is not None)
-    labels, classes = schema.row_labels(table, roles.label, wanted.classes)
+    syntax = LabelSyntax.of(multi=wanted.multi)
+    labels, classes = schema.row_labels(table, roles.label, wanted.classes, syntax)
     kind = NameType.TEXT if roles.label is None else schema.cell_type(table.columns[roles.label])
+    kind = NameType.TEXT if wanted.multi else kind
     return SourceRows(
         name="",
         ids=schema.row_ids(table, roles.id) if ids is None else ids,

@@ -26,6 +26,7 @@ from possibal.data.encoders import (
     number_values,
     numbers_rows,
 )
+from possibal.data.label_sets import LabelSyntax, check_texts
 from possibal.data.name_types import NameType
 from possibal.data.source import SourceSpec
 
@@ -158,7 +159,7 @@ def infer_roles(table: Table, wanted: SourceSpec, *, has_index: bool = False) ->
     label, id_, notes = told.roles["label"], told.roles["id"], list[str]()
     known = {i for i, name in enumerate(table.names) if name in {*told.kinds, *wanted.no_roles}}
     if label is None:
-        label, said = _usual_label(table, told.taken | known)
+        label, said = _usual_label(table, told.taken | known, LabelSyntax.of(multi=wanted.multi))
         notes += said
     if id_ is None and not has_index:
         id_, said = usual_id(table, told.taken | told.use | known | {label})
@@ -259,12 +260,15 @@ def _called(table: Table, name: str, taken: set[int | None]) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def _usual_label(table: Table, taken: set[int | None]) -> tuple[int | None, list[str]]:
+def _usual_label(
+    table: Table, taken: set[int | None], syntax: LabelSyntax
+) -> tuple[int | None, list[str]]:
     """A column called label, unless it has too many of them, and what is to be said."""
     place = _called(table, "label", taken)
     if place is None:
         return None, []
-    name, count = table.names[place], len(set(text_cells(table.columns[place])) - {None})
+    name, cells = table.names[place], text_cells(table.columns[place])
+    count = len({one for cell in cells if cell is not None for one in syntax.members(cell)})
     if count > MOST_CLASSES:
         return None, [f"column {name} has {count} different labels and was not taken as the label."]
     return place, [f"column {name} was taken as the label."]
@@ -379,9 +383,11 @@ def cell_type(cells: Cells) -> NameType:
 
 
 # ---------------------------------------------------------------- labels
-def check_classes(classes: Sequence[str]) -> None:
+def check_classes(classes: Sequence[str], *, multi: bool = False) -> None:
     """Refuse labels that people could not choose among; none at all are fine."""
     count = len(classes)
+    if multi:
+        check_texts("classes", classes)
     if count and not LEAST_CLASSES <= count <= MOST_CLASSES:
         raise ValueError(
             f"classes must be from {LEAST_CLASSES} to {MOST_CLASSES} labels; got {count}. "
@@ -415,7 +421,10 @@ def same_class(one: str, other: str) -> bool:
 
 
 def row_labels(
-    table: Table, place: int | None, classes: Sequence[str]
+    table: Table,
+    place: int | None,
+    classes: Sequence[str],
+    syntax: LabelSyntax = LabelSyntax.ONE,
 ) -> tuple[Labels, tuple[str, ...]]:
     """The label of each row, None where it is missing, and all that there are, in order.
 
@@ -423,10 +432,13 @@ def row_labels(
         table: the data.
         place: of the label column, if there is one.
         classes: the labels that are allowed; if there are none, those found.
+        syntax: whether a cell is one class, or a set of them.
     """
     if place is None:
         return (None,) * len(table.columns[0]), tuple(classes)
     name, found = table.names[place], text_cells(table.columns[place])
+    if syntax is LabelSyntax.SEVERAL:
+        return _row_sets(name, found, classes)
     for row, label in enumerate(found, start=1):
         if label is not None and len(label) > LONGEST_LABEL:
             raise ValueError(
@@ -439,6 +451,31 @@ def row_labels(
                 "Add it to the classes, or correct the row."
             )
     return found, tuple(classes) or _ordered(name, table.columns[place], found)
+
+
+def _row_sets(name: str, found: Labels, classes: Sequence[str]) -> tuple[Labels, tuple[str, ...]]:
+    """The set of classes of each row as its one text, and all classes that there are."""
+    read, known = LabelSyntax.SEVERAL, set[str]()
+    for row, label in enumerate(found, start=1):
+        for one in () if label is None else read.members(label):
+            if classes and one not in classes:
+                raise ValueError(
+                    f"classes must have every class of column {name!r}; got {one!r} in row {row}. "
+                    "Add it to the classes, or correct the row."
+                )
+            if not is_class_name(one):
+                raise ValueError(
+                    f"label must be a column of classes of at most {LONGEST_LABEL} characters; "
+                    f"got {one[:40]!r} in row {row} of column {name!r}. Name another column."
+                )
+            known.add(one)
+    if len(known) > MOST_CLASSES:
+        raise ValueError(
+            f"label must be a column of at most {MOST_CLASSES} different classes; "
+            f"got {name!r} with {len(known)}. Name another column."
+        )
+    labels = tuple(None if label is None else read.clean(label) for label in found)
+    return labels, tuple(classes) or tuple(sorted(known))
 
 
 def _ordered(name: str, cells: Cells, found: Labels) -> tuple[str, ...]:

@@ -37,6 +37,8 @@ class SourceSpec:
         encoder: a model of the user's own: see :func:`possibal.embedding.embedders.chosen`.
         cache: the file that keeps embeddings; none are kept if left out.
         copies: whether rows that say the same are asked once and labelled together.
+        multi: whether a row may have several of the classes: a cell of the label column is then a
+            set of them (:mod:`possibal.data.label_sets`).
         kernel: :data:`~possibal.numerics.geometry.RBF_ALONE` where neither single columns nor the
             clusters of the pool are to say which rows are alike.
     """
@@ -57,6 +59,7 @@ class SourceSpec:
     encoder: object = None
     cache: Path | None = None
     copies: bool = True
+    multi: bool = False
     kernel: str | None = None
 
     def __post_init__(self) -> None:

@@ -1,7 +1,7 @@
 """Inter-annotator agreement: Cohen's kappa for two people, Krippendorff's alpha for more."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
 Said = Mapping[str, str]
@@ -50,6 +50,28 @@ def krippendorff(rows: Iterable[Said]) -> float | None:
         for unit in units
     )
     return 1.0 - (n - 1) * observed / expected
+
+
+def of_class(
+    rows: Iterable[Said], name: str, members: Callable[[str], Sequence[str]]
+) -> list[Said]:
+    """What people said of one class of rows that may have several: that it is there, or is not.
+
+    Args:
+        rows: what people said of each row.
+        name: of the class.
+        members: the classes that a label names.
+    """
+    return [
+        {who: "yes" if name in members(label) else "no" for who, label in said.items()}
+        for said in rows
+    ]
+
+
+def mean_known(values: Iterable[float | None]) -> float | None:
+    """The mean of those that are defined; None if none is."""
+    known = [one for one in values if one is not None]
+    return sum(known) / len(known) if known else None
 
 
 def pairs(rows: Iterable[Said]) -> dict[tuple[str, str], list[tuple[str, str]]]:

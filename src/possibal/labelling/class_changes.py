@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
+from possibal.data.label_sets import LabelSyntax, check_member_name
 from possibal.data.schema import (
     CONTROLS,
     LONGEST_LABEL,
@@ -170,6 +171,11 @@ def _check_name(state: JournalState, others: Sequence[str], new: str, old: str =
             f"class must be of 1 to {LONGEST_LABEL} characters, with no blanks around them; "
             f"got {new[:LONGEST_LABEL]!r}. Shorten or mend it."
         )
+    if state.syntax is LabelSyntax.SEVERAL:
+        try:
+            check_member_name(new)
+        except ValueError as error:
+            raise RefusedError(str(error)) from None
     now = state.name_of(new)
     if now not in {new, old}:
         raise RefusedError(

@@ -3,7 +3,7 @@
 The predictions are those of the last ranking, so that a look at them costs no fit.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,6 +130,11 @@ def _barred(read_model: ReadModel, who: str, held: Iterable[int]) -> set[int]:
         return {*held, *check, *read_model.copies.copies, *done}
 
 
+def _listed(read_model: ReadModel, predicted: Iterable[str]) -> Sequence[str]:
+    """The labels to confirm: all classes, or where rows have several the sets predicted."""
+    return sorted(set(predicted)) if read_model.setup.multi else read_model.classes
+
+
 def _predicted(
     read_model: ReadModel, predictions: RankingPredictions, barred: set[int]
 ) -> dict[str, tuple[Places, Vector]]:
@@ -142,6 +147,6 @@ def _predicted(
     predicted = names[ranking.predicted]
     return {
         name: (ranking.looked_at[belongs], chances[belongs])
-        for name in read_model.classes
+        for name in _listed(read_model, predicted[is_open].tolist())
         for belongs in [is_open & (predicted == name)]
     }

@@ -14,6 +14,7 @@ import numpy as np
 from possibal.arguments import DEFAULT_STRATEGY, choice, suggest, whole
 from possibal.arrays import Places
 from possibal.data.copies import CopyGroups
+from possibal.data.label_sets import LabelSyntax, check_texts
 from possibal.data.name_types import name_type, written
 from possibal.labelling.storage.journal import (
     COPY_OF,
@@ -50,6 +51,7 @@ class Options:
         blind: whether people answer without seeing what others or the model say of a row; None
             for where several answer each row, so that their agreement means something.
         find: the class of which nearly all rows are to be found; empty for none.
+        multi: whether a row may have several of the classes, one or none.
     """
 
     strategy: str = DEFAULT_STRATEGY
@@ -58,9 +60,15 @@ class Options:
     check: int = 0
     blind: bool | None = None
     find: str = ""
+    multi: bool = False
 
     def __post_init__(self) -> None:
         """Check what can be known before any file is read."""
+        if self.multi and self.find:
+            raise ValueError(
+                "find must be left out where rows have several labels; "
+                f"got {self.find!r}. Label with one label a row to find a class."
+            )
         if self.strategy != DEFAULT_STRATEGY:  # SciPy takes half a second to import
             from possibal.acquisition.registry import STRATEGIES
 
@@ -81,6 +89,8 @@ def create_campaign(db: str, intake: "IngestedRows", options: Options) -> Store:
             f"got {options.check}. Check fewer."
         )
     check_sought(options.find, intake.source.classes)
+    if options.multi:
+        check_texts("classes", intake.source.classes)
     with collector_paused():
         return Store.create(db, _setup(intake, options), _contents(intake, options))
 
@@ -122,6 +132,7 @@ def _setup(intake: "IngestedRows", options: Options) -> Setup:
         label_type=rows.label_type,
         hidden_folders=rows.hides_folders,
         find=options.find,
+        multi=options.multi,
         begun=0 if intake.whole is None else len(rows.ids),
         latest_digest="" if intake.whole is None else INCOMPLETE,
     )
@@ -137,7 +148,8 @@ def _contents(intake: "IngestedRows", options: Options) -> Contents:
         kept |= {COPIES: groups.leaders, CHECK: check}
         grouped = groups.grouped
         copied = [items[row] for row in grouped]
-        events += shared_events(replay(events), groups, copied, set(grouped))
+        state = replay(events, LabelSyntax.of(multi=options.multi))
+        events += shared_events(state, groups, copied, set(grouped))
     return Contents(items, {"X": intake.X, **kept}, events)
 
 

@@ -96,6 +96,76 @@ class ConfusionMatrix:
         return Share(self.counts[place][place], sum(row[place] for row in self.counts))
 
 
+@dataclass(frozen=True)
+class MemberScores:
+    """How well one class is told of rows that may have several.
+
+    Attributes:
+        label: the class.
+        both: rows that have it and for which it is predicted.
+        missed: rows that have it and for which it is not.
+        wrong: rows that do not have it and for which it is.
+        rows: in all.
+    """
+
+    label: str
+    both: int
+    missed: int
+    wrong: int
+    rows: int
+
+    @property
+    def recall(self) -> Share:
+        """Rows with the class for which it is predicted."""
+        return Share(self.both, self.both + self.missed)
+
+    @property
+    def precision(self) -> Share:
+        """Rows for which the class is predicted that have it."""
+        return Share(self.both, self.both + self.wrong)
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of both; None where no row has the class or is taken for it."""
+        either = 2 * self.both + self.missed + self.wrong
+        return 2 * self.both / either if either else None
+
+
+@dataclass(frozen=True)
+class LabelSetScores:
+    """How well rows that may have several classes are told.
+
+    Attributes:
+        whole: rows of which the whole set is predicted (subset accuracy).
+        decisions: of rows and classes, those that are told rightly: one minus the Hamming loss.
+        members: each class by itself.
+    """
+
+    whole: Share
+    decisions: Share
+    members: tuple[MemberScores, ...]
+
+
+def label_set_scores(
+    pairs: Iterable[tuple[Sequence[str], Sequence[str]]], classes: Sequence[str]
+) -> LabelSetScores:
+    """The scores of rows, given as pairs of their classes and those predicted."""
+    told = [(set(true), set(said)) for true, said in pairs]
+    members = tuple(
+        MemberScores(
+            name,
+            sum(name in true and name in said for true, said in told),
+            sum(name in true and name not in said for true, said in told),
+            sum(name not in true and name in said for true, said in told),
+            len(told),
+        )
+        for name in classes
+    )
+    faults, decisions = sum(one.missed + one.wrong for one in members), len(told) * len(classes)
+    whole = Share(sum(true == said for true, said in told), len(told))
+    return LabelSetScores(whole, Share(decisions - faults, decisions), members)
+
+
 def confusion(pairs: Iterable[tuple[str, str]], classes: Sequence[str]) -> ConfusionMatrix:
     """The confusion matrix of rows, given as pairs of label and predicted label."""
     counted = Counter(pairs)

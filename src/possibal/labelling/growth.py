@@ -118,6 +118,7 @@ def pool_spec(setup: Setup, wanted: SourceSpec) -> SourceSpec:
         encoder=wanted.encoder,
         cache=wanted.cache,
         no_roles=tuple(name for name, kind, _ in setup.columns if kind not in {"id", "label"}),
+        multi=setup.multi,
     )
 
 
@@ -179,7 +180,7 @@ def compare(store: Store, rows: "SourceRows", wanted: SourceSpec) -> PoolChanges
     known = {places[name]: place for place, name in enumerate(names) if name in places}
     if not known:
         raise _other(rows, "no row of it")
-    state = replay(store.events())
+    state = store.state()
     gone = {row for row, verdict in state.verdicts.items() if verdict.is_gone}
     said = {row: rows.labels[place] for row, place in known.items()}
     other = [
@@ -354,7 +355,7 @@ def _with_copies(
 
     if COPIES not in store.array_names():
         return contents, store.setup().notes
-    state = replay([*store.events(), *contents.events])
+    state = replay([*store.events(), *contents.events], store.setup().syntax)
     items = store.items() | {item.row: item for item in contents.items}
     places = {item.id: row for row, item in items.items()}
     names = _names(store.setup(), store.places(), source[0])
@@ -379,7 +380,7 @@ def _with_copies(
 
 def _absences(store: Store, changes: PoolChanges) -> list[Event]:
     """Events that say which rows are gone, and which are back."""
-    now, names, state = clock(), store.items(), replay(store.events())
+    now, names, state = clock(), store.items(), store.state()
     events = [
         imported_event(names[row].id, Event("", Kind.GONE, FILE, now, row))
         for row in changes.missing

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ FORMAT = 4
 """Of what is kept; a later program may know others."""
 ARRAYS = ("order", "looked_at", "necessity", "chance", "predicted", "relevance", "sought")
 """Attributes of a ranking that are kept as they are."""
+MEMBERS = ("member_chance", "member_necessity")
+"""And those of a campaign whose rows have several labels."""
 ABOUT, CHANCES, CONTRADICTED = "about", "chances", "contradicted"
 """What the other arrays are called: a JSON document, a line (row, lower, upper) per chance, and one
 (row, predicted, chance) per row whose label others contradict."""
@@ -96,6 +98,7 @@ def _arrays(ranking: Ranking, rows: int) -> dict[str, NDArray[Any]]:
         "advice": asdict(ranking.advice) | {"state": ranking.advice.state.value},
         "is_cold": ranking.is_cold,
         "labels": [chance.labels for chance in ranking.chances.values()],
+        "members": ranking.members,
     }
     chances = [(row, one.lower, one.upper) for row, one in ranking.chances.items()]
     against = [(row, one.predicted, one.chance) for row, one in ranking.contradicted.items()]
@@ -105,6 +108,7 @@ def _arrays(ranking: Ranking, rows: int) -> dict[str, NDArray[Any]]:
         CHANCES: np.array(chances, dtype=float).reshape(-1, 3),
         **{name: _as_array(getattr(ranking, name)) for name in LEFT_OUT},
         **{name: getattr(ranking, name) for name in ARRAYS},
+        **({name: getattr(ranking, name) for name in MEMBERS} if ranking.members else {}),
     }
 
 
@@ -122,7 +126,10 @@ def _ranking(arrays: Mapping[str, NDArray[Any]], rows: int, columns: int | None)
     each = zip(arrays[CHANCES].tolist(), about["labels"], strict=True)
     outcomes = (Outcomes(arrays[n][:, 0], arrays[n][:, 1] > 0) for n in LEFT_OUT)
     left_out, sought_left_out = outcomes
+    members = tuple(map(str, about.get("members", ())))
+    of_members = {name: arrays[name] for name in MEMBERS} if members else {}
     ranking = Ranking(
+        members=members,
         answers=int(about["answers"]),
         classes=tuple(map(str, about["classes"])),
         usual_distance=float(about["usual_distance"]),
@@ -135,7 +142,7 @@ def _ranking(arrays: Mapping[str, NDArray[Any]], rows: int, columns: int | None)
         },
         left_out=left_out,
         sought_left_out=sought_left_out,
-        **{name: arrays[name] for name in ARRAYS},
+        **cast("dict[str, Any]", {name: arrays[name] for name in ARRAYS} | of_members),
     )
     return ranking if _is_sound(ranking, rows, columns) else None
 
@@ -147,12 +154,15 @@ def _is_sound(ranking: Ranking, rows: int, columns: int | None) -> bool:
     shares = (
         *(ranking.necessity, ranking.chance, ranking.sought, [one.chance for one in against]),
         *(ranking.left_out.chances, ranking.sought_left_out.chances),
+        *(ranking.member_chance, ranking.member_necessity),
     )
     return (
         all(_is_within(places, 0, rows - 1) for places in (ranking.order, looked_at))
         and bool(np.all(np.diff(looked_at) > 0))
         and looked_at.shape == ranking.necessity.shape == ranking.predicted.shape
         and looked_at.shape == ranking.chance.shape
+        and ranking.member_chance.shape == ranking.member_necessity.shape
+        and ranking.member_chance.shape in {(0, 0), (len(looked_at), len(ranking.members))}
         and ranking.sought.shape in {(0,), looked_at.shape}
         and _is_within(ranking.predicted, UNKNOWN, classes - 1)
         and all(0 <= row < rows for row in ranking.contradicted)

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from possibal.data import readers, writers
 from possibal.data.copies import CopyGroups
+from possibal.data.label_sets import NONE, LabelSyntax
 from possibal.data.name_types import NameType
 from possibal.data.schema import LONGEST_LABEL, MOST_CLASSES
 from possibal.data.source import ENDING, digest
@@ -33,7 +34,6 @@ from possibal.labelling.storage.journal import (
     Kind,
     RowVerdict,
     places_detail,
-    replay,
 )
 from possibal.labelling.storage.store import Item, Store, clock
 
@@ -51,6 +51,8 @@ KINDS = {
     COMMENT: Kind.COMMENT,
 }
 """What an opinion is called in a file, and what it is when it comes back."""
+TRUTHS = {"1": True, "true": True, "0": False, "false": False, "": None}
+"""What the cells of a column of a class say."""
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 MILLISECOND = dt.timedelta(milliseconds=1)
 LAST = (dt.datetime.max.replace(tzinfo=dt.UTC) - EPOCH) // MILLISECOND
@@ -117,7 +119,7 @@ def exported_opinions(
         fields: whether each line also has what is shown of its row.
         verdicts: what holds, where that is known; otherwise the journal is replayed.
     """
-    holding = replay(store.events()).verdicts if verdicts is None else verdicts
+    holding = store.state().verdicts if verdicts is None else verdicts
     rows = sorted(holding)
     items = store.items(rows)
     lost = [row for row in rows if row not in items]
@@ -198,6 +200,7 @@ def export_file(
     ending: str,
     *,
     fields: bool = True,
+    by_class: bool = False,
     verdicts: Mapping[int, RowVerdict] | None = None,
 ) -> tuple[bytes, int, int]:
     """All opinions as a file of that ending; how many there are, and about how many rows.
@@ -208,6 +211,7 @@ def export_file(
         store: of the campaign.
         ending: one of `WRITERS`.
         fields: whether each line also has what people saw of its row.
+        by_class: whether each class also has a column of 0 and 1, where rows have several.
         verdicts: what holds, where that is known; otherwise the journal is replayed.
     """
     lines, setup = exported_opinions(store, fields=fields, verdicts=verdicts), store.setup()
@@ -226,7 +230,10 @@ def export_file(
         )
         for head in heads
     ]
-    names = field_names(store, heads) if fields else ()
+    each = class_columns(store, [line.label for line in lines], heads) if by_class else []
+    columns += each
+    taken = (*heads, *(one.name for one in each))
+    names = field_names(store, taken) if fields else ()
     columns += [
         SheetColumn(name, [line.cells[i] for line in lines]) for i, name in enumerate(names)
     ]
@@ -235,7 +242,7 @@ def export_file(
 
 
 def write_labels(
-    store: Store, to: Path, *, fields: bool = True, force: bool = False
+    store: Store, to: Path, *, fields: bool = True, by_class: bool = False, force: bool = False
 ) -> tuple[int, int]:
     """Write all opinions to a file, if it may be; how many they are, and about how many rows.
 
@@ -243,13 +250,14 @@ def write_labels(
         store: of the campaign.
         to: the file, whose ending is its format.
         fields: whether each line also has what people saw of its row.
+        by_class: whether each line also has a column for each class.
         force: whether to write over a file that was not written so.
     """
     ending = writers.ending_of(to, "to")
     check_place(to, "to")
     check_no_source(to, store)
     writers.check_overwritten(to, "to", HEADS, force=force)
-    content, answers, about = export_file(store, ending, fields=fields)
+    content, answers, about = export_file(store, ending, fields=fields, by_class=by_class)
     write(to, content)
     return answers, about
 
@@ -266,6 +274,30 @@ def check_no_source(to: Path, store: Store) -> None:
     if to.is_file() and digest(to) in {setup.digest, setup.latest_digest}:
         named = to
     check_not_read(to, "to", {"the campaign": kept, "the file that is labelled": named})
+
+
+def class_columns(
+    store: Store, labels: Sequence[str | None], taken: Sequence[str]
+) -> list[SheetColumn]:
+    """A column of 0 and 1 for each class, empty where there is no label.
+
+    Args:
+        store: of a campaign whose rows have several labels; of another it is refused.
+        labels: of the lines.
+        taken: the columns that there are.
+    """
+    setup = store.setup()
+    if not setup.multi:
+        raise ValueError(
+            "by_class must be left out where rows have one label; got it. Read the column label."
+        )
+    classes = store.state().classes(setup.classes)
+    names = free_names(classes, taken)
+    sets = [None if label is None else set(setup.syntax.members(label)) for label in labels]
+    return [
+        SheetColumn(name, [None if has is None else str(int(one in has)) for has in sets])
+        for name, one in zip(names, classes, strict=True)
+    ]
 
 
 # ---------------------------------------------------------------- in
@@ -315,7 +347,9 @@ def read_labels(path: Path, store: Store, encoding: str | None = None) -> list[E
         store: of the campaign.
         encoding: of the file's text.
     """
-    return labels_of_records(path, _records(path, encoding), store)
+    return labels_of_records(
+        path, _records(path, encoding, _columns_of_classes(store, store.state())), store
+    )
 
 
 def labels_of_records(
@@ -335,7 +369,7 @@ def labels_of_records(
         keys: idempotency keys of records by where they stand, of those that have their own.
         is_open: whether a label that is no class yet becomes one, where there are two classes.
     """
-    reading = _LabelImport(path, store.places(), replay(store.events()), clock(), keys or {})
+    reading = _LabelImport(path, store.places(), store.state(), clock(), keys or {})
     found = list[tuple[str, Event]]()
     for place, cells in records:
         said = [_comment(reading, place, cells)] if cells.get(COMMENT) else []
@@ -383,9 +417,47 @@ def _with_copies(
     return made
 
 
-def _records(path: Path, encoding: str | None) -> Iterator[Record]:
-    """Where something stands in a file that has the columns that are needed, and what."""
+def _columns_of_classes(store: Store, state: JournalState) -> tuple[str, ...]:
+    """What the columns of classes are called, where rows have several."""
+    is_several = state.syntax is LabelSyntax.SEVERAL
+    return state.classes(store.setup().classes) if is_several else ()
+
+
+def _joined(
+    place: str, cells: Mapping[str, str | None], classes: Sequence[str]
+) -> dict[str, str | None]:
+    """The cells of a row whose classes are columns of 0 and 1, joined to a label."""
+    given = {name: (cells[name] or "").strip().lower() for name in classes}
+    for name, cell in given.items():
+        if cell not in TRUTHS:
+            raise ValueError(
+                f"columns of classes must hold 0 and 1; got {cell[:40]!r} in {name!r} at {place}. "
+                "Correct it, or name a column label."
+            )
+    said = [TRUTHS[cell] for cell in given.values()]
+    if None in said and any(one is not None for one in said):
+        raise ValueError(
+            f"columns of classes must all be filled in a row, or none; got some at {place}. "
+            "Fill them in."
+        )
+    members = (name for name in classes if TRUTHS[given[name]])
+    label = None if None in said else LabelSyntax.SEVERAL.text(members)
+    return {**cells, "label": label}
+
+
+def _records(path: Path, encoding: str | None, classes: Sequence[str] = ()) -> Iterator[Record]:
+    """Where something stands in a file that has the columns that are needed, and what.
+
+    Args:
+        path: of the file.
+        encoding: of its text.
+        classes: columns of 0 and 1 that may stand for the label, where rows have several.
+    """
     found = readers.read_sheet(path, encoding)
+    if classes and "label" not in found.names and {"id", *classes} <= set(found.names):
+        for place, cells in found.rows:
+            yield place, _joined(place, dict(zip(found.names, cells, strict=True)), classes)
+        return
     if not {"id", "label"} <= set(found.names):
         shown = ", ".join(repr(name) for name in found.names[:8])
         raise ValueError(
@@ -447,10 +519,12 @@ def _label(reading: _LabelImport, place: str, kind: str, label: str) -> str | No
             rule = f"label must be empty where kind is {kind}"
             raise reading.refused(rule, repr(label[:LONGEST_LABEL]), place, "Take it out.")
         return None
-    if not 0 < len(label) <= LONGEST_LABEL:
-        rule = f"label must be of 1 to {LONGEST_LABEL} characters"
-        raise reading.refused(rule, f"{len(label)}", place, "Correct it.")
-    return label
+    syntax = reading.state.syntax
+    for name in syntax.members(label) if label else ("",):
+        if not 0 < len(name) <= LONGEST_LABEL:
+            rule = f"label must be of 1 to {LONGEST_LABEL} characters"
+            raise reading.refused(rule, f"{len(name)}", place, "Correct it.")
+    return syntax.clean(label)
 
 
 def _moment(reading: _LabelImport, place: str, when: str) -> int:
@@ -515,7 +589,13 @@ def _check_classes(
     Where classes are closed, and there are two to choose from, all other labels are refused.
     """
     known, name_of = set(reading.state.classes(named)), reading.state.name_of
-    labels = {name_of(event.label): place for place, event in reversed(found) if event.label}
+    members = reading.state.syntax.members
+    labels = {
+        one: place
+        for place, event in reversed(found)
+        if event.label
+        for one in members(name_of(event.label))
+    }
     new = labels.keys() - known
     if new and not is_open and len(known) > 1:
         name = min(new, key=lambda one: (labels[one], one))
@@ -523,6 +603,9 @@ def _check_classes(
         remedy = "Correct it, or add it with possibal classes --add."
         raise reading.refused(rule, repr(name), labels[name], remedy)
     for name in sorted(new):
+        if reading.state.syntax is LabelSyntax.SEVERAL and name.casefold() == NONE:
+            rule = f"label must not be another writing of {NONE!r}, which says that none holds"
+            raise reading.refused(rule, repr(name), labels[name], "Correct it.")
         alike = alike_name(name, [*known, *sorted(new)])
         if alike is not None:
             rule = "label must differ from other classes by more than case and blanks"

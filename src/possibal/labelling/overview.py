@@ -2,7 +2,7 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
@@ -13,11 +13,14 @@ from possibal.arrays import Matrix, Places
 from possibal.campaign.recall import RecallEstimate
 from possibal.campaign.stopping import Advice
 from possibal.labelling import agreement
+from possibal.labelling.agreement import Said
 from possibal.labelling.evaluation import (
     ConfusionMatrix,
     CurvePoint,
+    LabelSetScores,
     RandomCurve,
     confusion,
+    label_set_scores,
     saving_sentence,
     wilson_interval,
 )
@@ -183,7 +186,10 @@ class HistoryEntry:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far people agree: every two by Cohen's kappa, all by Krippendorff's alpha."""
+    """How far people agree: every two by Cohen's kappa, all by Krippendorff's alpha.
+
+    Where rows may have several classes, the mean over those of which it is defined.
+    """
 
     pairs: tuple[tuple[str, str, int, float | None], ...]
     alpha: float | None
@@ -255,7 +261,8 @@ class Overview:
         with campaign.lock:
             labelled = campaign.state.labels
             verdicts = campaign.state.verdicts.values()
-            counts = Counter(labelled.values())
+            members = setup.syntax.members
+            counts = Counter(one for label in labelled.values() for one in members(label))
             copies, of_rows = campaign.copies.copies, campaign.state.verdicts.items()
             said = Counter(who for row, v in of_rows if row not in copies for who in v.naming)
             curve = self._curve(labelled)
@@ -314,7 +321,7 @@ class Overview:
         return saving_sentence(curve, random, checked) if random else None
 
     def confusion(self) -> ConfusionMatrix:
-        """Which classes are taken for which: labels of check rows beside what is predicted now."""
+        """Which labels are taken for which: those of check rows beside what is predicted now."""
         predictions = self._scheduler.predictions if self._scheduler else None
         with self._read_model.lock:
             labels = self._read_model.state.labels
@@ -322,7 +329,24 @@ class Overview:
             classes = self._read_model.classes
         predicted = predictions.of(checked) if predictions else [None] * len(checked)
         told = zip(checked.values(), predicted, strict=True)
-        return confusion(((true, one.label) for true, one in told if one), classes)
+        pairs = [(true, one.label) for true, one in told if one]
+        if self._read_model.setup.multi:
+            classes = sorted({one for pair in pairs for one in pair})
+        return confusion(pairs, classes)
+
+    def label_sets(self) -> LabelSetScores | None:
+        """How well each class of check rows is told; None where rows have one label."""
+        setup, matrix = self._read_model.setup, self.confusion()
+        if not setup.multi:
+            return None
+        members = setup.syntax.members
+        pairs = [
+            (members(true), members(said))
+            for true, row in zip(matrix.classes, matrix.counts, strict=True)
+            for said, count in zip(matrix.classes, row, strict=True)
+            for _ in range(count)
+        ]
+        return label_set_scores(pairs, self._read_model.classes)
 
     def _mistakes(self, labelled: dict[int, str]) -> ExpectedMistakes | None:
         """How often the model would be wrong about rows without a label: what is left to gain."""
@@ -449,7 +473,8 @@ class Overview:
         with self._read_model.lock:
             events = sorted(state.events.values(), key=lambda event: -event.number)
             named = map(state.named, events)
-            fitting = [event for event in named if _fits(event, wanted)]
+            members = self._read_model.setup.syntax.members
+            fitting = [event for event in named if _fits(event, wanted, members)]
         looked_at = fitting if wanted.text else fitting[: wanted.limit]
         most = None if wanted.text else 1  # of many rows the first alone is shown
         found = self._read_model.items(row for event in looked_at for row in event.rows[:most])
@@ -472,10 +497,21 @@ class Overview:
     def agreement(self) -> Agreement:
         """How far people agree on the rows that several of them answered."""
         said = list(self._said().values())
-        both = agreement.pairs(said)
-        pairs = tuple((*two, len(rows), agreement.cohen(rows)) for two, rows in both.items())
         rows = sum(len(one) > 1 for one in said)
-        return Agreement(pairs, agreement.krippendorff(said), rows)
+        each = self._said_by_class(said)
+        both = [agreement.pairs(one) for one in each]
+        pairs = tuple(
+            (*two, len(rows), agreement.mean_known(agreement.cohen(one[two]) for one in both))
+            for two, rows in agreement.pairs(said).items()
+        )
+        return Agreement(pairs, agreement.mean_known(map(agreement.krippendorff, each)), rows)
+
+    def _said_by_class(self, said: Sequence[Said]) -> list[Sequence[Said]]:
+        """What people said, once for each class that rows may have beside others; else once."""
+        members = self._read_model.setup.syntax.members
+        if not self._read_model.setup.multi:
+            return [said]
+        return [agreement.of_class(said, name, members) for name in self._read_model.classes]
 
     def conflicts(self) -> list[Conflict]:
         """Rows of which people said different things, those not settled first."""
@@ -555,15 +591,16 @@ def preview(item: Item) -> str:
     return flat if len(flat) <= PREVIEW else f"{flat[: PREVIEW - 1]}…"
 
 
-def _fits(event: Event, wanted: HistoryFilter) -> bool:
+def _fits(event: Event, wanted: HistoryFilter, members: Callable[[str], Sequence[str]]) -> bool:
     """Whether an event is one of those wanted."""
+    label = event.label or ""
     kinds = NAMING if wanted.kind is Kind.LABEL else {wanted.kind}
     return (
         event.kind in ON_ROWS
         and event.row is not None
         and (wanted.who is None or event.who == wanted.who)
         and (wanted.kind is None or event.kind in kinds)
-        and (wanted.label is None or event.label == wanted.label)
+        and (wanted.label is None or wanted.label in (label, *members(label)))
         and (wanted.before is None or event.number < wanted.before)
     )
 

@@ -10,7 +10,7 @@ tell how far these can be trusted.
 import functools
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from possibal.campaign.calibration import Calibration, Outcomes, StatedChance, f
 from possibal.campaign.recall import ClassCalibration, RecallEstimate, fit_class_calibration
 from possibal.labelling.ranking import (
     ExpectedMistakes,
+    MemberPrediction,
     OtherLabel,
     Prediction,
     Ranking,
@@ -54,7 +55,8 @@ class RankingPredictions:
                 for row in read_model.check_rows
                 if (label := read_model.label(row)) is not None
             ]
-        self._names = {one: name for one, name in names.items() if name in known}
+        members = read_model.setup.syntax.members
+        self._names = {one: name for one, name in names.items() if known.issuperset(members(name))}
         self._checked = checked
         self.calibration = self._calibrated(checked)
 
@@ -78,7 +80,7 @@ class RankingPredictions:
             if chance is not None
         ]
         rows = Outcomes([chance for chance, _ in told], [right for _, right in told])
-        return fit_calibration(rows, self.ranking.left_out, len(self.ranking.classes))
+        return fit_calibration(rows, self.ranking.left_out, self.ranking.possible_labels)
 
     def of(self, rows: Iterable[int]) -> list[Prediction | None]:
         """What is predicted of each row; None where nothing is, or the class is gone by now."""
@@ -95,6 +97,13 @@ class RankingPredictions:
             else None
             for label, chance, three, sure in zip(labels, given, numbers, necessity, strict=True)
         ]
+
+    def members_of(self, row: int) -> list[MemberPrediction]:
+        """What is predicted of each class of a row that may have several, by present names."""
+        with self._read_model.lock:
+            known, name_of = set(self._read_model.classes), self._read_model.state.name_of
+        named = (replace(one, label=name_of(one.label)) for one in self.ranking.members_of(row))
+        return [one for one in named if one.label in known]
 
     def columns(self) -> tuple[list[str | None], Vector]:
         """The present name of the label predicted of each row looked at, and its chance."""

@@ -3,9 +3,8 @@
 InProcessRanker(X, strategy, seed).rank(task) -> Ranking        .measure(task) -> RandomCurve
 """
 
-import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -16,12 +15,20 @@ from possibal.arrays import Matrix, Places, Vector
 from possibal.belief import leading_labels
 from possibal.campaign.calibration import SELF_CHECKED, Outcomes
 from possibal.campaign.chance import LEVEL, CredibleChance
+from possibal.campaign.label_set_snapshot import LabelSetSnapshot, sets_of
 from possibal.campaign.recall import MOST_LEFT_OUT
 from possibal.campaign.snapshot import BATCH_CANDIDATES, Answer, Snapshot
 from possibal.campaign.stopping import DOUBTFUL, Advice, AdviceState
 from possibal.data.decoding import no_progress
+from possibal.data.label_sets import LabelSyntax
 from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted, with_geometry
-from possibal.gp.leave_one_out import class_self_check, contradicted, self_check
+from possibal.estimators.multilabel import LabelSetBelief
+from possibal.gp.leave_one_out import (
+    class_self_check,
+    contradicted,
+    left_out_probability,
+    self_check,
+)
 from possibal.gp.posterior import Posterior
 from possibal.labelling import evaluation
 from possibal.labelling.evaluation import RandomCurve
@@ -64,9 +71,7 @@ class InProcessRanker:
         """
         usual = PossibilisticGPClassifier() if classifier is None else classifier
         model = with_geometry(usual, geometry)
-        self._start = functools.partial(
-            Snapshot.start, strategy=strategy, seed=seed, classifier=model
-        )
+        self._choices: dict[str, Any] = {"strategy": strategy, "seed": seed, "classifier": model}
         self._X, self._seed, self._begun = X, seed, dict[tuple[str, ...], Snapshot]()
         self._geometry = geometry
         self._checked = tuple[Answer, ...]()
@@ -112,11 +117,16 @@ class InProcessRanker:
         """The labels predicted for rows after the answers; None while there are none."""
         if len({answer.label for answer in task.answers}) < 2:  # noqa: PLR2004 - as above
             return None
-        model = self.campaign(task).classifier
+        campaign = self.campaign(task)
+        if isinstance(campaign, LabelSetSnapshot):
+            return _texts(campaign, campaign.set_belief_of(rows))
+        model = campaign.classifier
         return [str(label) for label in model.classes_[leading_labels(model.belief(self._X[rows]))]]
 
     def measure(self, task: RankingTask) -> RandomCurve | None:
         """What asking at random would have reached, as far as the check rows tell."""
+        if task.multi:  # it is not compared with chance
+            return None
         if task.check != self._checked:  # nothing else changes it
             rows = np.array([answer.row for answer in task.check], dtype=np.intp)
             true = [str(answer.label) for answer in task.check]
@@ -127,13 +137,16 @@ class InProcessRanker:
     def campaign(self, task: RankingTask) -> Snapshot:
         """The campaign with the task's answers."""
         names = task.classes if len(task.classes) > 1 else ()
+        kind = LabelSetSnapshot if task.multi else Snapshot
         if names not in self._begun:
-            self._begun = {names: self._start(self._X, classes=list(names) or None)}
+            begun = kind.start(self._X, classes=list(names) or None, **self._choices)
+            self._begun = {names: begun}
         begun = self._begun[names]
         if task.most_labels:
             model = unfitted(begun.model).set_params(most_labels=task.most_labels)
             begun = replace(begun, model=model)
-        return replace(begun, find=task.find).without(task.aside).replay(task.answers)
+        answers = map(_of_set, task.answers) if task.multi else task.answers
+        return replace(begun, find=task.find).without(task.aside).replay(answers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +160,9 @@ class _Predicted:
     chances: dict[int, CredibleChance]
     left_out: Outcomes
     contradicted: dict[int, Contradiction]
+    members: tuple[str, ...] = ()
+    member_chance: Matrix = field(default_factory=lambda: np.empty((0, 0)))
+    member_necessity: Matrix = field(default_factory=lambda: np.empty((0, 0)))
 
 
 def _nothing(rows: Places, labels: Iterable[Hashable]) -> _Predicted:
@@ -159,6 +175,8 @@ def _predicted(
     campaign: Snapshot, rows: Places, order: Places, progress: Callable[[float], None]
 ) -> _Predicted:
     """What a campaign predicts of rows, and what it leaves open about the first to ask about."""
+    if isinstance(campaign, LabelSetSnapshot):
+        return _predicted_sets(campaign, rows, progress)
     model, X = campaign.classifier, campaign.pool.X
     posterior = model.posterior_
     certain, chance = np.empty(len(rows)), np.empty(len(rows))
@@ -184,6 +202,85 @@ def _predicted(
             [str(one) for one in model.classes_],
         ),
     )
+
+
+def _of_set(answer: Answer) -> Answer:
+    """An answer whose label is the set that its text names."""
+    return replace(answer, label=LabelSyntax.SEVERAL.members(str(answer.label)))
+
+
+def _texts(campaign: LabelSetSnapshot, belief: LabelSetBelief) -> list[str]:
+    """The sets that are predicted of rows, by their texts."""
+    sets = sets_of(belief, campaign.classes)
+    return [LabelSyntax.SEVERAL.text(map(str, one)) for one in sets]
+
+
+def _predicted_sets(
+    campaign: LabelSetSnapshot, rows: Places, progress: Callable[[float], None]
+) -> _Predicted:
+    """What a campaign predicts of rows that may have several classes: a set is one label."""
+    parts, texts = list[LabelSetBelief](), list[str]()
+    for at in range(0, len(rows), BLOCK):
+        parts.append(campaign.set_belief_of(rows[at : at + BLOCK]))
+        texts += _texts(campaign, parts[-1])
+        progress(min(1.0, (at + BLOCK) / len(rows)))
+    against = _contradicted_sets(campaign)
+    classes = tuple(sorted({*texts, *(label for label, _ in against.values())}))
+    code = {label: place for place, label in enumerate(classes)}
+    return _Predicted(
+        classes,
+        np.concatenate([part.set_necessity for part in parts]),
+        np.concatenate([part.set_chance for part in parts]),
+        np.array([code[text] for text in texts], dtype=np.intp),
+        {},
+        _left_out_sets(campaign),
+        {row: Contradiction(code[label], chance) for row, (label, chance) in against.items()},
+        tuple(map(str, campaign.classes)),
+        np.concatenate([part.probability for part in parts]),
+        np.concatenate([part.necessity for part in parts]),
+    )
+
+
+def _contradicted_sets(campaign: LabelSetSnapshot) -> dict[int, tuple[str, float]]:
+    """Answered rows with a class that all other labels contradict: the set without that fault.
+
+    Of several faults of a row the likeliest counts. The sets by their texts.
+    """
+    said, X = cast("dict[int, tuple[str, ...]]", campaign.labels), campaign.pool.X
+    worst = dict[int, tuple[str, float]]()
+    for name, posterior in zip(campaign.classes, campaign.posteriors, strict=True):
+        has = {row: str(name in label) for row, label in said.items()}
+        for row, one in _contradicted(posterior, X, has, ("False", "True")).items():
+            turned = set(said[row]) ^ {str(name)}
+            if one.chance > worst.get(row, ("", 0.0))[1]:
+                worst[row] = LabelSyntax.SEVERAL.text(turned), one.chance
+    return worst
+
+
+def _left_out_sets(campaign: LabelSetSnapshot) -> Outcomes:
+    """What the model would have said of whole sets of rows that it learnt from, without theirs."""
+    answers = campaign.answers
+    at = np.unique(np.linspace(0, len(answers) - 1, min(len(answers), SELF_CHECKED)).round())
+    some = [answers[int(place)] for place in at]
+    lines = [(campaign.pool.X[campaign.pool.places[one.row]] + 0.0).tobytes() for one in some]
+    chance, is_right = np.ones(len(some)), np.ones(len(some), dtype=bool)
+    for name, posterior in zip(campaign.classes, campaign.posteriors, strict=True):
+        has = [name in cast("tuple[str, ...]", one.label) for one in some]
+        codes = (posterior.data.y[0] > 0).tolist()
+        known = {
+            (row.tobytes(), code): place
+            for place, (row, code) in enumerate(zip(posterior.data.X, codes, strict=True))
+        }
+        places = [known.get(key, -1) for key in zip(lines, has, strict=True)]
+        found = np.array(places, dtype=np.intp)
+        rows, back = np.unique(found.clip(min=0), return_inverse=True)
+        probability = left_out_probability(posterior, rows)[back]
+        own = np.array(has, dtype=np.intp)
+        chance *= probability.max(axis=1)
+        is_right &= probability.argmax(axis=1) == own
+        chance[found < 0] = np.nan  # the model has not learnt from it
+    known = ~np.isnan(chance)
+    return Outcomes(chance[known], is_right[known])
 
 
 def _contradicted(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from possibal.arrays import Places, Vector
+from possibal.arrays import Matrix, Places, Vector
 from possibal.campaign.answer import Answer
 from possibal.campaign.calibration import Outcomes, StatedChance
 from possibal.campaign.chance import CredibleChance
@@ -31,6 +31,21 @@ class Prediction:
 
     label: str
     chance: StatedChance
+    necessity: float
+
+
+@dataclass(frozen=True)
+class MemberPrediction:
+    """What the model makes of one class of a row that may have several.
+
+    Attributes:
+        label: the class.
+        chance: that the row has it.
+        necessity: that it has it or has it not, as is likelier.
+    """
+
+    label: str
+    chance: float
     necessity: float
 
 
@@ -78,6 +93,7 @@ class RankingTask:
         rows: how many the pool has: a ranking of fewer is one of another pool.
         most_labels: that the model learns from, where that is fewer than usual; zero as usual.
         find: the class whose rows are sought, by its present name; None for none.
+        multi: whether the labels are sets of classes, by their texts.
     """
 
     answers: tuple[Answer, ...] = ()
@@ -88,6 +104,7 @@ class RankingTask:
     rows: int = 0
     most_labels: int = 0
     find: str | None = None
+    multi: bool = False
 
     def __hash__(self) -> int:
         """By the last answer and how many there are: all would take long, and seldom tell more."""
@@ -117,6 +134,10 @@ class Ranking:
         sought: the model's probability that each row that was looked at is of the sought class,
             (r,); none where no class is sought, or too little is known.
         sought_left_out: the same of rows that it learnt from, without their labels.
+        members: classes that a row may have several of; none where it has one label. Each of
+            `classes` is then a set of these, by its text.
+        member_chance: the model's probability that each row that was looked at has each, (r, L).
+        member_necessity: that it has it or has it not, as is likelier, (r, L).
     """
 
     answers: int
@@ -135,6 +156,23 @@ class Ranking:
     contradicted: Mapping[int, Contradiction] = field(default_factory=dict)
     sought: Vector = field(default_factory=lambda: np.empty(0))
     sought_left_out: Outcomes = field(default_factory=Outcomes)
+    members: tuple[str, ...] = ()
+    member_chance: Matrix = field(default_factory=lambda: np.empty((0, 0)))
+    member_necessity: Matrix = field(default_factory=lambda: np.empty((0, 0)))
+
+    @property
+    def possible_labels(self) -> int:
+        """How many labels a row might have."""
+        return 2 ** len(self.members) if self.members else len(self.classes)
+
+    def members_of(self, row: int) -> list[MemberPrediction]:
+        """What the model makes of each class of a row; none where it has one label, or nothing."""
+        at = int(np.searchsorted(self.looked_at, row))
+        is_there = at < len(self.looked_at) and self.looked_at[at] == row
+        if not is_there or not len(self.member_chance):
+            return []
+        each = self.member_chance[at].tolist(), self.member_necessity[at].tolist()
+        return list(map(MemberPrediction, self.members, *each))
 
     def sought_chances_of(self, rows: Iterable[int]) -> list[float | None]:
         """The model's probability that each row is of the sought class; None where it has none."""

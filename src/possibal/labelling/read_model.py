@@ -31,7 +31,6 @@ from possibal.labelling.storage.journal import (
     Kind,
     Order,
     paused_collection,
-    replay,
 )
 from possibal.labelling.storage.store import Glance, Item, Store
 
@@ -130,7 +129,7 @@ class ReadModel:
         self.store, self.setup = store, store.setup()
         self.copies: CopyGroups = copy_groups(store)
         with paused_collection():
-            self.state: JournalState = replay(store.events())
+            self.state: JournalState = store.state()
         self.lock = RLock()
         """Held by whoever changes the state, or reads several things as of one moment."""
         self.changes = 0
@@ -252,6 +251,7 @@ class ReadModel:
                     1 + min(max(len(self.state.people), 1), MANY_PEOPLE),
                     self.setup.rows,
                     find=self.sought,
+                    multi=self.setup.multi,
                 )
             return self._task
 

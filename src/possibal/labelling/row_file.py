@@ -11,7 +11,7 @@ from possibal.data.decoding import no_progress
 from possibal.data.name_types import NameType
 from possibal.data.writers import SheetColumn
 from possibal.labelling.explanation import LIKELY
-from possibal.labelling.label_files import free_names
+from possibal.labelling.label_files import class_columns, free_names
 from possibal.labelling.predictions import RankingPredictions, SoughtRow
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.row_table import RowColumns, RowState, TableRow
@@ -38,6 +38,7 @@ def rows_file(
     ending: str,
     *,
     fields: bool = True,
+    by_class: bool = False,
 ) -> tuple[bytes, int]:
     """All rows as a file of that ending, and how many of them need a look.
 
@@ -51,6 +52,7 @@ def rows_file(
         predictions: what the model makes of the rows; None where it makes nothing of them yet.
         ending: one of `WRITERS`.
         fields: whether each line also has what people saw of its row.
+        by_class: whether each class also has a column of 0 and 1, where rows have several.
     """
     items = read_model.store.items()
     with read_model.lock:
@@ -68,12 +70,39 @@ def rows_file(
         SheetColumn(head, _typed([line[place] for line in said], types.get(head)), head in NUMBERS)
         for place, head in enumerate(heads)
     ]
-    names = free_names(setup.fields, heads) if fields else ()
+    if setup.multi:
+        columns += _member_columns(read_model, predictions, rows, heads)
+    if by_class:
+        taken = [one.name for one in columns]
+        columns += class_columns(read_model.store, [row.label for row in rows], taken)
+    names = free_names(setup.fields, [one.name for one in columns]) if fields else ()
     columns += [
         SheetColumn(name, [items[row].cells[at] for row in places]) for at, name in enumerate(names)
     ]
     needing = sum(row_look(row) is not None for row in rows)
     return writers.write_sheet(columns, ending), needing
+
+
+def _member_columns(
+    read_model: ReadModel,
+    predictions: RankingPredictions | None,
+    rows: Sequence[TableRow],
+    taken: Sequence[str],
+) -> list[SheetColumn]:
+    """The chance and the necessity of each class of rows that may have several."""
+    told = [
+        {one.label: one for one in predictions.members_of(row.item.row)}
+        if predictions and row.prediction
+        else {}
+        for row in rows
+    ]
+    columns = list[SheetColumn]()
+    for name in read_model.classes:
+        each = [found.get(name) for found in told]
+        heads = free_names((f"chance {name}", f"necessity {name}"), taken)
+        cells = ([one and one.chance for one in each], [one and one.necessity for one in each])
+        columns += [SheetColumn(*both, is_number=True) for both in zip(heads, cells, strict=True)]
+    return columns
 
 
 def _sought(

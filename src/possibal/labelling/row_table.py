@@ -192,8 +192,16 @@ class RowColumns:
         label, state = self._read_model.label, self._state
         for row in state.labels if self._who is None else state.verdicts:
             if row < self._count:
-                codes[row] = self._code.get(label(row, self._who) or "", UNNAMED)
+                codes[row] = self._coded(label(row, self._who))
         return codes
+
+    def _coded(self, label: str | None) -> int:
+        """The code of a label; where rows have several classes, each set that there is has one."""
+        if label is None:
+            return UNNAMED
+        if self._read_model.setup.multi:
+            return self._code.setdefault(label, len(self._code))
+        return self._code.get(label, UNNAMED)
 
     def _prediction_arrays(self) -> tuple[NDArray[np.intp], Vector]:
         """The code of the predicted label of each row, and its chance; NaN where there is none."""
@@ -202,7 +210,7 @@ class RowColumns:
         if known is not None and not known.ranking.is_cold:
             labels, chances = known.columns()
             rows = known.ranking.looked_at
-            codes[rows] = [self._code.get(name or "", UNNAMED) for name in labels]
+            codes[rows] = [self._coded(name) for name in labels]
             chance[rows] = np.where(codes[rows] == UNNAMED, np.nan, chances)
             hidden = list(self._hidden)  # lest the measure be swayed
             codes[hidden], chance[hidden] = UNNAMED, np.nan
@@ -221,10 +229,17 @@ class RowColumns:
         fits = np.ones(self._count, dtype=bool)
         if query.label is not None:
             taken_for = np.where(self._labels == UNNAMED, self._predicted, self._labels)
-            fits &= taken_for == self._code.get(query.label, UNNAMED - 1)
+            fits &= np.isin(taken_for, self._codes_with(query.label))
         if query.state is not None:
             fits &= self._is_in(query.state)
         return np.flatnonzero(fits)
+
+    def _codes_with(self, label: str) -> list[int]:
+        """The codes of labels that are a class or, where rows have several, that hold it."""
+        members = self._read_model.setup.syntax.members
+        return [
+            code for name, code in self._code.items() if label == name or label in members(name)
+        ]
 
     def _is_in(self, state: RowState) -> NDArray[np.bool_]:
         """Which rows are in a state."""

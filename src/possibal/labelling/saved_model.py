@@ -10,7 +10,7 @@ kept is text and numbers only: nothing in it can run.
 import json
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from io import BytesIO
 from os import PathLike
@@ -26,8 +26,10 @@ from possibal.arguments import choice
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import leading_labels
 from possibal.campaign.encoding import RowEncoding
+from possibal.campaign.label_set_snapshot import sets_of
 from possibal.data.decoding import no_progress
 from possibal.data.features import FeatureRecipe
+from possibal.data.label_sets import LabelSyntax
 from possibal.data.name_types import NameType
 from possibal.errors import MissingPackageError, summary
 from possibal.estimators.classifier import (
@@ -35,6 +37,7 @@ from possibal.estimators.classifier import (
     with_geometry,
     with_pool_scale,
 )
+from possibal.estimators.multilabel import LabelSetBelief, PossibilisticMultiLabelClassifier
 from possibal.estimators.validation import centre, distance
 from possibal.files import folder, part_of, write
 from possibal.gp.hyperparameters import INFERENCES
@@ -45,7 +48,9 @@ from possibal.labelling.growth import counts_from_one
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.storage.store import Store, clock
 
-FORMAT, VERSION = "possibal model", 3
+FORMAT, VERSION = "possibal model", 4
+SINGLE_VERSION = 3
+"""What a model of one label a row is kept as, so that an earlier possibal reads it."""
 COUNTS_FROM_ZERO = 3
 """The first version whose rows without names are counted from 0, unless it says otherwise."""
 DOCUMENT, ARRAYS = "model.json", "arrays.npz"
@@ -67,11 +72,14 @@ class Predictions:
         label: of largest probability, one per row.
         probability: of that label, (m,).
         necessity: of that label, (m,); zero where the most credible setting names another.
+        members: where rows may have several classes, the probability and the necessity of each by
+            its name, (m,) and (m,); `label` is then a set by its text.
     """
 
     label: tuple[str, ...]
     probability: Vector
     necessity: Vector
+    members: Mapping[str, tuple[Vector, Vector]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +95,7 @@ class SavedModel:
         notes: where it comes from.
         label_type: of the labels, which are kept as text.
         first: the number of the first row of a file whose rows have no names.
+        multi: whether labels are sets of classes, by their texts.
     """
 
     recipe: FeatureRecipe
@@ -97,6 +106,7 @@ class SavedModel:
     notes: Mapping[str, Any]
     label_type: NameType = NameType.TEXT
     first: int = 0
+    multi: bool = False
 
     @classmethod
     def of(cls, store: Store, *, with_check: bool = False) -> "SavedModel":
@@ -112,7 +122,7 @@ class SavedModel:
         said = tuple(str(answer.label) for answer in answers)
         if len(set(said)) < 2:  # noqa: PLR2004 - a choice needs two
             raise ValueError(
-                "db must have rows of at least 2 classes to learn from; "
+                f"db must have rows of at least 2 {'sets of ' * setup.multi}classes to learn from; "
                 f"got {len(set(said))} in {len(said)} answers. Label more rows."
             )
         rows = [cast("int", answer.row) for answer in answers]
@@ -141,6 +151,7 @@ class SavedModel:
             },
             label_type=NameType(setup.label_type),
             first=int(counts_from_one(setup, store.places())),
+            multi=setup.multi,
         )
 
     # ------------------------------------------------------------ what follows
@@ -151,11 +162,46 @@ class SavedModel:
         Args:
             label_type: what its classes are; text if left out.
         """
+        if self.multi:
+            raise ValueError(
+                "model must be one of one label a row; got one of several. Use fitted_labels."
+            )
         named = cast("ArrayLike", [label_type.read(text) for text in self.classes])
         plain = PossibilisticGPClassifier(classes=named)
         classifier = with_geometry(plain, self.recipe.geometry).set_params(**self.settings)
         labels = [label_type.read(text) for text in self.labels]
         return classifier.fit(self.X, cast("ArrayLike", labels))
+
+    def fitted_labels(self) -> PossibilisticMultiLabelClassifier:
+        """The classifier of a model whose rows may have several classes, the same each time."""
+        plain = with_geometry(PossibilisticGPClassifier(), self.recipe.geometry)
+        plain.set_params(**self.settings)
+        sets = [LabelSyntax.SEVERAL.members(label) for label in self.labels]
+        Y = np.array([[name in members for name in self.classes] for members in sets])
+        names = cast("ArrayLike", list(self.classes))
+        return PossibilisticMultiLabelClassifier(plain, classes=names).fit(self.X, Y)
+
+    def _predicted_sets(self, X: Matrix, progress: Callable[[float], None]) -> Predictions:
+        """What the model says of rows that may have several classes."""
+        classifier, parts = self.fitted_labels(), list[LabelSetBelief]()
+        for start in range(0, max(len(X), 1), BLOCK):
+            parts.append(classifier.beliefs(X[start : start + BLOCK]))
+            progress(min(1.0, (start + BLOCK) / max(len(X), 1)))
+        probability = np.concatenate([part.probability for part in parts])
+        certain = np.concatenate([part.necessity for part in parts])
+        has = [one for part in parts for one in part.has.tolist()]
+        text = LabelSyntax.SEVERAL.text
+        labels = (
+            text(name for name, is_there in zip(self.classes, one, strict=True) if is_there)
+            for one in has
+        )
+        each = zip(self.classes, probability.T, certain.T, strict=True)
+        return Predictions(
+            tuple(labels),
+            np.concatenate([part.set_chance for part in parts]),
+            np.concatenate([part.set_necessity for part in parts]),
+            {name: (chance, sure) for name, chance, sure in each},
+        )
 
     def predict(self, X: Matrix, progress: Callable[[float], None] = no_progress) -> Predictions:
         """What the model says of rows that its recipe made numbers.
@@ -164,6 +210,8 @@ class SavedModel:
             X: (m, d).
             progress: called with the share that is done.
         """
+        if self.multi:
+            return self._predicted_sets(X, progress)
         classifier = self.fitted()
         best = np.empty(len(X), dtype=np.intp)
         probability, certain = np.empty(len(X)), np.empty(len(X))
@@ -195,7 +243,7 @@ class SavedModel:
         """The model as it is kept."""
         document = {
             "format": FORMAT,
-            "version": VERSION,
+            "version": VERSION if self.multi else SINGLE_VERSION,
             "recipe": self.recipe.document(),
             "labels": list(self.labels),
             "classes": list(self.classes),
@@ -203,6 +251,7 @@ class SavedModel:
             "notes": dict(self.notes),
             "label_type": self.label_type,
             "first": self.first,
+            **({"multi": True} if self.multi else {}),
         }
         kept = {f"{PART}{name}": array for name, array in self.recipe.arrays().items()}
         return document, {"X": self.X, **kept}
@@ -239,7 +288,9 @@ class SavedModel:
         said, classes = tuple(document["labels"]), tuple(document["classes"])
         if X.shape != (len(said), known.width) or not np.isfinite(X).all():
             raise ValueError("its rows do not fit its labels")
-        if not set(said) <= set(classes):
+        multi = bool(document.get("multi", False))
+        members = LabelSyntax.of(multi=multi).members
+        if not {one for label in said for one in members(label)} <= set(classes):
             raise ValueError("its labels are not all among its classes")
         settings = {name: given[name] for name in ("link", "hyperparameters")}
         choice("link", settings["link"], LINKS)
@@ -250,7 +301,7 @@ class SavedModel:
             settings["centre"] = list(centre(given["centre"], X))
         label_type = NameType(document.get("label_type", NameType.TEXT))
         first = int(document.get("first", document["version"] < COUNTS_FROM_ZERO))
-        return cls(known, X, said, classes, settings, document["notes"], label_type, first)
+        return cls(known, X, said, classes, settings, document["notes"], label_type, first, multi)
 
 
 # ---------------------------------------------------------------- for frames
@@ -265,20 +316,35 @@ class LoadedModel:
 
     def __init__(self, saved: SavedModel, encoder: object = None) -> None:
         """Fit the classifier."""
-        self.saved, self.classifier = saved, saved.fitted(saved.label_type)
+        self.saved = saved
+        self.classifier: Any = (
+            saved.fitted_labels() if saved.multi else saved.fitted(saved.label_type)
+        )
         self.classes_ = self.classifier.classes_
         self._encoding = RowEncoding(saved.recipe, encoder=encoder)
 
     def predict(self, rows: Any) -> NDArray[Any]:  # noqa: ANN401 - frames of several libraries
-        """The likeliest label of each row of a frame, or of the file or folder at a path."""
-        return self.classifier.predict(self._encoding.features(rows))
+        """The likeliest label of each row of a frame, or of the file or folder at a path.
+
+        Where rows may have several, the tuple of those that are likelier there than not.
+        """
+        X = self._encoding.features(rows)
+        if not self.saved.multi:
+            return self.classifier.predict(X)
+        found = sets_of(self.classifier.beliefs(X), tuple(self.saved.classes))
+        return np.array([*found, None], dtype=object)[:-1]  # lest NumPy make a table of tuples
 
     def predict_proba(self, rows: Any) -> Matrix:  # noqa: ANN401 - as above
         """The probability of each class, (m, C)."""
         return self.classifier.predict_proba(self._encoding.features(rows))
 
     def necessity(self, rows: Any) -> Vector:  # noqa: ANN401 - as above
-        """The necessity that the leading label is truly the likeliest, in [0, 1]."""
+        """The necessity that the leading label is truly the likeliest, in [0, 1].
+
+        Where rows may have several, of each class (m, L): that it is there or is not.
+        """
+        if self.saved.multi:
+            return self.classifier.necessity(self._encoding.features(rows))
         return necessity(self.classifier.posterior_.at(self._encoding.features(rows)))
 
     def __repr__(self) -> str:

@@ -30,7 +30,7 @@ from possibal.errors import RefusedError
 from possibal.labelling import class_changes, create, explanation, remarks
 from possibal.labelling.event_clock import EventClock
 from possibal.labelling.explanation import NearestLabel, QuestionSource, Remainder
-from possibal.labelling.ranking import Prediction, Ranking
+from possibal.labelling.ranking import MemberPrediction, Prediction, Ranking
 from possibal.labelling.read_model import ReadModel, last_part
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.storage.journal import (
@@ -88,6 +88,7 @@ class Question:
         mine: what this person said of it before.
         copies: how many other rows say the same, and are answered with it.
         comments: what each person remarked; where people answer blind, this person alone.
+        members: what the model makes of each class, where a row may have several.
     """
 
     item: Item
@@ -98,6 +99,7 @@ class Question:
     mine: Event | None
     copies: int = 0
     comments: Mapping[str, str] = field(default_factory=dict[str, str])
+    members: tuple[MemberPrediction, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -232,28 +234,45 @@ class LabellingService:
         source = self._source(row, who, source)
         if self.setup.blind:
             return self._blind_question(row, who, source)
-        ranking = self.scheduler.ranking
         prediction = self._prediction(row)
         near = self.read_model.nearest(row, NEAREST)
-        nearest = _nearest_label(near, ranking)
-        is_model = source is QuestionSource.MODEL
-        sought = self.read_model.sought
-        predictions = self.scheduler.predictions
-        if is_model and sought and predictions and predictions.class_calibration:
-            (likely,) = predictions.sought_chances([row])
-            said = explanation.sought_sentence(sought, likely, nearest)
-        else:
-            others = self.read_model.uncertain_neighbours(row, ranking) if is_model else 0
-            chance = None if ranking is None else ranking.chances.get(row)
-            said = explanation.sentence(source, prediction, nearest, others, chance)
+        said = self._reason(row, source, prediction, near)
         items = self.read_model.items([row, *(other for other, _, _ in near)])
         shown = tuple(LabelledNeighbour(items[other], label) for other, label, _ in near)
         verdict = self.read_model.state.verdict(row)
         if row in self.read_model.check_rows:
             prediction, shown = None, ()  # lest the measure be swayed
+        known = self.scheduler.predictions if prediction else None
+        members = tuple(known.members_of(row)) if known else ()
         copies = len(self.read_model.copies.with_copies([row])) - 1
         mine, comments = verdict.opinions.get(who), verdict.comments
-        return Question(items[row], source, said, prediction, shown, mine, copies, comments)
+        return Question(
+            items[row], source, said, prediction, shown, mine, copies, comments, members
+        )
+
+    def _reason(
+        self,
+        row: int,
+        source: QuestionSource,
+        prediction: Prediction | None,
+        near: Sequence[tuple[int, str, float]],
+    ) -> str:
+        """Why a row is asked about, by the last ranking and the nearest labelled rows."""
+        ranking, predictions = self.scheduler.ranking, self.scheduler.predictions
+        nearest = _nearest_label([(at, self._words(one), d) for at, one, d in near], ranking)
+        is_model = source is QuestionSource.MODEL
+        sought = self.read_model.sought
+        if is_model and sought and predictions and predictions.class_calibration:
+            (likely,) = predictions.sought_chances([row])
+            return explanation.sought_sentence(sought, likely, nearest)
+        others = self.read_model.uncertain_neighbours(row, ranking) if is_model else 0
+        chance = None if ranking is None else ranking.chances.get(row)
+        told = prediction and replace(prediction, label=self._words(prediction.label))
+        return explanation.sentence(source, told, nearest, others, chance)
+
+    def _words(self, label: str) -> str:
+        """A label as a sentence has it."""
+        return self.setup.syntax.words(label)
 
     def _blind_question(self, row: int, who: str, source: QuestionSource) -> Question:
         """A row as a question, without what others and the model say of it and its like."""
@@ -341,7 +360,7 @@ class LabellingService:
             return self._change(event)
         if event.kind is Kind.COMMENT:
             return self._comment(event)
-        state = self.read_model.state
+        state, event = self.read_model.state, self._cleaned(event)
         known = state.events.get(event.key)
         if known is not None:
             _check_same(known, event)
@@ -349,6 +368,12 @@ class LabellingService:
         self._check(event)
         groups = self.read_model.copies
         return self._record(event, groups.with_copies(event.rows)[1:], groups)
+
+    def _cleaned(self, event: Event) -> Event:
+        """An event with the one text that its label has."""
+        if event.label is None or event.kind in ON_CLASSES:
+            return event
+        return replace(event, label=self.setup.syntax.clean(event.label))
 
     def _comment(self, event: Event) -> StoredEvent:
         """A comment on a row and on no copy of it, durable; whoever is at the row stays there."""
@@ -366,6 +391,7 @@ class LabellingService:
         else is at, and what has become a check row, is left out too. The rows are leased before it
         is seen once more who answered what, so that no other server gives them to somebody.
         """
+        event = self._cleaned(event)
         known = self.read_model.state.events.get(event.key)
         if known is not None:
             _check_same(known, replace(event, row=known.row) if known.row in event.rows else event)
@@ -493,7 +519,8 @@ class LabellingService:
         if event.kind in remarks.LONGEST:
             remarks.check_text(event)
         classes, label = self.read_model.classes, state.name_of(event.label or "")
-        if event.kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} and label not in classes:
+        is_known = set(classes).issuperset(self.setup.syntax.members(label))
+        if event.kind in {Kind.LABEL, Kind.EDIT, Kind.SETTLE} and not is_known:
             raise RefusedError(
                 f"label must be one of {list(classes)}; got {event.label!r}. "
                 "Choose one of these, or add it first."

@@ -24,6 +24,7 @@ from possibal.campaign.answer import Answer, check_label, check_no_truth
 from possibal.campaign.encoding import ColumnChoice, RowEncoding, check_encoded_once
 from possibal.campaign.frame_output import frame_cells
 from possibal.campaign.interface import CampaignInterface
+from possibal.campaign.label_set_snapshot import check_multi
 from possibal.campaign.learning_curve import CurvePoint
 from possibal.campaign.pool import Pool
 from possibal.campaign.pool_map import RowPoint
@@ -33,6 +34,7 @@ from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import Advice
 from possibal.data.comparison import kept_comparisons
 from possibal.data.frames import as_frame
+from possibal.data.label_sets import check_members, check_texts, label_set
 from possibal.data.name_types import NameType, name_type, written
 from possibal.data.row_ids import Ids, listed_ids
 from possibal.embedding.cache import cache_beside, withdrawn_if_refused
@@ -53,7 +55,7 @@ from possibal.labelling.remarks import text_of
 from possibal.labelling.scheduler import RankingScheduler
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.database import address, file_of
-from possibal.labelling.storage.journal import Event, Kind, check_who, replay
+from possibal.labelling.storage.journal import Event, Kind, check_who
 from possibal.labelling.storage.store import Setup, Store
 from possibal.progress import patient_shares
 
@@ -291,7 +293,12 @@ class StoredCampaign(CampaignInterface):
         """The label of each row that has one, in the order in which they came by it."""
         self._read_model.catch_up()
         labelled = self._read_model.state.labelled().items()
-        return {self.rows[row]: self._label_type.read(label) for row, label in labelled}
+        return {self.rows[row]: self._read_label(label) for row, label in labelled}
+
+    def _read_label(self, text: str) -> Hashable:
+        """A label in the type of users; where rows have several, the tuple of their classes."""
+        setup = self._read_model.setup
+        return setup.syntax.members(text) if setup.multi else self._label_type.read(text)
 
     @property
     def classes(self) -> tuple[Hashable, ...]:
@@ -342,6 +349,7 @@ class StoredCampaign(CampaignInterface):
 
     def question(self, row: Hashable) -> RowQuestion:
         """A row as the page shows it: what it is, why it is asked about, and what is predicted."""
+        self._check_one_label("question")
         self._read_model.catch_up()
         found = self._service.question(self._place(row), self._who)
         setup, item = self._read_model.setup, self._service.shown(found)
@@ -368,6 +376,7 @@ class StoredCampaign(CampaignInterface):
 
         Where people answer blind, labels are this person's and nothing is predicted.
         """
+        self._check_one_label("map")
         self._read_model.catch_up()
         if self._scheduler.is_behind:
             self._scheduler.rank()
@@ -416,7 +425,10 @@ class StoredCampaign(CampaignInterface):
         model, named = unfitted(snapshot.model), snapshot.model.classes
         if named is not None:
             model.set_params(classes=[read(str(text)) for text in snapshot.classes])
-        answers = (Answer(self._name(a.row), read(str(a.label))) for a in snapshot.answers)
+        if self._read_model.setup.multi:  # sets are of texts
+            answers = (Answer(self._name(a.row), a.label) for a in snapshot.answers)
+        else:
+            answers = (Answer(self._name(a.row), read(str(a.label))) for a in snapshot.answers)
         return replace(
             snapshot,
             pool=self._pool(snapshot.pool),
@@ -510,7 +522,7 @@ class StoredCampaign(CampaignInterface):
         if mine is not None and mine.label is not None:
             raise AlreadyAnsweredError(
                 f"row must not be answered yet; got {row!r}, whose label is "
-                f"{self._label_type.read(mine.label)!r}. Undo it, or change it with edit."
+                f"{self._read_label(mine.label)!r}. Undo it, or change it with edit."
             )
         return place
 
@@ -523,11 +535,15 @@ class StoredCampaign(CampaignInterface):
     def _new_class(self, name: Hashable) -> str:
         """A class as it is to be kept, if it can be."""
         name_type("name", [name])
+        if self._read_model.setup.multi:
+            check_texts("name", [name])
         return self._written(name)
 
     def _class_of(self, label: Hashable) -> str:
         """The class that a label names; a new one is added where classes are learnt."""
         self._read_model.catch_up()
+        if self._read_model.setup.multi:
+            return self._set_of(label)
         text, known = self._written(label), self._read_model.classes
         if text in known:
             return text
@@ -539,6 +555,15 @@ class StoredCampaign(CampaignInterface):
             self._store.amend(label_type=self._label_type)
         self._service.ensure_class(text, self._who)
         return text
+
+    def _set_of(self, label: Hashable) -> str:
+        """The set of classes that a label lists; new ones are added where classes are learnt."""
+        members, known = label_set(label), self._read_model.classes
+        if len(self._read_model.setup.classes) >= ENOUGH_CLASSES:
+            check_members(members, known)
+        for name in members:
+            self._service.ensure_class(name, self._who)
+        return self._read_model.setup.syntax.text(members)
 
     def _do(self, kind: Kind, row: int | None, label: str | None = None) -> Self:
         """Keep an action."""
@@ -574,6 +599,7 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     encoder: object = None,
     copies: bool = True,
     find: Hashable | None = None,
+    multi: bool | None = None,
 ) -> StoredCampaign:
     """A campaign in a database: gone on with, or begun with the rows of a pool.
 
@@ -618,18 +644,24 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
         find: the class of which nearly all rows are to be found: the rows that are likeliest of it
             are asked about first, and :attr:`StoredCampaign.advice` says how much of it was found.
             Another than that of a campaign that was begun before is refused.
+        multi: whether a row may have several of the classes, one or none: labels are then lists of
+            classes, and a cell of the label column joins them, as sport|health. False if left out;
+            a campaign stays as it was begun.
     """
     db, names = os.fspath(url), listed_ids(id if ids is None else ids)
     check_who(who)
     check_listed("classes", classes)
+    check_multi(multi=bool(multi) if multi is None else multi, find=find, classes=classes)
     model = None if classifier is None else as_possibilistic(classifier)
     roles = ColumnChoice(
-        names if isinstance(names, str) else None, label, text, columns, by, encoder, copies
+        *(names if isinstance(names, str) else None, label, text, columns),
+        *(by, encoder, copies, bool(multi)),
     )
     check_encoded_once(roles, model)
-    cache = _cache_of(file_of(address(db)))
-    named = tuple(classes) or _classes_of(model)
-    chosen = _chosen(strategy=strategy, seed=seed, people=people, check=check, find=_text(find))
+    cache, named = _cache_of(file_of(address(db))), tuple(classes) or _classes_of(model)
+    chosen = _chosen(
+        strategy=strategy, seed=seed, people=people, check=check, find=_text(find), multi=multi
+    )
     given, options = PoolSpec(names, roles, named, accept_changes, cache), Options(**chosen)
     if Store.exists(db):
         with ExitStack() as stack:
@@ -664,7 +696,7 @@ def _cache_of(place: Path | None) -> Path | None:
 
 def _check_options(setup: Setup, chosen: Mapping[str, object]) -> None:
     """Refuse what cannot change once a campaign was begun."""
-    for name in ("strategy", "seed", "people", "find"):
+    for name in ("strategy", "seed", "people", "find", "multi"):
         kept = getattr(setup, name)
         given = chosen.get(name, kept)
         if given != kept:
@@ -710,7 +742,7 @@ def _resumed(
             "pool must be given again with a pipeline, whose transformers are fitted to it; "
             "got None. Pass the rows that the campaign was begun with."
         )
-    state, names = replay(store.events()), [written(name) for name in given.classes]
+    state, names = store.state(), [written(name) for name in given.classes]
     added_all(state, store.setup().classes, names, who)  # before rows join, in case one cannot be
     for sentence in kept_comparisons(store.setup().recipe, given.spec()):
         raise ValueError(

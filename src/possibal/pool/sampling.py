@@ -8,6 +8,7 @@ sample. So it depends on nothing but the seed, the number of answers and which r
 whether a pool is held in memory, read from files or spread over a cluster, the sample is the same.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,9 +57,13 @@ class QuestionSample:
             belief: about them.
             wanted: how many rows are to be asked about.
         """
+        return self.candidates_by(lambda: doubt(belief), wanted)
+
+    def candidates_by(self, doubts: Callable[[], Vector], wanted: int) -> Places:
+        """The same by doubts, which are computed where they matter."""
         some, half = np.arange(len(self.places)), half_size(wanted)
         if self.available > 2 * half:
-            doubtful = np.lexsort((self.places, -doubt(belief)))
+            doubtful = np.lexsort((self.places, -doubts()))
             some = np.union1d(some[:half], doubtful[:half])
         return some[np.argsort(self.places[some])]
 

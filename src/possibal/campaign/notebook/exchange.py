@@ -210,7 +210,9 @@ class LabellingExchange:
         if found.said is None:
             self._row = row
             return _Said()
-        return _Said(problem=f"Row {found.name} is labelled {found.said}: campaign.edit changes it.")
+        return _Said(
+            problem=f"Row {found.name} is labelled {found.said}: campaign.edit changes it."
+        )
 
     def _look(self, action: Mapping[str, Any]) -> _Said:  # noqa: ARG002 - an action like others
         """See what cells of the notebook, the page or others did since."""

@@ -33,7 +33,7 @@ from possibal.labelling.label_files import Record
 from possibal.labelling.predictions import RankingPredictions
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.remarks import LONGEST
-from possibal.labelling.storage.journal import Event, Kind, check_who, replay
+from possibal.labelling.storage.journal import Event, Kind, check_who
 from possibal.labelling.storage.store import Setup, Store
 
 MARK_WITHIN = 2000
@@ -79,6 +79,7 @@ def check_exchange(name: str, to: Path, store: Store, *, force: bool = False) ->
         force: whether other files may be written over.
     """
     known = choice("format", name, FORMATS)
+    _check_one_label("format", name, store)
     if known.ending:
         if not to.name.lower().endswith(known.ending):
             raise ValueError(
@@ -97,6 +98,15 @@ def check_exchange(name: str, to: Path, store: Store, *, force: bool = False) ->
         raise ValueError(
             f"to must be new, or what this command wrote; got {str((others or [to])[0])!r}, which "
             "exists and is another. Choose another, or write over it with --force."
+        )
+
+
+def _check_one_label(argument: str, got: str, store: Store) -> None:
+    """Refuse a campaign whose rows may have several labels, which no format carries yet."""
+    if store.setup().multi:
+        raise ValueError(
+            f"{argument} must be left to campaigns of one label a row; got {got}. Use CSV, Parquet "
+            "or JSON lines, whose column label lists all of a row."
         )
 
 
@@ -175,6 +185,7 @@ def read_labels(path: Path, store: Store, encoding: str | None = None) -> list[E
         placed = readers.read_objects(path, encoding)
         platform = platform_of([one for _, one in placed])
         if platform is not None:
+            _check_one_label("labels", f"those of {platform.name}", store)
             records, keys = _platform_records(path, placed, platform, store)
             return label_files.labels_of_records(path, records, store, keys, is_open=False)
         if not path.name.lower().endswith(".jsonl"):
@@ -195,7 +206,7 @@ def _platform_records(
 ) -> tuple[list[Record], dict[str, str]]:
     """What people said in the tasks of a file, and the keys of what has its own."""
     setup = store.setup()
-    classes = replay(store.events()).classes(setup.classes)
+    classes = store.state().classes(setup.classes)
     records, keys = list[Record](), dict[str, str]()
     for place, one in placed:
         at = f"{place} of {str(path)!r}"

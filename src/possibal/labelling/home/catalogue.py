@@ -96,6 +96,6 @@ def _of_store(path: Path, store: Store) -> CampaignSummary:
         setup.name,
         setup.kind,
         setup.rows,
-        len(replay(events).labels),
+        len(replay(events, setup.syntax).labels),
         max((event.at for event in events), default=0) or int(path.stat().st_mtime * 1000),
     )

@@ -12,7 +12,6 @@ from possibal.files import part_of
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import TABLES, address, file_of, refusals
 from possibal.labelling.storage.doctor import connected, counted
-from possibal.labelling.storage.journal import replay
 from possibal.labelling.storage.store import KEPT_RANKING, Store
 
 LARGE = frozenset(["parts"])
@@ -102,7 +101,7 @@ def _pour(source: Connection, part: Path) -> None:
 def _verified(part: Path, before: dict[str, int], after: dict[str, int]) -> str:
     """What a copy holds, if it has all that there was before, and at most what came since."""
     with Store.open(str(part), writes=False) as copy, connected(copy.url) as connection:
-        state, found = replay(copy.events()), _sizes(connection)
+        state, found = copy.state(), _sizes(connection)
         whole = len(copy.array("X")) == copy.setup().rows == found["items"]
     if not whole or any(not before[name] <= found[name] <= after[name] for name in found):
         raise ValueError(

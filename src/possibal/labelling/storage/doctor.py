@@ -5,7 +5,7 @@ doctor(db) -> findings        machine() -> findings
 
 import os
 import sqlite3
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sqlalchemy import URL, Connection, inspect, text
 
+from possibal.data.label_sets import LabelSyntax
 from possibal.errors import summary
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import SCHEMA, TABLES, address, file_of
@@ -263,13 +264,15 @@ def _rows(examined: _Examined) -> list[Finding]:
 def _journal(examined: _Examined) -> list[Finding]:
     """The journal."""
     events, setup = examined.store.events(), examined.store.setup()
-    state = replay(events)
+    state = replay(events, setup.syntax)
     found = [Finding(ok=True, sentence=f"the journal replays: {counted(state)}.")]
     lost = [e for e in events if e.kind in ON_ROWS and not _are_rows(e.rows, setup)]
-    named = {*setup.classes, *(e.label for e in events if e.kind in LABELLED - TYPED)}
+    given = (e.label for e in events if e.kind in LABELLED - TYPED)
+    members = (one for label in given for one in setup.syntax.members(label or ""))
+    named: set[str | None] = {*setup.classes, *members}
     named |= {(e.detail or {}).get(TO) for e in events if e.kind is Kind.RENAME}
     nameless = [e for e in events if e.kind in LABELLED | ON_CLASSES and not e.label]
-    strange = [e for e in events if e.kind in TYPED and e.label and e.label not in named]
+    strange = [e for e in events if e.kind in TYPED and not _is_named(e, setup.syntax, named)]
     vague = [e for e in events if not _has_detail(e, setup)]
     for odd, fault, well in (
         (lost, "about rows that there are not", "every event is about a row that there is."),
@@ -280,6 +283,11 @@ def _journal(examined: _Examined) -> list[Finding]:
         said = f"there are events {fault}: {_numbers(odd)}." if odd else well
         found.append(Finding(not odd, said))
     return found
+
+
+def _is_named(event: Event, syntax: LabelSyntax, named: Collection[str | None]) -> bool:
+    """Whether every class in the label of an event is one of those named, if it has a label."""
+    return not event.label or all(one in named for one in syntax.members(event.label))
 
 
 def counted(state: JournalState) -> str:

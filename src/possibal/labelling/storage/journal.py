@@ -23,6 +23,7 @@ from reprlib import repr as brief
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from possibal.campaign.answer import Answer
+from possibal.data.label_sets import LabelSyntax
 
 REST = 20
 """A row that was skipped comes back after this many answers of the same person."""
@@ -202,7 +203,7 @@ class RowVerdict:
 
     @property
     def uses(self) -> set[str]:
-        """The classes that are somebody's word."""
+        """The labels that are somebody's word."""
         settled = [self.settled] if self.settled else []
         return {event.label or "" for event in (*self.naming.values(), *settled)}
 
@@ -349,8 +350,13 @@ class JournalState:
     guidelines: Event | None = None
     """The event that says how to label, if one does."""
 
-    def __init__(self) -> None:
-        """Nothing has happened yet."""
+    def __init__(self, syntax: LabelSyntax = LabelSyntax.ONE) -> None:
+        """Nothing has happened yet.
+
+        Args:
+            syntax: whether a label is one class, or a set of them.
+        """
+        self.syntax = syntax
         self.events = dict[str, Event]()
         self.people = dict[str, None]()
         self.participants = set[str]()
@@ -491,8 +497,8 @@ class JournalState:
         """See anew what holds of a row."""
         verdict = self._fold_row(row)
         if self._uses is not None:
-            self._uses.subtract(self.verdict(row).uses)
-            self._uses.update(verdict.uses)
+            self._uses.subtract(self._used_in(self.verdict(row)))
+            self._uses.update(self._used_in(verdict))
         self._verdicts[row], label = verdict, verdict.label
         if label is not None:
             self.labels[row] = label
@@ -580,8 +586,9 @@ class JournalState:
     # ------------------------------------------------------------ classes
 
     def name_of(self, label: str) -> str:
-        """The name that a class has now."""
-        return self._catalogue.names.get(label, label)
+        """A label by the names that its classes have now."""
+        names = self._catalogue.names
+        return self.syntax.renamed(label, lambda name: names.get(name, name))
 
     def named(self, event: Event) -> Event:
         """An event with the names that its classes have now."""
@@ -598,7 +605,8 @@ class JournalState:
         """
         if self._used is None:
             added = sorted(filter(self.holds, self._added), key=_order)
-            others = sorted({self.name_of(label) for label in +self._namings})
+            known = map(self.name_of, +self._namings)
+            others = sorted({one for label in known for one in self.syntax.members(label)})
             self._used = [*(self.name_of(event.label or "") for event in added), *others]
         found = dict.fromkeys([*map(self.name_of, named), *self._used])
         gone = self._catalogue.removed.intersection(found)
@@ -612,8 +620,12 @@ class JournalState:
         if self._uses is None:
             self._uses = Counter[str]()
             for verdict in self._verdicts.values():
-                self._uses.update(verdict.uses)
+                self._uses.update(self._used_in(verdict))
         return self._uses
+
+    def _used_in(self, verdict: RowVerdict) -> set[str]:
+        """The classes that are somebody's word on a row, or part of it."""
+        return {one for label in verdict.uses for one in self.syntax.members(label)}
 
     def class_detail(self, name: str) -> ClassDetail:
         """What people are told of a class."""
@@ -750,9 +762,14 @@ def paused_collection() -> Generator[None]:
             gc.enable()
 
 
-def replay(events: Iterable[Event]) -> JournalState:
-    """What holds after all these events."""
-    state = JournalState()
+def replay(events: Iterable[Event], syntax: LabelSyntax = LabelSyntax.ONE) -> JournalState:
+    """What holds after all these events.
+
+    Args:
+        events: in any order.
+        syntax: whether a label is one class, or a set of them.
+    """
+    state = JournalState(syntax)
     with paused_collection():
         state.apply(*events)
     return state

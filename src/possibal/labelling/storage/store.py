@@ -33,12 +33,19 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from possibal.arguments import DEFAULT_STRATEGY
+from possibal.data.label_sets import LabelSyntax
 from possibal.data.name_types import NameType
 from possibal.errors import PossibalError, UnavailableError, UnsavedError, summary
 from possibal.files import is_there
 from possibal.labelling.storage import database
 from possibal.labelling.storage.database import TABLES, address, held, leases, refusals
-from possibal.labelling.storage.journal import Event, Kind, paused_collection
+from possibal.labelling.storage.journal import (
+    Event,
+    JournalState,
+    Kind,
+    paused_collection,
+    replay,
+)
 from possibal.labelling.storage.leases import LONGEST, Lease
 from possibal.labelling.storage.write_queue import Job, Result, WriteQueue
 from possibal.numerics.geometry import EUCLIDEAN, RBF_ALONE, RowGeometry
@@ -92,6 +99,7 @@ class Setup:
         blind: whether people answer without seeing what others or the model say of a row.
         find: the class of which nearly all rows are to be found, by its name at the start; empty
             for none.
+        multi: whether a row may have several of the classes, one or none.
     """
 
     name: str
@@ -116,6 +124,12 @@ class Setup:
     hidden_folders: bool = False
     blind: bool = False
     find: str = ""
+    multi: bool = False
+
+    @property
+    def syntax(self) -> LabelSyntax:
+        """How labels are read."""
+        return LabelSyntax.of(multi=self.multi)
 
     @property
     def is_complete(self) -> bool:
@@ -414,6 +428,10 @@ class Store:
             raise ValueError(
                 f"it has {', '.join(sorted(unknown))}, which a later possibal may know"
             )
+
+    def state(self) -> JournalState:
+        """What holds after all that is in the journal."""
+        return replay(self.events(), self.setup().syntax)
 
     def amend(self, **changes: Any) -> Setup:  # noqa: ANN401 - attributes of a setup
         """Change some of what the campaign was begun with; the setup from now on."""

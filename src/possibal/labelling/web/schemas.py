@@ -5,6 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from possibal.data.schema import LONGEST_LABEL, MOST_CLASSES
 from possibal.labelling.class_changes import LONGEST_DESCRIPTION
 from possibal.labelling.create import FILE
 from possibal.labelling.remarks import LONGEST
@@ -56,6 +57,10 @@ Name: TypeAlias = Annotated[
 """A person's name."""
 Label: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=WORDS), NORMAL]
 """A class."""
+LabelText: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=MOST_CLASSES * (LONGEST_LABEL + 1), pattern=WORDS), NORMAL
+]
+"""The label of a row: a class, or where rows may have several the set of them by its text."""
 Sentence: TypeAlias = Annotated[
     str, Field(max_length=LONGEST_DESCRIPTION, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")
 ]
@@ -125,7 +130,7 @@ class AnswerIn(ActionIn):
     others: Annotated[list[Row], Field(max_length=MOST_OTHERS)] = []
     """Further rows of which the same is said; undo takes it back for all."""
     kind: Literal["label", "skip", "unsure", "bad", "edit", "settle"]
-    label: Label | None = None
+    label: LabelText | None = None
     unlabelled: bool = False
     """Whether rows that have a label by now, or that somebody else is at, are left out."""
     next: bool = True
@@ -292,6 +297,14 @@ class ChanceOut(BaseModel):
     high: float
 
 
+class MemberPredictionOut(BaseModel):
+    """What the model makes of one class of a row that may have several."""
+
+    label: str
+    chance: float
+    necessity: float
+
+
 class PredictionOut(BaseModel):
     """What the model predicts of a row; how many check rows its chance was measured by."""
 
@@ -299,6 +312,7 @@ class PredictionOut(BaseModel):
     chance: ChanceOut
     necessity: float
     measured: int
+    members: list[MemberPredictionOut] = []
 
 
 class MineOut(BaseModel):
@@ -424,6 +438,8 @@ class CampaignOut(ClassesOut):
     check: int
     rows: int
     blind: bool
+    multi: bool
+    """Whether a row may have several of the classes: labels are then sets, by their texts."""
     notes: list[str]
     columns: list[ColumnOut]
     people: list[str]
@@ -559,13 +575,16 @@ class ClassResultOut(BaseModel):
     recall: MeasuredOut
     precision: MeasuredOut
     counts: list[int]
-    """Of its rows by what they are taken for, class by class."""
+    """Of its rows by what they are taken for, class by class; none where rows have several."""
+    f1: float | None = None
 
 
 class ResultsOut(BaseModel):
     """What was reached, on the check rows."""
 
     accuracy: MeasuredOut
+    decisions: MeasuredOut | None = None
+    """Of rows and classes, those told rightly, where rows may have several."""
     classes: list[ClassResultOut]
     saving: SavingOut | None
     check: CheckOut

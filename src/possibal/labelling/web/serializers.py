@@ -1,11 +1,11 @@
 """Serializers: what the service and the overview return, as the schemas of the HTTP API."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from possibal.errors import ForbiddenError, RefusedError
 from possibal.labelling.confirmation import confirmation_page
-from possibal.labelling.evaluation import Share
+from possibal.labelling.evaluation import LabelSetScores, Share
 from possibal.labelling.explanation import (
     UNRANKED,
     action,
@@ -13,7 +13,7 @@ from possibal.labelling.explanation import (
     remainder_sentence,
 )
 from possibal.labelling.overview import CampaignProgress, HistoryFilter, Overview, preview
-from possibal.labelling.ranking import OtherLabel, Prediction
+from possibal.labelling.ranking import MemberPrediction, OtherLabel, Prediction
 from possibal.labelling.remarks import text_of
 from possibal.labelling.row_table import RowQuery, RowState, RowTable
 from possibal.labelling.service import LEASE, LabellingService, Question, StoredEvent
@@ -82,7 +82,7 @@ class Serializer:
         ]
         why = schemas.WhyOut(
             sentence=question.sentence,
-            predicted=self._prediction(question.prediction),
+            predicted=self._prediction(question.prediction, question.members),
             near=near,
         )
         mine = question.mine and schemas.MineOut(kind=question.mine.kind, label=question.mine.label)
@@ -96,7 +96,9 @@ class Serializer:
             comments=_comments(question.comments),
         )
 
-    def _prediction(self, found: Prediction | None) -> schemas.PredictionOut | None:
+    def _prediction(
+        self, found: Prediction | None, members: Iterable[MemberPrediction] = ()
+    ) -> schemas.PredictionOut | None:
         """What is predicted of a row, and what its chance was measured by."""
         predictions = self._service.scheduler.predictions
         if found is None or predictions is None:
@@ -106,6 +108,7 @@ class Serializer:
             chance=_chance(found),
             necessity=found.necessity,
             measured=predictions.calibration.rows,
+            members=[schemas.MemberPredictionOut(**vars(one)) for one in members],
         )
 
     def near_copies(self, row: int, who: str) -> schemas.NearCopiesOut:
@@ -139,6 +142,8 @@ class Serializer:
         if event is None:
             return schemas.UndoneOut(target=None, said=None, question=None)
         named = self._service.read_model.state.named(event)
+        if named.label and event.row is not None:
+            named = replace(named, label=self._service.setup.syntax.words(named.label))
         question = None if event.row is None else self.again(event.row, who)
         said = action(named if event.row is not None else event)
         return schemas.UndoneOut(target=event.key, said=said, question=question)
@@ -196,6 +201,7 @@ class Serializer:
             check=len(self._service.read_model.check_rows),
             rows=setup.rows,
             blind=setup.blind,
+            multi=setup.multi,
             notes=list(setup.other_notes),
             columns=[schemas.ColumnOut(name=n, kind=k, note=w) for n, k, w in setup.columns],
             people=list(self._service.read_model.state.people),
@@ -271,6 +277,9 @@ class Serializer:
     def results(self) -> schemas.ResultsOut:
         """What was reached, on the check rows."""
         found, now = self._overview.confusion(), self._overview.progress()
+        sets = self._overview.label_sets()
+        if sets is not None:
+            return self._set_results(sets, now)
         return schemas.ResultsOut(
             accuracy=_measured(found.accuracy),
             classes=[
@@ -283,6 +292,25 @@ class Serializer:
                 for place, label in enumerate(found.classes)
             ],
             saving=schemas.SavingOut(sentence=now.saving) if now.saving else None,
+            check=self._check(now),
+        )
+
+    def _set_results(self, found: LabelSetScores, now: CampaignProgress) -> schemas.ResultsOut:
+        """What was reached where rows may have several classes: each by itself."""
+        return schemas.ResultsOut(
+            accuracy=_measured(found.whole),
+            decisions=_measured(found.decisions),
+            classes=[
+                schemas.ClassResultOut(
+                    label=one.label,
+                    recall=_measured(one.recall),
+                    precision=_measured(one.precision),
+                    counts=[],
+                    f1=one.f1,
+                )
+                for one in found.members
+            ],
+            saving=None,
             check=self._check(now),
         )
 

@@ -3,6 +3,7 @@
 import { connection } from "./api.js";
 import { button, el, keycap, openDialog } from "./dom.js";
 import { classKey } from "./keys.js";
+import { isSeveral, labelOf, membersOf, shown } from "./labels.js";
 import { t } from "./texts.js";
 import { say } from "./translation.js";
 
@@ -20,8 +21,60 @@ export function tint(node, colour) {
   return node;
 }
 
+/**
+ * Buttons to choose a label: of a class each, or where rows may have several, of classes that are
+ * there or not and one that confirms them. `choose(label, event)` once one is chosen.
+ */
+export class LabelPicker {
+  #choose;
+  #chosen = new Set();
+  #buttons;
+  #confirm = null;
+  #keyed = false;
+
+  /** With the label that is there already, if there is one. */
+  constructor(page, choose, keyed, label = null) {
+    this.#choose = choose;
+    this.#buttons = classButtons(page, (name, event) => this.press(name, event), keyed);
+    this.nodes = this.#buttons;
+    if (!isSeveral()) return;
+    this.#confirm = button(".main.confirm-set", {
+      click: (event) => this.confirm(event), test: "confirm-set", "aria-keyshortcuts": keyed ? "Enter" : null,
+    });
+    this.nodes = [...this.#buttons, this.#confirm];
+    this.#keyed = keyed;
+    this.start(label);
+  }
+
+  /** Begins with these classes chosen: of the next row, or of one that has a label. */
+  start(label) {
+    this.#chosen = new Set(membersOf(label));
+    this.#show();
+  }
+
+  /** A class was pressed: it is the label, or it is in the set or is no more. */
+  press(name, event) {
+    if (!this.#confirm) return this.#choose(name, event);
+    if (!this.#chosen.delete(name)) this.#chosen.add(name);
+    return this.#show();
+  }
+
+  /** The classes that are chosen, or none, are the label. */
+  confirm(event) {
+    if (this.#confirm && !this.#confirm.disabled) this.#choose(labelOf(this.#chosen), event);
+  }
+
+  #show() {
+    if (!this.#confirm) return;
+    for (const node of this.#buttons)
+      node.setAttribute("aria-pressed", String(this.#chosen.has(node.dataset.label)));
+    const said = this.#chosen.size ? t.confirmSet(shown(labelOf(this.#chosen))) : t.noneOfThese;
+    this.#confirm.replaceChildren(...[this.#keyed && keycap("⏎"), el("span", { dir: "auto" }, said)].filter(Boolean));
+  }
+}
+
 /** The list of buttons for classes; `choose(label, event, node)` when one is pressed. */
-export function classButtons(page, choose, keyed) {
+function classButtons(page, choose, keyed) {
   return page.catalogue.map(({ name, description, colour }, place) => {
     const key = keyed ? classKey(place) : null;
     const node = button(".class", {

@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { button, chanceWords, el, openDialog } from "./dom.js";
 import { thumbnail, words } from "./item.js";
+import { choicesOf, shown as labelWords } from "./labels.js";
 import { chosenQuestion } from "./session.js";
 import { t } from "./texts.js";
 import { openZoom } from "./zoom.js";
@@ -56,8 +57,8 @@ function openRows(page, { item, label, own, rows }, done) {
     all.textContent = many === tiles.length ? t.untickAll : t.tickAll;
     counted.textContent = t.tickedOf(many, tiles.length);
     give.disabled = !many || !chosen;
-    const tick = chosen ? t.tickThoseOf(chosen) : t.tickAndChoose;
-    give.textContent = many && chosen ? t.theseAre(many, chosen) : tick;
+    const tick = chosen ? t.tickThoseOf(labelWords(chosen)) : t.tickAndChoose;
+    give.textContent = many && chosen ? t.theseAre(many, labelWords(chosen)) : tick;
   };
   const tickAll = () => {
     const is = tiles.some(({ ticked }) => !ticked);
@@ -80,10 +81,10 @@ function openRows(page, { item, label, own, rows }, done) {
   const counted = el("span.counted", { test: "close-count", role: "status" });
   const choice = el("select", { test: "close-class", change: say },
     !label && el("option", { value: "" }, t.chooseClass),
-    page.classes.map((name) => el("option", { value: name, selected: name === label }, name)));
+    choicesOf(page.classes, [label]).map((name) => el("option", { value: name, selected: name === label }, labelWords(name))));
   const give = button(".main", { click: send, test: "close-give" });
   const kind = tiles.some((tile) => tile.item.image) ? "" : ".worded";
-  const guess = label && [" ", t.modelTakesThemFor(el("strong", { dir: "auto" }, label))];
+  const guess = label && [" ", t.modelTakesThemFor(el("strong", { dir: "auto" }, labelWords(label)))];
   const box = openDialog(t.rowsCloseTo(item.id),
     el("p.muted", { test: "close-told" }, t.closeAlike, guess,
       " ", t.lookFirst),

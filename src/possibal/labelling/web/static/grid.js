@@ -4,6 +4,7 @@ import { Refused, get } from "./api.js";
 import { tint } from "./classes.js";
 import { ENGLISH, button, chanceWords, count, el } from "./dom.js";
 import { thumbnail, words } from "./item.js";
+import { choicesOf, shown as labelWords } from "./labels.js";
 import { chosenQuestion } from "./session.js";
 import { t } from "./texts.js";
 import { openZoom } from "./zoom.js";
@@ -173,8 +174,8 @@ class Grid {
   /** The classes that the ticked rows may be given, the predicted one first. */
   #options() {
     const kept = this.#choice.value;
-    const { classes } = this.#page;
-    this.#choice.replaceChildren(...classes.map((name) => el("option", { value: name }, name)));
+    const classes = choicesOf(this.#page.classes, this.#classes.map(({ label }) => label));
+    this.#choice.replaceChildren(...classes.map((name) => el("option", { value: name }, labelWords(name))));
     this.#choice.value = this.#ticked().length && classes.includes(kept) ? kept : this.#label;
     this.#say();
   }
@@ -184,7 +185,7 @@ class Grid {
     this.#groups.replaceChildren(...this.#classes.map((one) => this.#group(one)));
     const now = this.#classes.find(({ label }) => label === this.#label);
     const rows = now?.rows ?? 0;
-    if (now) this.#told.textContent = t.gridTold(rows, this.#label, now.likely, this.#looked);
+    if (now) this.#told.textContent = t.gridTold(rows, labelWords(this.#label), now.likely, this.#looked);
     this.#bar.hidden = !this.#tiles.length && this.#undo.hidden;
     this.#list.hidden = !this.#tiles.length;
     this.#sayTicked();
@@ -197,15 +198,15 @@ class Grid {
     this.#all.textContent = ticked && ticked === this.#tiles.length ? t.untickAll : t.tickAllShown;
     this.#all.disabled = !this.#tiles.length;
     this.#confirm.disabled = !ticked;
-    this.#confirm.textContent = ticked ? t.theseAre(ticked, label) : t.tickThoseOf(label);
+    this.#confirm.textContent = ticked ? t.theseAre(ticked, labelWords(label)) : t.tickThoseOf(labelWords(label));
     this.#tiles.forEach(({ box }, place) => box.setAttribute("tabindex", place === this.#at ? 0 : -1));
   }
 
   #group({ label, rows }) {
     const node = button(".group", {
       click: () => this.open(label), test: "grid-group", "data-label": label,
-      "aria-pressed": String(label === this.#label), title: this.#page.about(label).description || label,
-    }, el("span.group-name", { dir: "auto" }, label), el("span.number", count(rows)));
+      "aria-pressed": String(label === this.#label), title: this.#page.about(label).description || labelWords(label),
+    }, el("span.group-name", { dir: "auto" }, labelWords(label)), el("span.number", count(rows)));
     return tint(node, this.#page.about(label).colour);
   }
 

@@ -1,10 +1,11 @@
 // What was answered so far, and changing it.
 
 import { get } from "./api.js";
-import { classButtons } from "./classes.js";
+import { LabelPicker } from "./classes.js";
 import { CommentBox } from "./comments.js";
 import { button, el, keycap, openDialog, select } from "./dom.js";
 import { locale } from "./language.js";
+import { shown } from "./labels.js";
 import { meaningOf, wrongKey } from "./keys.js";
 import { saidOf } from "./session.js";
 import { lookCloser, showItem, thumbnail, words } from "./item.js";
@@ -30,8 +31,8 @@ function when(at) {
 function answerWords({ kind, label, others, copies, copied, comment }) {
   const name = KINDS[kind] ?? kind;
   if (kind === "comment") return comment ? t.named(name, comment) : t.commentTaken;
-  if (copied) return t.asCopy(label ?? name);
-  const words = kind === "label" ? label : label === null ? name : t.named(name, label);
+  if (copied) return t.asCopy(shown(label) ?? name);
+  const words = kind === "label" ? shown(label) : label === null ? name : t.named(name, shown(label));
   const rows = others === copies ? t.andCopies(copies) : t.andOtherRows(others);
   return others ? `${words}, ${rows}` : words;
 }
@@ -48,9 +49,10 @@ export async function change(page, row, done) {
   const said = mine ? `${t.youSaid(saidOf(mine.kind, mine.label))}.` : t.notAnsweredYet;
   const hint = el("p.muted", { role: "status", test: "edit-hint" });
   const comments = new CommentBox(page);
+  const picker = new LabelPicker(page, (label) => give("edit", label), true, mine?.label);
   const box = openDialog(t.row(item.id), showItem(item).node, comments.node,
     el("p.muted", said, " ", t.chooseAnswer),
-    el("div.classes", classButtons(page, (label) => give("edit", label), true)),
+    el("div.classes", picker.nodes),
     el("div.others", Object.entries(OTHERS).map(([kind, key]) => button(".other", {
       click: () => give(kind, null), test: `edit-${kind}`, "aria-keyshortcuts": key,
     }, keycap(key), KINDS[kind]))), hint);
@@ -60,7 +62,8 @@ export async function change(page, row, done) {
     const meant = meaningOf(event);
     if (!meant) return;
     if (meant.act in OTHERS) give(meant.act, null);
-    else if (meant.place in page.classes) give("edit", page.classes[meant.place]);
+    else if (meant.act === "confirm") picker.confirm(event);
+    else if (meant.place in page.classes) picker.press(page.classes[meant.place], event);
     else if (meant.act === "comment") comments.open();
     else if (meant.act === "zoom") lookCloser(item);
     else hint.textContent = wrongKey(meant, page.classes);
@@ -79,7 +82,7 @@ async function showRows(page, entry, done) {
     click: () => open(item), test: "event-row", "aria-label": t.openRow(item.id),
   }, item.image ? thumbnail(item) : el("span.card-words", { dir: "auto" }, words(item, SHORT)),
   el("span.caption", el("span.tile-name", { dir: "auto" }, item.id),
-    el("span.how", { dir: "auto" }, label ?? t.noLabel))));
+    el("span.how", { dir: "auto" }, shown(label) ?? t.noLabel))));
   const kind = rows.some(({ item }) => item.image) ? "" : ".worded";
   const box = openDialog(t.named(answerWords({ ...entry, others: 0 }), t.rows(entry.others + 1)),
     el("p.muted", t.openOne),

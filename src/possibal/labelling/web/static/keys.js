@@ -1,6 +1,7 @@
 // Which key does what.
 
 import { el, openDialog } from "./dom.js";
+import { isSeveral } from "./labels.js";
 import { t } from "./texts.js";
 import { languageField } from "./translation.js";
 
@@ -43,6 +44,8 @@ function taken(event) {
  */
 export function meaningOf(event) {
   if (event.repeat || taken(event)) return null;
+  if (event.key === "Enter")
+    return isSeveral() && !event.target.closest?.("a, summary, button:not(.class)") ? { act: "confirm", key: "Enter" } : null;
   const key = nameOf(event);
   const meant = FIXED.get(key) ?? { place: CLASS_KEYS.indexOf(key) };
   return meant.place === -1 && (key.length !== 1 || key === " ") ? null : { ...meant, key };
@@ -69,6 +72,7 @@ export function showKeys(classes) {
   const line = (key, words) => el("div", el("dt", el("kbd", capital(key))), el("dd", words));
   const labels = classes.map((label, place) => classKey(place) && line(classKey(place), label));
   const others = [...FIXED].map(([key, { words }]) => line(key, words));
+  const confirm = isSeveral() && line(t.keyEnter, t.keyConfirm);
   const close = line(t.keyEscape, t.keyClose);
-  openDialog(t.keys, el("dl.keys", { test: "keys" }, labels, others, close), languageField());
+  openDialog(t.keys, el("dl.keys", { test: "keys" }, labels, confirm, others, close), languageField());
 }

@@ -6,6 +6,7 @@ import { tint } from "./classes.js";
 import { CloseOffer } from "./close.js";
 import { button, count, el, percent, svg } from "./dom.js";
 import { thumbnail, words } from "./item.js";
+import { membersOf, shown } from "./labels.js";
 import { t } from "./texts.js";
 
 const MARGIN = 14;
@@ -47,7 +48,10 @@ function palette() {
 }
 
 /** The class of a point: its label, else what the model takes it for. */
-const classOf = ({ label, predicted }) => label ?? predicted;
+const classOf = ({ label, predicted }, wanted = null) => {
+  const members = membersOf(label ?? predicted);
+  return members.includes(wanted) ? wanted : members[0] ?? null;
+};
 
 /** Draws a filled shape, outlined where the row has a label. */
 function drawShape(pen, place, size, outline) {
@@ -85,7 +89,7 @@ function mark(page, label, place, by) {
 /** What marks and colours mean; a class that is pressed stands out on the map. */
 function legend(page, chart) {
   const chip = (label, place) => {
-    const rows = chart.points.filter((point) => classOf(point) === label).length;
+    const rows = chart.points.filter((point) => classOf(point, label) === label).length;
     const press = () => {
       chart.stress(chart.stressed === label ? null : label);
       for (const node of chips) node.setAttribute("aria-pressed", String(node.dataset.label === chart.stressed));
@@ -179,7 +183,7 @@ class Chart {
     pen.textBaseline = "middle";
     this.share = Math.min(1, Math.max(0.75, this.span / WIDE));
     const size = this.share * (this.points.length > MANY ? 1.6 : 3.6);
-    const rank = (point) => 2 * (classOf(point) === this.stressed) + (point.label !== null);
+    const rank = (point) => 2 * (classOf(point, this.stressed) === this.stressed) + (point.label !== null);
     const labelledLast = [...this.points].sort((a, b) => rank(a) - rank(b));
     for (const point of labelledLast) this.#point(pen, point, size, colours);
     this.#aimAt(this.chosen);
@@ -189,7 +193,7 @@ class Chart {
     const [x, y] = this.#place(point);
     pen.save();
     pen.translate(x, y);
-    if (this.stressed !== null && classOf(point) !== this.stressed) pen.globalAlpha = FADED;
+    if (this.stressed !== null && classOf(point, this.stressed) !== this.stressed) pen.globalAlpha = FADED;
     if (this.by === BY_CLASS) this.#byClass(pen, point, size, colours);
     else this.#byChance(pen, point, size, colours);
     if (this.around.has(point.row)) this.#circle(pen, size + 4, colours.ink);
@@ -197,7 +201,7 @@ class Chart {
   }
 
   #byClass(pen, point, size, colours) {
-    const label = classOf(point);
+    const label = classOf(point, this.stressed);
     const place = this.classes.indexOf(label);
     const isLabelled = point.label !== null;
     pen.fillStyle = place < 0 ? colours.muted : this.page.about(label).colour || colours.of(place);
@@ -213,8 +217,8 @@ class Chart {
     pen.fill();
     pen.fillStyle = colours.ink;
     if (point.label === null) return;
-    const place = Math.max(0, this.classes.indexOf(point.label));
-    drawMark(pen, place, 6 * this.share, this.page.about(point.label).colour);
+    const place = Math.max(0, this.classes.indexOf(classOf(point, this.stressed)));
+    drawMark(pen, place, 6 * this.share, this.page.about(this.classes[place]).colour);
   }
 
   /** How far a row's chance is above that of a class drawn at random; of a labelled row all the way. */
@@ -287,8 +291,8 @@ class Chart {
 const nameOf = ({ id }) => t.row(id);
 
 function about({ label, predicted, chance }) {
-  if (label !== null) return t.labelledAs(label);
-  return predicted === null ? t.notLabelled : t.notLabelledChance(predicted, percent(chance));
+  if (label !== null) return t.labelledAs(shown(label));
+  return predicted === null ? t.notLabelled : t.notLabelledChance(shown(predicted), percent(chance));
 }
 
 const HINT = t.mapHint;
@@ -359,7 +363,7 @@ function unsureList(page, points, choose) {
       click: () => page.label(point.row), focus: () => choose(point),
       pointerenter: () => choose(point), test: "map-row",
     }, nameOf(point)),
-    el("span.muted", point.predicted !== null && ` ${point.predicted}? ${percent(point.chance)}`));
+    el("span.muted", point.predicted !== null && ` ${shown(point.predicted)}? ${percent(point.chance)}`));
   return [el("h2", t.leastSure),
     least.length ? el("ol.columns", least.map(line)) : el("p.muted", t.everyRowLabelled)];
 }

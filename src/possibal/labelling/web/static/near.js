@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { button, el } from "./dom.js";
 import { thumbnail, words } from "./item.js";
+import { shown } from "./labels.js";
 import { t } from "./texts.js";
 
 /** The offer to give other rows the label that a row was just given. */
@@ -47,7 +48,7 @@ export class NearOffer {
     const count = () => {
       const many = ticked().length;
       give.disabled = !many;
-      give.textContent = many ? t.labelRowsAs(many, label) : t.tickSame;
+      give.textContent = many ? t.labelRowsAs(many, shown(label)) : t.tickSame;
     };
     count();
     const line = (item, place) => el("li", el("label.tick", boxes[place],
@@ -58,7 +59,7 @@ export class NearOffer {
     this.node.replaceChildren(
       el("header", el("h2", { id: "near-title" }, t.nearTitle),
         button(".quiet", { test: "near-no", click: () => this.clear() }, t.no)),
-      el("p.muted", t.youChose(el("strong", { dir: "auto" }, label))),
+      el("p.muted", t.youChose(el("strong", { dir: "auto" }, shown(label)))),
       el("ul.near-list", items.map(line)), give);
     this.node.hidden = false;
   }

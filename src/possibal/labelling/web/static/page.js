@@ -7,6 +7,7 @@ import { Session, saidOf } from "./session.js";
 import { ENGLISH, count, el } from "./dom.js";
 import { Guidelines } from "./guidelines.js";
 import { BrowserStorage } from "./storage.js";
+import { readLabels } from "./labels.js";
 import { Outbox } from "./outbox.js";
 import { progressPanel } from "./progress.js";
 import { QuestionView } from "./question.js";
@@ -46,6 +47,7 @@ export class Page {
     // Answers kept for one file must never reach another that is served at the same address later.
     const scope = campaign.id;
     this.campaign = campaign;
+    readLabels(campaign.multi);
     this.access = access;
     this.storage = new BrowserStorage(scope);
     this.outbox = new Outbox(this.storage, scope);

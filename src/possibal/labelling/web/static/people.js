@@ -1,9 +1,10 @@
 // Who labelled, how far people agree, and where they do not.
 
 import { get } from "./api.js";
-import { classButtons } from "./classes.js";
+import { LabelPicker } from "./classes.js";
 import { commentList } from "./comments.js";
 import { count, decimal, el } from "./dom.js";
+import { shown } from "./labels.js";
 import { perAnswer } from "./pace.js";
 import { invitationsPart } from "./invitations.js";
 import { showItem } from "./item.js";
@@ -54,14 +55,14 @@ function conflictCard(page, { item, opinions, comments, settled }, done) {
     await page.give("settle", label, { item });
     done();
   };
-  const opinion = ({ who, label }) => el("li", el("strong", { dir: "auto" }, who), ": ", label);
+  const opinion = ({ who, label }) => el("li", el("strong", { dir: "auto" }, who), ": ", shown(label));
   return el("li.card.conflict", { test: "conflict" },
     el("h3", t.rowWord, " ", el("span", { dir: "auto" }, item.id),
-      settled !== null && el("span.tag", t.settledAs(settled))),
+      settled !== null && el("span.tag", t.settledAs(shown(settled)))),
     showItem(item).node,
     el("ul.opinions", opinions.map(opinion)), commentList(comments),
     page.access.isOwner && el("p.muted", t.whatIsRight),
-    page.access.isOwner && el("div.classes", classButtons(page, settle, false)));
+    page.access.isOwner && el("div.classes", new LabelPicker(page, settle, false, settled).nodes));
 }
 
 /** The view of the people and of the rows on which they differ. */

@@ -1,16 +1,19 @@
 // The labelling view: the row, its buttons, and why it was chosen.
 
-import { classButtons, classForm, openClasses } from "./classes.js";
+import { LabelPicker, classForm, openClasses } from "./classes.js";
 import { CloseOffer } from "./close.js";
 import { CommentBox } from "./comments.js";
 import { NearOffer } from "./near.js";
 import { saidOf } from "./session.js";
-import { ENGLISH, button, chanceBar, decimal, el, keycap, openDialog, percent } from "./dom.js";
+import { ENGLISH, bar, button, chanceBar, decimal, el, keycap, openDialog, percent } from "./dom.js";
+import { isSeveral, shown } from "./labels.js";
 import { lookCloser, showItem, smallCard, words } from "./item.js";
 import { t } from "./texts.js";
 
 const FLASH = 220;
 const MANY = 8;
+const SETTLED = 0.9;
+const OPEN = 0.2;
 const TAGS = { again: t.askedAgain, chosen: t.youChoseRow };
 
 const ASK_OTHERS = t.askSomebody;
@@ -26,18 +29,29 @@ function flash(node) {
 }
 
 /** The chance that the predicted label is right, its range, and where these numbers come from. */
-function chancePart({ label, chance, necessity, measured }) {
+function chancePart(page, { label, chance, necessity, measured, members = [] }) {
   const between = t.range(percent(chance.low), percent(chance.high));
   const from = measured
     ? t.measuredBy(measured)
     : t.chanceOwn;
   return [
     el("p.certainty", { test: "certainty" },
-      el("span", t.chanceThat(el("strong", { dir: "auto" }, label))), chanceBar(chance),
+      el("span", t.chanceThat(el("strong", { dir: "auto" }, shown(label)))), chanceBar(chance),
       el("span.number", `${percent(chance.value)} (${between})`)),
     el("details.numbers", { test: "numbers" }, el("summary", t.numbersMean), el("p", from),
       el("p", t.necessity(decimal(necessity, 2)))),
-  ];
+    members.length > 0 && memberList(page, members),
+  ].filter(Boolean);
+}
+
+/** Of each class how likely the row has it, and how far that is settled. */
+function memberList(page, members) {
+  const how = (necessity) => (necessity >= SETTLED && t.memberSettled)
+    || (necessity >= OPEN ? t.memberMayChange : t.memberOpen);
+  const line = ({ label, chance, necessity }) => el("li", { test: "member" },
+    el("span.label", { dir: "auto", title: label }, label), bar(chance, page.about(label).colour),
+    el("span.number", percent(chance)), el("small.muted", how(necessity)));
+  return [el("h3", t.eachClass), el("ul.balance.members", members.map(line))];
 }
 
 /** The view of one question at a time. */
@@ -46,6 +60,7 @@ export class QuestionView {
   #session = null;
   #question = null;
   #isIdle = false;
+  #picker = null;
   #card = el("section.card.row", { test: "question", "aria-label": t.rowToLabel });
   #classes = el("div.classes", { role: "group", "aria-label": t.classes });
   #others = el("div.others", { role: "group", "aria-label": t.otherAnswers });
@@ -95,8 +110,9 @@ export class QuestionView {
     else if (act === "zoom") this.#question && lookCloser(this.#question.item);
     else if (act === "comment") this.#question && this.#comments.open();
     else if (act === "guidelines") this.#page.guidelines.show();
+    else if (act === "confirm") this.#picker.confirm(event);
     else if (act) this.#give(act, null, event);
-    else if (place in classes) this.#give("label", classes[place], event);
+    else if (place in classes) this.#picker.press(classes[place], event);
     else return false;
     return true;
   }
@@ -109,8 +125,10 @@ export class QuestionView {
       button(".add", { test: "edit-classes", click: change, title: t.classesActs },
         t.classesOpen));
     const give = (label, event) => this.#give("label", label, event);
+    this.#picker = new LabelPicker(this.#page, give, true, this.#said());
+    const hint = isSeveral() && el("p.muted.hint", t.chooseAll);
     this.#classes.classList.toggle("many", this.#page.classes.length > MANY);
-    this.#classes.replaceChildren(...classButtons(this.#page, give, true), ...[more].filter(Boolean));
+    this.#classes.replaceChildren(...[hint, ...this.#picker.nodes, more].filter(Boolean));
     this.#setIdle(this.#isIdle);
   }
 
@@ -123,6 +141,7 @@ export class QuestionView {
     const { node, ready } = showItem(item);
     if (ready) await ready;
     if (this.#question !== question) return;
+    this.#picker.start(this.#said());
     this.#setIdle(false);
     this.#card.dataset.row = item.row;
     this.#card.replaceChildren(
@@ -164,6 +183,11 @@ export class QuestionView {
     return this.#page.storage.read("why", true);
   }
 
+  /** The label that the person gave the row before, if there is one. */
+  #said() {
+    return this.#question?.mine?.label ?? null;
+  }
+
   #give(kind, label, event) {
     if (this.#question) this.#comments.flush();
     const node = label === null
@@ -176,7 +200,7 @@ export class QuestionView {
   /** Whether there is nothing to answer: then only undo does something. */
   #setIdle(is) {
     this.#isIdle = is;
-    for (const node of this.#answers.querySelectorAll("button.class, button.other"))
+    for (const node of this.#answers.querySelectorAll("button.class, button.other, button.confirm-set"))
       node.disabled = is && node.dataset.testid !== "undo";
   }
 
@@ -213,10 +237,10 @@ export class QuestionView {
 
   /** The sentence, the predicted label with its chance, and the nearest labelled rows. */
   #reasons({ sentence, predicted, near }) {
-    const sure = predicted && chancePart(predicted); // a check row has none, nor an old spare
+    const sure = predicted && chancePart(this.#page, predicted); // a check row has none, nor an old spare
     const alike = near.length > 0 && [
       el("h3", t.nearestLabelled),
-      el("ul.near", near.map(({ item, label }) => smallCard(item, label))),
+      el("ul.near", near.map(({ item, label }) => smallCard(item, shown(label)))),
     ];
     return [el("p", { test: "why-sentence", ...ENGLISH }, sentence), ...(sure || []), alike].flat().filter(Boolean);
   }

@@ -1,7 +1,8 @@
 // What was reached, on the check rows: which classes are taken for which, and how surely that is known.
 
 import { get } from "./api.js";
-import { ENGLISH, count, el, openDialog, percent } from "./dom.js";
+import { ENGLISH, count, decimal, el, openDialog, percent } from "./dom.js";
+import { isSeveral } from "./labels.js";
 import { t } from "./texts.js";
 
 const share = ({ value, low, high, rows }) => (rows
@@ -9,12 +10,13 @@ const share = ({ value, low, high, rows }) => (rows
 
 /** For each class how much of it is found, and how often it is named rightly. */
 function classTable(classes) {
-  const line = ({ label, recall, precision }) => el("tr", { test: "result-class" },
-    el("th", { scope: "row", dir: "auto" }, label), el("td", share(recall)), el("td", share(precision)));
+  const line = ({ label, recall, precision, f1 }) => el("tr", { test: "result-class" },
+    el("th", { scope: "row", dir: "auto" }, label), el("td", share(recall)), el("td", share(precision)),
+    isSeveral() && el("td.number", f1 === null ? "–" : decimal(f1, 2)));
   return el("div.scroll", { tabindex: 0, role: "region", "aria-label": t.classByClass },
     el("table.list", el("thead", el("tr", el("th", { scope: "col" }, t.classWord),
       el("th", { scope: "col" }, t.recall),
-      el("th", { scope: "col" }, t.precision))),
+      el("th", { scope: "col" }, t.precision), isSeveral() && el("th", { scope: "col" }, "F1"))),
     el("tbody", classes.map(line))));
 }
 
@@ -39,10 +41,11 @@ function matrix(classes) {
 export async function openResults(page) {
   const reply = await page.attempt(() => get("results"));
   if (!reply) return;
-  const { accuracy, classes, saving, check } = reply;
+  const { accuracy, decisions, classes, saving, check } = reply;
   openDialog(t.howWell,
-    el("p", { test: "results-accuracy" }, t.resultsRight(share(accuracy))),
+    el("p", { test: "results-accuracy" }, (isSeveral() ? t.resultsWhole : t.resultsRight)(share(accuracy))),
     el("p.muted", t.checkAnswered(check.answered, check.size)),
-    classTable(classes), el("h3", t.mixedUp), matrix(classes),
+    decisions && el("p", { test: "results-decisions" }, t.resultsDecisions(share(decisions))),
+    classTable(classes), !isSeveral() && [el("h3", t.mixedUp), matrix(classes)],
     saving && el("p.saving", ENGLISH, saving.sentence));
 }

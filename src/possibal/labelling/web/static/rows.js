@@ -5,6 +5,7 @@ import { tint } from "./classes.js";
 import { button, chanceBar, chanceWords, el, select } from "./dom.js";
 import { change } from "./history.js";
 import { thumbnail, words } from "./item.js";
+import { choicesOf, shown as labelWords } from "./labels.js";
 import { chosenQuestion } from "./session.js";
 import { t } from "./texts.js";
 
@@ -30,7 +31,7 @@ function modelCell({ predicted, other, check }) {
   if (!shown) return el("span.muted", t.nothingYet);
   return el("span.verdict", { test: other ? "row-other" : "row-predicted" },
     other && el("span.tag.warn", t.lookAgain),
-    el("span", { dir: "auto" }, shown.label), chanceBar(shown.chance),
+    el("span", { dir: "auto" }, labelWords(shown.label)), chanceBar(shown.chance),
     el("span.muted", chanceWords(shown.chance)));
 }
 
@@ -43,7 +44,7 @@ class Line {
     const about = item.image ? "" : `, ${words(item, SHORT)}`;
     this.box = el("input", {
       type: "checkbox", tabindex: -1, test: "row-box", disabled: check,
-      "aria-label": `${t.row(item.id)}${about}${label ? `, ${t.labelledAs(label)}` : ""}`,
+      "aria-label": `${t.row(item.id)}${about}${label ? `, ${t.labelledAs(labelWords(label))}` : ""}`,
       title: check && t.checkOneByOne,
     });
     this.link = button(".link", {
@@ -51,7 +52,7 @@ class Line {
     }, item.id);
     const note = NOTES[state];
     const given = label !== null
-      ? [tint(el("span.tag.given", { dir: "auto" }, label), page.about(label).colour),
+      ? [tint(el("span.tag.given", { dir: "auto" }, labelWords(label)), page.about(label).colour),
         people.length > 0 && el("span.muted", { dir: "auto" }, t.byPeople(people.join(", ")))]
       : el("span.muted", note ?? t.noLabel);
     this.node = el("li.table-row", { test: "table-row", "data-row": item.row, "data-state": state },
@@ -210,10 +211,11 @@ class RowsView {
   /** Says how many rows are ticked, and what the button would do. */
   #say() {
     const ticked = this.#ticked();
-    const { classes } = this.#page;
+    const said = this.#lines.flatMap(({ label, other, predicted }) => [label, (other ?? predicted)?.label]);
+    const classes = choicesOf(this.#page.classes, said);
     const kept = this.#choice.value;
     const likely = new Set(ticked.map(({ other, predicted }) => (other ?? predicted)?.label ?? ""));
-    this.#choice.replaceChildren(...classes.map((name) => el("option", { value: name }, name)));
+    this.#choice.replaceChildren(...classes.map((name) => el("option", { value: name }, labelWords(name))));
     const guess = likely.size === 1 && classes.includes([...likely][0]) ? [...likely][0] : kept;
     const choice = this.#isChosen ? kept : guess;
     this.#choice.value = classes.includes(choice) ? choice : classes[0];
@@ -222,7 +224,7 @@ class RowsView {
     this.#all.textContent = ticked.length && ticked.length === open.length ? t.untickAll : t.tickAllShown;
     this.#all.disabled = !open.length;
     this.#give.disabled = !ticked.length;
-    this.#give.textContent = ticked.length ? t.theseAre(ticked.length, this.#choice.value) : t.tickSome;
+    this.#give.textContent = ticked.length ? t.theseAre(ticked.length, labelWords(this.#choice.value)) : t.tickSome;
     this.#lines.forEach(({ box, link }, place) => {
       box.setAttribute("tabindex", place === this.#at ? 0 : -1);
       link.setAttribute("tabindex", place === this.#at ? 0 : -1);

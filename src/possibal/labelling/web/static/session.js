@@ -1,6 +1,7 @@
 // Labelling session: the flow of questions and answers, apart from how they look.
 
 import { Refused, connection, post } from "./api.js";
+import { shown } from "./labels.js";
 import { Reserve } from "./reserve.js";
 import { t } from "./texts.js";
 
@@ -23,7 +24,7 @@ function afterwards(page, question) {
 
 /** What the status line says of an action, which may be about so many other rows and copies too. */
 export const saidOf = (kind, label, others = 0, copies = 0) =>
-  [SAYINGS[kind] ?? label, others && t.andOtherRows(others),
+  [SAYINGS[kind] ?? shown(label), others && t.andOtherRows(others),
     copies && t.andCopies(copies)].filter(Boolean).join(", ");
 
 /** A row that somebody chose, as a question: without what the model says of it. */

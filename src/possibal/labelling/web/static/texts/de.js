@@ -515,4 +515,16 @@ export const texts = {
   fitWindow: "Ins Fenster einpassen (0)",
   reset: "Zurück",
   asAtFirst: "Wie am Anfang (0)",
+  // labels
+  noneOfThese: "nichts davon",
+  confirmSet: (said) => `Bestätigen: ${said}`,
+  chooseAll: "Alles Zutreffende wählen, dann bestätigen.",
+  keyEnter: "Eingabe",
+  keyConfirm: "Die gewählten Klassen bestätigen, oder keine",
+  eachClass: "Jede Klasse für sich",
+  memberSettled: "geklärt",
+  memberMayChange: "kann sich noch ändern",
+  memberOpen: "offen",
+  resultsWhole: (share) => `Alle Klassen einer Zeile stimmen bei ${share} Prüfzeilen. Sie wurden zufällig gezogen, und das Modell lernt nie aus ihnen.`,
+  resultsDecisions: (share) => `Klasse für Klasse stimmen ${share} Entscheidungen.`,
 };

@@ -515,4 +515,16 @@ export const texts = {
   fitWindow: "Fit the window (0)",
   reset: "Reset",
   asAtFirst: "As at first (0)",
+  // labels
+  noneOfThese: "none of these",
+  confirmSet: (said) => `Confirm: ${said}`,
+  chooseAll: "Choose all that apply, then confirm.",
+  keyEnter: "Enter",
+  keyConfirm: "Confirm the chosen classes, or none",
+  eachClass: "Each class by itself",
+  memberSettled: "settled",
+  memberMayChange: "may still change",
+  memberOpen: "open",
+  resultsWhole: (share) => `All classes of a row are right on ${share} check rows. They were drawn at random, and the model never learns from them.`,
+  resultsDecisions: (share) => `Class by class, ${share} decisions are right.`,
 };

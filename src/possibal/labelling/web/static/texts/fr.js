@@ -515,4 +515,16 @@ export const texts = {
   fitWindow: "Ajuster à la fenêtre (0)",
   reset: "Rétablir",
   asAtFirst: "Comme au début (0)",
+  // labels
+  noneOfThese: "aucune d’elles",
+  confirmSet: (said) => `Confirmer : ${said}`,
+  chooseAll: "Choisissez tout ce qui convient, puis confirmez.",
+  keyEnter: "Entrée",
+  keyConfirm: "Confirmer les classes choisies, ou aucune",
+  eachClass: "Chaque classe à part",
+  memberSettled: "établi",
+  memberMayChange: "peut encore changer",
+  memberOpen: "ouvert",
+  resultsWhole: (share) => `Toutes les classes d’une ligne sont justes pour ${share} lignes de contrôle. Elles ont été tirées au hasard, et le modèle n’en apprend jamais.`,
+  resultsDecisions: (share) => `Classe par classe, ${share} décisions sont justes.`,
 };
