@@ -21,13 +21,13 @@ from possibal.arrays import Array, Mask, Matrix, Places, Vector
 from possibal.belief import Belief
 from possibal.campaign.pool_batch import batch
 from possibal.errors import MissingPackageError
-from possibal.estimators.classifier import PossibilisticGPClassifier, with_pool_scale
+from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.estimators.pipeline import (
     PossibilisticPipeline,
-    as_possibilistic,
+    final_classifier,
+    fitted_to_pool,
     is_possibilistic,
 )
-from possibal.pool.transformed import as_dense
 
 try:
     from skactiveml.base import SingleAnnotatorPoolQueryStrategy, SkactivemlClassifier
@@ -103,8 +103,8 @@ class PossibilisticClassifier(SkactivemlClassifier):
         rows, codes, weight = self._validate_data(X, y, sample_weight, check_X_dict=empty)
         if not len(rows):
             raise ValueError("X must have rows, labelled or not; got none. Pass the pool.")
-        fitted, seen = _with_pool(model, rows)
-        final = fitted.final if isinstance(fitted, PossibilisticPipeline) else fitted
+        fitted, seen = fitted_to_pool(model, rows)
+        final = final_classifier(fitted)
         known = cast("NDArray[Any]", self.classes_)
         final.set_params(classes=_classes(known, final.classes))
         has_label = is_labeled(codes, missing_label=-1)
@@ -236,16 +236,6 @@ def _pool(
         return every, np.setdiff1d(np.arange(len(every)), places)
     pool = np.concatenate([rows, every[has_label]])
     return pool, np.arange(len(rows), len(pool))
-
-
-def _with_pool(model: object, rows: Matrix) -> tuple[Model, Matrix]:
-    """A copy that compares rows as those of a pool, and the rows as its classifier sees them."""
-    found = as_possibilistic(model)
-    if isinstance(found, PossibilisticPipeline):
-        pipeline, given = found.fitted_to_pool(rows)
-        seen = as_dense(given)
-        return pipeline.with_final(with_pool_scale(pipeline.final, seen)), seen
-    return with_pool_scale(found, rows), rows
 
 
 def _classes(known: NDArray[Any], named: ArrayLike | None) -> list[Any]:

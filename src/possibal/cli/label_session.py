@@ -76,7 +76,6 @@ class LabelRequest:
 def label(asked: LabelRequest) -> None:
     """Serve the page of a campaign until somebody stops it."""
     with mistakes():
-        _check_platform(asked, multi=asked.options.multi)
         wanted = asked.wanted or _built_in(asked.options)
         db = beside(wanted.source) if asked.db is None else asked.db
         # Before a campaign is begun that nobody could reach
@@ -106,7 +105,7 @@ def label(asked: LabelRequest) -> None:
 
 
 def _check_platform(asked: LabelRequest, *, multi: bool) -> None:
-    """Refuse Label Studio beside rows that may have several labels, which its answers do not say."""
+    """Refuse Label Studio where rows may have several labels, which it does not say."""
     if asked.label_studio and multi:
         raise ValueError(
             "label_studio must be left out where rows may have several labels; got it. Label in "
@@ -181,6 +180,7 @@ def _guide(read_model: ReadModel, text: str | None) -> None:
 def _begun(db: str, asked: LabelRequest, wanted: SourceSpec) -> _Opened:
     """A new campaign of a file."""
     say = console()
+    _check_platform(asked, multi=asked.options.multi)
     _check_folder(db)
     intake = _ingested(db, wanted, asked.options)
     store = create_campaign(db, intake, asked.options)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -15,7 +16,8 @@ from sklearn.utils import get_tags
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
 from possibal.errors import summary
-from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators import validation
+from possibal.estimators.classifier import PossibilisticGPClassifier, with_pool_scale
 from possibal.estimators.uncertainty_split import LabelSplit
 from possibal.gp.posterior import Posterior
 
@@ -108,6 +110,34 @@ def as_possibilistic(model: object) -> PossibilisticGPClassifier | Possibilistic
     if isinstance(model, PossibilisticPipeline):
         return model
     return PossibilisticPipeline(model.steps, memory=model.memory, verbose=model.verbose)
+
+
+def final_classifier(
+    model: PossibilisticGPClassifier | PossibilisticPipeline,
+) -> PossibilisticGPClassifier:
+    """The classifier that a model is, or that is at its end."""
+    return model.final if isinstance(model, PossibilisticPipeline) else model
+
+
+def fitted_to_pool(
+    model: object,
+    X: Any,  # noqa: ANN401 - whatever the model takes
+) -> tuple[PossibilisticGPClassifier | PossibilisticPipeline, Any]:
+    """A copy with what rows tell without labels, and the rows as its classifier sees them.
+
+    These are the transformers of a pipeline, the usual distance and the centre; no label is known.
+    """
+    found = as_possibilistic(model)
+    if isinstance(found, PossibilisticPipeline):
+        pipeline, given = found.fitted_to_pool(X)
+        seen = validation.dense(given) if issparse(given) else given
+        return pipeline.with_final(with_pool_scale(pipeline.final, _numbers(seen))), seen
+    return with_pool_scale(found, _numbers(X)), X
+
+
+def _numbers(X: Any) -> Matrix:  # noqa: ANN401 - an array or a frame
+    """Rows as a classifier reads them."""
+    return validation.rows(PossibilisticGPClassifier(), X, reset=True)
 
 
 def is_possibilistic(model: object) -> bool:

@@ -34,7 +34,7 @@ class TransformedChunks:
 
     def __iter__(self) -> Iterator[object]:
         """One transformed chunk after the other."""
-        return (as_dense(self.pipeline.transformed(chunk)) for chunk in self.chunks)
+        return (_dense(self.pipeline.transformed(chunk)) for chunk in self.chunks)
 
 
 def transformed_pool(pipeline: PossibilisticPipeline, X: object, id: str | None) -> TransformedPool:  # noqa: A002 - what users call it
@@ -53,7 +53,7 @@ def transformed_pool(pipeline: PossibilisticPipeline, X: object, id: str | None)
     rows, names = _named(X, id)
     if _is_chunks(rows):
         return TransformedPool(TransformedChunks(pipeline, rows))
-    return TransformedPool(as_dense(pipeline.transformed(rows)), names)
+    return TransformedPool(_dense(pipeline.transformed(rows)), names)
 
 
 def index_names(X: object) -> list[Hashable] | None:
@@ -95,6 +95,6 @@ def _holds(first: Any, kinds: tuple[type, ...]) -> bool:  # noqa: ANN401 - anyth
     return isinstance(first, kinds)
 
 
-def as_dense(X: Any) -> Any:  # noqa: ANN401 - whatever a transformer gives
+def _dense(X: Any) -> Any:  # noqa: ANN401 - whatever a transformer gives
     """What a transformer gave, without gaps between its numbers."""
     return validation.dense(X) if issparse(X) else X
