@@ -46,7 +46,9 @@ def ends(axes: Axes, place: int) -> tuple[np.ndarray, np.ndarray]:
 
 # ---------------------------------------------------------------- bands
 def test_the_band_of_a_process_is_its_own_at_each_level():
-    process = PossibilisticGP(0.0, 1.0 * RBF(1.4)).given([1.0, 4.0], [0.5, -0.7], GaussianNoise(0.1))
+    process = PossibilisticGP(0.0, 1.0 * RBF(1.4)).given(
+        [1.0, 4.0], [0.5, -0.7], GaussianNoise(0.1)
+    )
     axes = plotting.band(process, X, levels=[0.5, 0.9])
     for place, level in enumerate((0.9, 0.5)):  # the widest is behind
         np.testing.assert_allclose(np.transpose(ends(axes, place)), process.band(X, level))
@@ -75,9 +77,7 @@ def test_of_two_classes_the_second_is_drawn_and_of_more_each(names):
     ranges = model.credible_probability(X[:, None], 0.5)
     for place, name in enumerate(shown):
         column = names.index(name)
-        np.testing.assert_allclose(
-            lines(axes)[f"probability of {name}"], chances[:, column]
-        )
+        np.testing.assert_allclose(lines(axes)[f"probability of {name}"], chances[:, column])
         np.testing.assert_allclose(np.transpose(ends(axes, place)), ranges[:, column])
 
 
@@ -166,9 +166,14 @@ def test_a_map_of_many_classes_names_some_and_says_so():
     assert len(axes.get_legend().get_texts()) == 13  # and what nothing is known of
 
 
-def test_a_name_with_a_dollar_is_drawn_as_it_is():
-    campaign = Campaign.start(np.arange(8.0).reshape(4, 2), classes=["$a$", "b$"])
-    campaign.plot_map().figure.canvas.draw()
+def test_names_are_drawn_as_they_are_with_dollars_and_underscores():
+    campaign = Campaign.start(np.arange(8.0).reshape(4, 2), classes=["$a$", "_b"])
+    axes = campaign.plot_map()
+    axes.figure.canvas.draw()
+    shown = [
+        text.get_text().strip("\N{ZERO WIDTH SPACE}") for text in axes.get_legend().get_texts()
+    ]
+    assert shown == ["no guess", r"\$a\$", "_b"]
 
 
 def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):

@@ -39,7 +39,9 @@ def letters(rows: int = 24) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "id": [f"letter {place}" for place in range(rows)],
-            "text": [f"Dear all, the soup number {at} was {word}." for at, word in enumerate(words)],
+            "text": [
+                f"Dear all, the soup number {at} was {word}." for at, word in enumerate(words)
+            ],
             "stars": [place % 5 + 1 for place in range(rows)],
         }
     )
@@ -60,7 +62,7 @@ def test_a_widget_is_the_same_for_both_campaigns(campaign):
         assert widget.view["labels"] == 0
         assert [field["name"] for field in widget.view["question"]["fields"]] == ["stars"]
         assert widget.view["question"]["text"].startswith("Dear all")
-        widget._handle_custom_msg("no action", [])  # as somebody else's page might send
+        widget._handle_custom_msg("no action", [])  # noqa: SLF001 - as ipywidgets does
         assert one.labels == {}
 
 
@@ -120,9 +122,7 @@ def test_a_key_outside_of_the_widget_is_not_its_own(browser, campaign):
     page.locator("textarea").focus()
     page.keyboard.press("1")
     assert page.locator("textarea").input_value() == "1"
-    page.evaluate(
-        "window.seen = []; document.addEventListener('keydown', (e) => seen.push(e.key))"
-    )
+    page.evaluate("window.seen = []; document.addEventListener('keydown', (e) => seen.push(e.key))")
     focused(page)
     for key in ("1", "Control+c", "Shift"):
         page.keyboard.press(key)
