@@ -166,6 +166,10 @@ def test_a_map_of_many_classes_names_some_and_says_so():
     assert len(axes.get_legend().get_texts()) == 13  # and what nothing is known of
 
 
+def test_no_rows_make_an_empty_map():
+    assert plotting.row_map([], []).get_legend() is None
+
+
 def test_names_are_drawn_as_they_are_with_dollars_and_underscores():
     campaign = Campaign.start(np.arange(8.0).reshape(4, 2), classes=["$a$", "_b"])
     axes = campaign.plot_map()

@@ -297,6 +297,14 @@ def test_a_skipped_row_comes_later_and_others_are_there_as_the_campaign_knows_th
     assert person.campaign.labels == {}
 
 
+def test_what_a_campaign_does_not_know_is_refused():
+    frame, _ = passengers(ROWS)
+    person = Person(Campaign.start(frame, classes=[0, 1]))
+    person.does("bad", row=person.question["row"])
+    assert person.view["problem"].startswith("act must be something that the campaign knows; got")
+    assert person.campaign.undo() is None
+
+
 def test_what_was_never_shown_is_refused_in_a_sentence(begin):
     person = begin()
     row = person.row
