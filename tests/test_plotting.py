@@ -166,9 +166,18 @@ def test_a_map_of_many_classes_names_some_and_says_so():
     assert len(axes.get_legend().get_texts()) == 13  # and what nothing is known of
 
 
-def test_a_name_with_a_dollar_is_drawn_as_it_is():
-    campaign = Campaign.start(np.arange(8.0).reshape(4, 2), classes=["$a$", "b$"])
-    campaign.plot_map().figure.canvas.draw()
+def test_no_rows_make_an_empty_map():
+    assert plotting.row_map([], []).get_legend() is None
+
+
+def test_names_are_drawn_as_they_are_with_dollars_and_underscores():
+    campaign = Campaign.start(np.arange(8.0).reshape(4, 2), classes=["$a$", "_b"])
+    axes = campaign.plot_map()
+    axes.figure.canvas.draw()
+    shown = [
+        text.get_text().strip("\N{ZERO WIDTH SPACE}") for text in axes.get_legend().get_texts()
+    ]
+    assert shown == ["no guess", r"\$a\$", "_b"]
 
 
 def test_without_matplotlib_one_sentence_says_what_to_install(monkeypatch):

@@ -29,17 +29,16 @@ DEPTH = 0.18
 """How much ink the widest band has; the second has twice as much."""
 SIZE = (7.0, 4.6)
 """Inches of a new figure."""
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 11,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
     "text.color": INK,
-    "text.parse_math": False,  # names come from users: a $ is a $
 }
 
 
-class _CurvePoint(Protocol):
+class _DrawnShare(Protocol):
     """A share after some answers, with its range."""
 
     @property
@@ -52,7 +51,7 @@ class _CurvePoint(Protocol):
     def high(self) -> float: ...
 
 
-class _RowPoint(Protocol):
+class _DrawnRow(Protocol):
     """A row in the plane."""
 
     @property
@@ -101,7 +100,7 @@ def band(
     return panel
 
 
-def learning_curve(points: Sequence[_CurvePoint], told: str, *, ax: Panel = None) -> Panel:
+def learning_curve(points: Sequence[_DrawnShare], told: str, *, ax: Panel = None) -> Panel:
     """Draw shares after numbers of answers, with their ranges.
 
     Args:
@@ -124,7 +123,7 @@ def learning_curve(points: Sequence[_CurvePoint], told: str, *, ax: Panel = None
     return panel
 
 
-def row_map(points: Sequence[_RowPoint], classes: Sequence[Hashable], *, ax: Panel = None) -> Panel:
+def row_map(points: Sequence[_DrawnRow], classes: Sequence[Hashable], *, ax: Panel = None) -> Panel:
     """Draw rows in the plane: colours and shapes are classes; what has a label is large.
 
     Args:
@@ -140,7 +139,7 @@ def row_map(points: Sequence[_RowPoint], classes: Sequence[Hashable], *, ax: Pan
         guessed = [one for one in points if one.label is None and one.predicted == name]
         told = [one for one in points if one.label is not None and one.label == name]
         _dots(panel, guessed, {"s": SMALL, "alpha": 0.7, **look})
-        named = str(name) if place < MOST_NAMED else "_"
+        named = _named(name) if place < MOST_NAMED else "_"
         _dots(panel, told, {"s": LARGE, "edgecolors": INK, "label": named, "zorder": 3, **look})
     panel.set(xticks=[], yticks=[], xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
     panel.spines[:].set_visible(False)
@@ -152,9 +151,15 @@ def row_map(points: Sequence[_RowPoint], classes: Sequence[Hashable], *, ax: Pan
     return panel
 
 
-def _dots(panel: Panel, points: Sequence[_RowPoint], look: dict[str, Any]) -> None:
+def _dots(panel: Panel, points: Sequence[_DrawnRow], look: dict[str, Any]) -> None:
     """Draw some rows; none are drawn too, so that the legend has their class."""
     panel.scatter([one.x for one in points], [one.y for one in points], **{"lw": 0.8, **look})
+
+
+def _named(name: Hashable) -> str:
+    """A user's name in a legend: a $ begins no formula, and a _ hides nothing."""
+    text = str(name).replace("$", r"\$")
+    return f"\N{ZERO WIDTH SPACE}{text}" if text.startswith("_") else text
 
 
 # ---------------------------------------------------------------- bands
@@ -185,7 +190,7 @@ def _middle(process: Any, X: Matrix) -> dict[str, Vector]:  # noqa: ANN401 - as 
 
 def _shown_classes(classifier: Any) -> dict[str, int]:  # noqa: ANN401 - as above
     """The classes whose probability is drawn, by their names: of two the second says it all."""
-    names = [f"probability of {name}" for name in classifier.classes_]
+    names = [f"probability of {_named(name)}" for name in classifier.classes_]
     shown = list(enumerate(names))
     return {name: place for place, name in (shown[1:] if len(shown) == 2 else shown)}  # noqa: PLR2004 - as it says
 

