@@ -35,7 +35,7 @@ def test_what_differs_is_told(tmp_path, monkeypatch):
     page = tmp_path / "page.md"
     page.write_text(
         "```csv a.csv\nx\n1\n```\n\n```console\n$ possibal --version\npossibal 0\n```\n\n"
-        "```python\n>>> open('a.csv').read()\n'x\\n2\\n'\n```\n"
+        "```python\n>>> from pathlib import Path\n>>> Path('a.csv').read_text()\n'x\\n2\\n'\n```\n"
     )
     said = follow(page)
     assert said.count("Expected:") == 2
