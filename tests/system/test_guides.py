@@ -1,5 +1,6 @@
 """Whoever follows the guides and tutorials gets what they show."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,20 @@ PARAMETERS = [
 ]
 
 
-@pytest.mark.parametrize("page", PARAMETERS)
-def test_a_guide_does_what_it_shows(page, tmp_path, monkeypatch):
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The present folder, which is empty, and whose modules are forgotten in the end."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("page", PARAMETERS)
+def test_a_guide_does_what_it_shows(page):
     assert follow(page) == ""
 
 
@@ -30,12 +42,11 @@ def test_every_block_of_a_guide_is_run(page):
         assert is_session or is_terminal or block.file, (page.name, block.line)
 
 
-def test_what_differs_is_told(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    page = tmp_path / "page.md"
+def test_what_differs_is_told(folder):
+    page = folder / "page.md"
     page.write_text(
         "```csv a.csv\nx\n1\n```\n\n```console\n$ possibal --version\npossibal 0\n```\n\n"
-        "```python\n>>> open('a.csv').read()\n'x\\n2\\n'\n```\n"
+        "```python\n>>> from pathlib import Path\n>>> Path('a.csv').read_text()\n'x\\n2\\n'\n```\n"
     )
     said = follow(page)
     assert said.count("Expected:") == 2
