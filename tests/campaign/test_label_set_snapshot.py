@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_multilabel_classification
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.campaigns import each_strategy, few, seeds
 
@@ -179,3 +180,22 @@ def test_a_campaign_in_python_tells_sets_and_predicts_them():
     assert np.array_equal(beliefs.label_necessity, beliefs.necessity.min(axis=1))
     assert "Least is known of" in campaign._repr_html_()
     assert campaign.undo() == 19
+
+
+def test_a_pipeline_predicts_sets_and_does_not_pose_as_one_classifier():
+    pipeline = make_pipeline(StandardScaler(), possibal.PossibilisticGPClassifier())
+    campaign = possibal.Campaign.start(X, classifier=pipeline, classes=CLASSES, multi=True)
+    campaign.replay(Answer(row, TRUTH[row]) for row in range(12))
+    assert len(campaign.predict(X)) == len(X)
+    with pytest.raises(ValueError, match="classifier must be one of one label a row"):
+        _ = campaign.classifier
+
+
+def test_classes_of_the_classifier_and_lists_in_cells_are_read_as_sets():
+    named = possibal.PossibilisticGPClassifier(classes=["a|b", "c"])
+    with pytest.raises(ValueError, match="class must not hold"):
+        possibal.Campaign.start(X, classifier=named, multi=True)
+    rows = [{"x": float(x), "label": None} for x in X[:, 0]]
+    rows[0]["label"], rows[1]["label"] = ["b", "a"], []
+    campaign = possibal.Campaign.start(rows, label="label", multi=True)
+    assert campaign.labels == {0: ("a", "b"), 1: ()}

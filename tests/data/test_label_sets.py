@@ -1,5 +1,6 @@
 """Label sets: one text for each set, whatever order it was written in."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +10,7 @@ from possibal.data.label_sets import (
     check_member_name,
     check_members,
     check_texts,
+    joined,
     label_set,
 )
 
@@ -72,3 +74,12 @@ def test_a_class_that_there_is_not_is_refused_with_the_nearest():
     check_members(("health",), ("health", "sport"))
     with pytest.raises(ValueError, match="Did you mean 'sport'"):
         check_members(("sports",), ("health", "sport"))
+
+
+def test_a_cell_that_lists_classes_is_their_set():
+    assert joined(["sport", "health"]) == joined(np.array(["health", "sport"])) == "health|sport"
+    assert joined(()) == "none"
+    assert joined("sport") == "sport"
+    assert joined(None) is None
+    with pytest.raises(TypeError, match="label must be texts"):
+        joined([1, 2])

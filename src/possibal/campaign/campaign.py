@@ -132,13 +132,13 @@ class Campaign(CampaignInterface):
                 lists of classes, and a cell of the label column joins them, as sport|health.
         """
         ids = listed_ids(ids)
-        check_multi(multi=multi, find=find, classes=classes)
         roles = ColumnChoice(
             ids if isinstance(ids, str) else None, label, text, columns, by, encoder, copies, multi
         )
         model = PossibilisticGPClassifier() if classifier is None else classifier
         pool = encode_pool(X, roles, model, ids)
         named = pool.classifier.classes if classes is None else classes
+        check_multi(multi=multi, find=find, classes=named)
         kind = LabelSetSnapshot if multi else Snapshot
         snapshot = kind.start(
             pool.X,

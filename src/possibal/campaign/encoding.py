@@ -21,7 +21,7 @@ from possibal.data.encoders import find_column
 from possibal.data.features import FeatureRecipe
 from possibal.data.frames import as_frame, from_frame
 from possibal.data.ingest import frame_features, ingest_frame
-from possibal.data.label_sets import LabelSyntax
+from possibal.data.label_sets import LabelSyntax, joined
 from possibal.data.row_ids import Ids
 from possibal.data.schema import cell_type, text_cells
 from possibal.data.source import SourceSpec
@@ -255,6 +255,8 @@ def known_labels(
     """The labels of a frame's column in their type, or as sets; None where a row has none."""
     table = from_frame(rows)
     cells = table.columns[find_column("label", column, table.names)]
+    if multi:
+        cells = list(map(joined, cells))
     read = LabelSyntax.SEVERAL.members if multi else cell_type(cells).read
     return [None if text is None else read(text) for text in text_cells(cells)]
 

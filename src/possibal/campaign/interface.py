@@ -165,6 +165,11 @@ class CampaignInterface(ABC):
     @property
     def classifier(self) -> PossibilisticGPClassifier | PossibilisticPipeline:
         """The classifier, fitted to the labels; behind the user's own pipeline, if there is one."""
+        if self.multi and self._encoding.pipeline is not None:
+            raise ValueError(
+                "classifier must be one of one label a row to stand behind a pipeline; got several "
+                "labels. Use predict and predict_proba of the campaign."
+            )
         return self._encoding.reaching(self._moment.classifier)
 
     def predict(self, rows: Any) -> NDArray[Any]:  # noqa: ANN401 - what the pool was, or is like

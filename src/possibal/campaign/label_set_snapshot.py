@@ -23,6 +23,7 @@ from possibal.arrays import Places, Vector
 from possibal.campaign.answer import Answer
 from possibal.campaign.label_set_batch import LabelViews, greedy_batch_of_sets, sharing
 from possibal.campaign.pool import InMemoryScan
+from possibal.campaign.selection import is_random, rule_of
 from possibal.campaign.snapshot import (
     ADVICE_SAMPLE,
     CLEARLY,
@@ -153,6 +154,11 @@ class LabelSetSnapshot(Snapshot):
                 return int(both.argmax())
         return len(self) % len(blocks)
 
+    @property
+    def _rule(self) -> Strategy:
+        """What scores rows now."""
+        return rule_of(self._leading_rule, is_cold=self.is_cold)
+
     def _asked(self, n: int) -> list[int]:
         """Where the rows to label next stand."""
         candidates = self._views(n)
@@ -183,7 +189,7 @@ class LabelSetSnapshot(Snapshot):
         Of a large pool a random sample, whatever the strategy: of it those that a joint one has.
         """
         available = self._available
-        if self._is_random or (is_local(self._rule) and not self.pool.is_large):
+        if is_random(self._leading_rule) or (is_local(self._rule) and not self.pool.is_large):
             X = self.pool.X[available]
             views = (View(PendingPosterior(one), X, self._rng()) for one in self.posteriors)
             return LabelViews(available, sharing(list(views)))

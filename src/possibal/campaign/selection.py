@@ -26,6 +26,16 @@ BATCH_CANDIDATES = 1000
 """Candidates for a batch of a local strategy in a large pool."""
 
 
+def is_random(strategy: Strategy) -> bool:
+    """Whether rows are asked at random, whatever is known of them."""
+    return strategy is STRATEGIES["random"]
+
+
+def rule_of(strategy: Strategy, *, is_cold: bool) -> Strategy:
+    """What scores rows: at the cold start, how well each represents others."""
+    return representativeness if is_cold and not is_random(strategy) else strategy
+
+
 @dataclass(frozen=True, eq=False)
 class Selection:
     """How the rows to label next are selected from a pool.
@@ -55,13 +65,8 @@ class Selection:
 
     @property
     def rule(self) -> Strategy:
-        """What scores rows now: at the cold start, how well each represents others."""
-        return representativeness if self.is_cold and not self._is_random else self.strategy
-
-    @property
-    def _is_random(self) -> bool:
-        """Whether rows are asked at random, whatever is known of them."""
-        return self.strategy is STRATEGIES["random"]
+        """What scores rows now."""
+        return rule_of(self.strategy, is_cold=self.is_cold)
 
     def candidates(self, n: int, *, several: bool) -> Candidates:
         """The rows that are scored where n are wanted.
@@ -71,8 +76,8 @@ class Selection:
             several: whether more than the best are needed of a large pool, for a batch.
         """
         available = self.available
-        if self._is_random or (is_local(self.rule) and not self.pool.is_large):
-            known = None if self._is_random else self.belief_of(available)
+        if is_random(self.strategy) or (is_local(self.rule) and not self.pool.is_large):
+            known = None if is_random(self.strategy) else self.belief_of(available)
             view = View(
                 PendingPosterior(self.posterior), self.pool.X[available], self.sampler.rng()
             )

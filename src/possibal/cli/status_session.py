@@ -8,6 +8,7 @@ It loads neither the rows as numbers nor what learns from them.
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
+from possibal.labelling.evaluation import MemberScores
 from possibal.labelling.explanation import UNRANKED, mistakes_sentence
 from possibal.labelling.kept_ranking import KeptRanking
 from possibal.labelling.overview import CampaignProgress, Overview
@@ -40,6 +41,7 @@ def status(db: str) -> Status:
         ranked = KeptRanking(read_model)
         view, setup = Overview(read_model, ranked), read_model.setup
         progress, right = view.progress(), view.confusion().accuracy
+        sets = view.label_sets()
         return {
             "name": setup.name,
             "rows": progress.rows,
@@ -63,9 +65,17 @@ def status(db: str) -> Status:
             "right": {"rows": right.rows, "right": right.right, "interval": right.interval}
             if right.rows
             else None,
+            "multi": setup.multi,
+            "by_class": {one.label: _scores(one) for one in sets.members} if sets else None,
             "db": database.shown(store.url),
             "schema": store.version,
         }
+
+
+def _scores(found: MemberScores) -> Status:
+    """How well one class is told of check rows that may have several."""
+    recall, precision = found.recall.value, found.precision.value
+    return {"recall": recall, "precision": precision, "f1": found.f1}
 
 
 def _advice(progress: CampaignProgress, ranked: KeptRanking) -> Status:
@@ -103,7 +113,13 @@ def _measured(found: Status) -> Iterator[str]:
     if right:
         low, high = (f"{100 * end:.0f}" for end in right["interval"])
         share = f"{100 * right['right'] / right['rows']:.0f} %"
-        yield f"The model is right about {share} of those {right['rows']:,} ({low} to {high} %)."
+        what = "all classes of " if found["multi"] else ""
+        about = f"{what}{share} of those {right['rows']:,} ({low} to {high} %)"
+        yield f"The model is right about {about}."
+    each = {name: one["f1"] for name, one in (found["by_class"] or {}).items()}
+    known = [f"{name} {f1:.2f}" for name, f1 in each.items() if f1 is not None]
+    if known:
+        yield f"F1 of each class: {', '.join(known)}."
 
 
 def lines(found: Status) -> list[list[str]]:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import Enum
 from typing import cast
 
+import numpy as np
+
 from possibal.arguments import suggest
 from possibal.arrays import as_python
 
@@ -59,6 +61,14 @@ class LabelSyntax(Enum):
     def clean(self, label: str) -> str:
         """The one text of a label, however somebody wrote it."""
         return label if self is LabelSyntax.ONE else self.text(self.members(label))
+
+
+def joined(cell: object) -> object:
+    """A cell of a label column: the text of the set, where the cell lists its classes."""
+    listed = cell.tolist() if isinstance(cell, np.ndarray) else cell
+    if not isinstance(listed, list | tuple | set | frozenset):
+        return cell
+    return LabelSyntax.SEVERAL.text(label_set(cast("Iterable[object]", listed)))
 
 
 def check_member_name(name: str) -> None:

@@ -26,7 +26,7 @@ from possibal.data.encoders import (
     number_values,
     numbers_rows,
 )
-from possibal.data.label_sets import LabelSyntax, check_texts
+from possibal.data.label_sets import LabelSyntax, check_texts, joined
 from possibal.data.name_types import NameType
 from possibal.data.source import SourceSpec
 
@@ -267,7 +267,8 @@ def _usual_label(
     place = _called(table, "label", taken)
     if place is None:
         return None, []
-    name, cells = table.names[place], text_cells(table.columns[place])
+    name, column = table.names[place], table.columns[place]
+    cells = text_cells(list(map(joined, column)) if syntax is LabelSyntax.SEVERAL else column)
     count = len({one for cell in cells if cell is not None for one in syntax.members(cell)})
     if count > MOST_CLASSES:
         return None, [f"column {name} has {count} different labels and was not taken as the label."]
@@ -436,9 +437,10 @@ def row_labels(
     """
     if place is None:
         return (None,) * len(table.columns[0]), tuple(classes)
-    name, found = table.names[place], text_cells(table.columns[place])
+    name = table.names[place]
     if syntax is LabelSyntax.SEVERAL:
-        return _row_sets(name, found, classes)
+        return _row_sets(name, text_cells(list(map(joined, table.columns[place]))), classes)
+    found = text_cells(table.columns[place])
     for row, label in enumerate(found, start=1):
         if label is not None and len(label) > LONGEST_LABEL:
             raise ValueError(

@@ -6,7 +6,7 @@ import { tint } from "./classes.js";
 import { CloseOffer } from "./close.js";
 import { button, count, el, percent, svg } from "./dom.js";
 import { thumbnail, words } from "./item.js";
-import { membersOf, shown } from "./labels.js";
+import { isSeveral, membersOf, shown } from "./labels.js";
 import { t } from "./texts.js";
 
 const MARGIN = 14;
@@ -110,7 +110,7 @@ function legend(page, chart) {
       && el("div.ramp", el("span", t.aGuess), el("i", { "aria-hidden": "true" }), el("span", t.veryLikely)),
     el("div.chips", { role: "group", "aria-label": t.oneClassAlone }, chips),
     chart.by === BY_CLASS
-      ? el("p.muted", guess, isUnknown && ` ${t.greyDots}`)
+      ? el("p.muted", guess, isUnknown && ` ${t.greyDots}`, isSeveral() && ` ${t.mapSeveral}`)
       : el("p.muted", t.marksLabelled));
 }
 

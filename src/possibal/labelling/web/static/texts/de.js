@@ -527,4 +527,5 @@ export const texts = {
   memberOpen: "offen",
   resultsWhole: (share) => `Alle Klassen einer Zeile stimmen bei ${share} Prüfzeilen. Sie wurden zufällig gezogen, und das Modell lernt nie aus ihnen.`,
   resultsDecisions: (share) => `Klasse für Klasse stimmen ${share} Entscheidungen.`,
+  mapSeveral: "Eine Zeile mit mehreren Klassen hat die Farbe der ersten; eine gedrückte Klasse zeigt alle Zeilen, die sie haben.",
 };

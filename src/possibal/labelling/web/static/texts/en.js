@@ -527,4 +527,5 @@ export const texts = {
   memberOpen: "open",
   resultsWhole: (share) => `All classes of a row are right on ${share} check rows. They were drawn at random, and the model never learns from them.`,
   resultsDecisions: (share) => `Class by class, ${share} decisions are right.`,
+  mapSeveral: "A row with several classes has the colour of the first; press a class to see all rows that have it.",
 };

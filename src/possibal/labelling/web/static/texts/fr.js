@@ -527,4 +527,5 @@ export const texts = {
   memberOpen: "ouvert",
   resultsWhole: (share) => `Toutes les classes d’une ligne sont justes pour ${share} lignes de contrôle. Elles ont été tirées au hasard, et le modèle n’en apprend jamais.`,
   resultsDecisions: (share) => `Classe par classe, ${share} décisions sont justes.`,
+  mapSeveral: "Une ligne à plusieurs classes a la couleur de la première ; appuyez sur une classe pour voir toutes les lignes qui l’ont.",
 };
