@@ -18,8 +18,8 @@ from possibal.labelling.session import StoredCampaign
 
 MEMORY = {"answers", "replay", "snapshot", "start", "without"}
 STORED = {
-    *("add_check_rows", "bad", "close", "comment", "comments", "describe_class", "guidelines"),
-    *("merge_classes", "unsure", "write_guidelines"),
+    *("add_check_rows", "bad", "close", "comment", "comments", "describe_class", "export"),
+    *("guidelines", "import_labels", "merge_classes", "unsure", "write_guidelines"),
 }
 SHARED = {
     *("add_class", "advice", "ask", "beliefs", "classes", "classifier", "edit", "labels", "left"),
