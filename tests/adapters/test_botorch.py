@@ -1,25 +1,12 @@
 """The acquisition functions for BoTorch, against those in NumPy and against finite differences."""
 
-import importlib
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from possibal import acquisition
-from possibal.errors import MissingPackageError
 from possibal.gp import LatentPosterior, PendingPosterior
-
-
-def test_without_botorch_one_sentence_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "botorch.acquisition", None)
-    monkeypatch.delitem(sys.modules, "possibal.adapters.botorch", raising=False)
-    with pytest.raises(MissingPackageError, match=r"run pip install 'possibal\[botorch\]'"):
-        importlib.import_module("possibal.adapters.botorch")
-    sys.modules.pop("possibal.adapters.botorch", None)
-
 
 torch = pytest.importorskip("torch")
 botorch = pytest.importorskip("botorch")
