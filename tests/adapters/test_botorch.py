@@ -127,6 +127,11 @@ def test_logarithms_and_gradients_are_numbers_far_out(mean, variance):
         assert mean * mu.grad.item() < 0
 
 
+def test_moments_that_are_no_numbers_stay_none():
+    found = adapter.log_uncertainty(double(np.nan, 0.5), double(1.0, 1.0))
+    assert torch.isnan(found).tolist() == [True, False]
+
+
 # ---------------------------------------------------------------- acquisition functions
 @pytest.mark.parametrize("name", ["Doubt", "Uncertainty"])
 @pytest.mark.parametrize("link", ["probit", "logistic"])
