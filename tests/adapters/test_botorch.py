@@ -1,25 +1,12 @@
 """The acquisition functions for BoTorch, against those in NumPy and against finite differences."""
 
-import importlib
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from possibal import acquisition
-from possibal.errors import MissingPackageError
 from possibal.gp import LatentPosterior, PendingPosterior
-
-
-def test_without_botorch_one_sentence_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "botorch.acquisition", None)
-    monkeypatch.delitem(sys.modules, "possibal.adapters.botorch", raising=False)
-    with pytest.raises(MissingPackageError, match=r"run pip install 'possibal\[botorch\]'"):
-        importlib.import_module("possibal.adapters.botorch")
-    sys.modules.pop("possibal.adapters.botorch", None)
-
 
 torch = pytest.importorskip("torch")
 botorch = pytest.importorskip("botorch")
@@ -138,6 +125,11 @@ def test_logarithms_and_gradients_are_numbers_far_out(mean, variance):
     if abs(mean) >= 38:  # U is N(0; mu, sigma2 + 1) up to a factor
         assert value.item() == pytest.approx(-0.5 * mean**2 / (1 + variance), rel=0.05, abs=0.1)
         assert mean * mu.grad.item() < 0
+
+
+def test_moments_that_are_no_numbers_stay_none():
+    found = adapter.log_uncertainty(double(np.nan, 0.5), double(1.0, 1.0))
+    assert torch.isnan(found).tolist() == [True, False]
 
 
 # ---------------------------------------------------------------- acquisition functions

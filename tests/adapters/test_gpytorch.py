@@ -6,7 +6,6 @@ import pytest
 from possibal import acquisition, rank
 from possibal.acquisition import JointPosterior, View
 from possibal.adapters import gpytorch as adapter
-from possibal.errors import MissingPackageError
 from possibal.gp import LatentPosterior
 
 torch = pytest.importorskip("torch")
@@ -200,12 +199,6 @@ def test_probabilities_of_labels_are_no_latents():
 
     with pytest.raises(TypeError, match="mean must be of Gaussian latents; got a Bernoulli"):
         adapter.latent_posterior(Whole(), X).at(X)
-
-
-def test_without_torch_one_sentence_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "torch", None)
-    with pytest.raises(MissingPackageError, match=r"run pip install 'possibal\[botorch\]'"):
-        adapter.latent_posterior(None)
 
 
 def test_it_is_a_posterior_like_any_of_ones_own():

@@ -31,7 +31,9 @@ except ImportError:
     ) from None
 
 STEPS = 6
-"""Halley's steps towards a supremum; three are enough for ordinary moments."""
+"""Halley's steps towards a supremum at most; two or three are enough for ordinary moments."""
+CLOSE = 1e-3
+"""A step below this is the last: what it leaves is cubic, and counts squared."""
 NEAR = 0.1
 """Where a supremum is so near, a logarithm is integrated: a difference would lose its digits."""
 _FLOOR = 1e-13
@@ -67,7 +69,7 @@ def log_uncertainty(mean: Tensor, variance: Tensor) -> Tensor:
     Paper: Sec. 4.2, U^L_bin.
     """
     mu = mean.abs()
-    rival, leader = _log_excess(-mu, variance), _log_excess(mu, variance)
+    rival, leader = _log_excess(torch.stack([-mu, mu]), torch.stack([variance, variance]))
     return torch.logaddexp(rival, leader).clamp_max(0.0)
 
 
@@ -119,6 +121,8 @@ def _distance(t: Tensor, variance: Tensor) -> Tensor:
             step = (log_d - log_variance - torch.log(r)) / (1.0 + d * pull)
             bend = (pull + d * (1.0 - r * pull)) / (1.0 / d + pull)
             log_d = log_d - step / (1.0 - 0.5 * step * bend).clamp_min(0.5)
+            if (step.abs() * (1.0 + d) < CLOSE).all():
+                break
         d = torch.exp(log_d)
         pull = t + d + _hazard(t + d)
         slope = 1.0 + d * pull
