@@ -257,8 +257,9 @@ def _prodigy_task(one: JsonObject, place: str) -> PlatformTask:
 def _since_1970(one: JsonObject) -> str:
     """When a task was answered, of seconds since 1970; empty where nothing says so."""
     made = one.get("_timestamp")
-    is_moment = isinstance(made, int | float) and 0 <= made < LAST_SECOND
-    return dt.datetime.fromtimestamp(made, dt.UTC).isoformat() if is_moment else ""
+    if not isinstance(made, int | float) or not 0 <= made < LAST_SECOND:
+        return ""
+    return dt.datetime.fromtimestamp(made, dt.UTC).isoformat()
 
 
 def _prodigy_said(one: JsonObject, place: str) -> tuple[Said, str | None]:

@@ -22,7 +22,7 @@ class PlatformRequest(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-class PredictIn(PlatformRequest):
+class TasksIn(PlatformRequest):
     """Tasks to predict."""
 
     tasks: list[dict[str, Any]]
@@ -75,7 +75,7 @@ def label_studio_router(backend: LabelStudioBackend) -> APIRouter:
         return SetupOut(model_version=backend.version)
 
     @router.post("/predict")
-    def predict(given: PredictIn) -> PredictOut:
+    def predict(given: TasksIn) -> PredictOut:
         """Predict tasks."""
         return PredictOut(results=backend.predict(given.tasks))
 
