@@ -39,6 +39,16 @@ OTHERS = ("skip", "unsure", "bad")
 SAYINGS = {"skip": "skipped for now", "unsure": "not sure", "bad": "row dropped"}
 """What is said when it is done, as the page says it."""
 
+NOTHING: View = {
+    "rows": 0,
+    "labels": 0,
+    "left": 0,
+    "advice": {"state": "go on", "reason": ""},
+    "classes": [],
+    "others": [],
+}
+"""What is known of a campaign that cannot be read."""
+
 
 @dataclass(frozen=True)
 class _Said:
@@ -88,6 +98,7 @@ class LabellingExchange:
         self._taken = dict[str, None]()
         self._row: Hashable | None = None
         self._number = 0
+        self._known = NOTHING
         self._acts: dict[str, Callable[[Mapping[str, Any]], _Said]] = {
             "answer": self._answer,
             "undo": self._undo,
@@ -110,10 +121,14 @@ class LabellingExchange:
             if isinstance(key, str):
                 self._taken = dict.fromkeys([*self._taken, key][-REMEMBERED:])
             said = self._tried(lambda: act(action))
-            if not self._is_open():
-                self._tell(said, is_busy=True)
-                said = self._tried(lambda: self._ask(said), said)
-            self._tell(said)
+            self._tell(self._tried(lambda: self._go_on(said), said))
+
+    def _go_on(self, said: _Said) -> _Said:
+        """Find the next row, if the one that is shown wants nothing more; what was said stays."""
+        if not self._is_open():
+            self._tell(said, is_busy=True)
+            return self._ask(said)
+        return said
 
     def map(self) -> View:
         """The rows in the plane, and what the classes are called; or why there is no map."""
@@ -239,18 +254,20 @@ class LabellingExchange:
             "problem": said.problem,
         }
         if not is_busy:
-            problem = self._tried(lambda: (view.update(self._seen()), said)[1], said).problem
-            view["problem"] = problem
+            view |= {**self._known, "question": None}
+            for seen in (self._facts, self._question):
+                found = self._tried(lambda seen=seen: (view.update(seen()), _Said())[1])
+                view["problem"] = view["problem"] or found.problem
         self._publish(view)
 
-    def _seen(self) -> View:
-        """The question, the classes, and how far the campaign is."""
+    def _facts(self) -> View:
+        """The classes, and how far the campaign is."""
         campaign, labels = self._campaign, self._campaign.labels
         counts = dict.fromkeys(campaign.classes, 0)
         for label in labels.values():
             counts[label] = counts.get(label, 0) + 1
         advice, left = campaign.advice, len(campaign.left)
-        return {
+        self._known = {
             "rows": len(campaign.rows),
             "labels": len(labels),
             "left": left,
@@ -260,11 +277,14 @@ class LabellingExchange:
                 for one, count in counts.items()
             ],
             "others": [one for one in OTHERS if hasattr(campaign, one)],
-            "question": None if self._row is None else self._question(self._row),
         }
+        return self._known
 
-    def _question(self, row: Hashable) -> View:
-        """A row as the browser shows it."""
+    def _question(self) -> View:
+        """The row that is asked about, as the browser shows it, if there is one."""
+        row = self._row
+        if row is None:
+            return {}
         found = self._campaign.question(row)
         shown = found if self._show is None else _shown(found, self._show(row))
         picture, trouble = shown.picture, None
@@ -273,7 +293,7 @@ class LabellingExchange:
         except (ValueError, OSError):
             url, trouble = None, BROKEN
         predicted = found.predicted
-        return {
+        asked: View = {
             "row": self._rows.key(row),
             "name": found.name,
             "fields": [
@@ -288,6 +308,7 @@ class LabellingExchange:
             "copies": found.copies,
             "said": _words(found.said),
         }
+        return {"question": asked}
 
 
 def _shown(question: RowQuestion, given: Any) -> RowQuestion:  # noqa: ANN401 - what the user's function gives
