@@ -378,8 +378,9 @@ class StoredCampaign(CampaignInterface):
         """
         self._check_one_label("map")
         self._read_model.catch_up()
-        if self._scheduler.is_behind:
-            self._scheduler.rank()
+        with self._lock:
+            if self._scheduler.is_behind:
+                self._scheduler.rank()
         points = self._overview.map(self._who if self._read_model.setup.blind else None)
         return [
             RowPoint(
@@ -403,9 +404,10 @@ class StoredCampaign(CampaignInterface):
         self._read_model.catch_up()
         if not self._read_model.check_rows:
             return ()
-        if self._scheduler.is_behind:
-            self._scheduler.rank()
-        self._scheduler.measure()
+        with self._lock:
+            if self._scheduler.is_behind:
+                self._scheduler.rank()
+            self._scheduler.measure()
         return self._overview.progress().curve
 
     # ------------------------------------------------------------ as of now, in the types of users

@@ -10,7 +10,7 @@ from support.passengers import labelled, passengers
 from possibal import Campaign, open_campaign
 from possibal.campaign.notebook import exchange as module
 from possibal.campaign.notebook.exchange import LabellingExchange
-from possibal.errors import UnsavedError
+from possibal.errors import UnavailableError, UnsavedError
 
 ROWS = 24
 
@@ -206,6 +206,25 @@ def test_an_answer_is_kept_where_the_next_question_cannot_be_found(begin, monkey
     assert person.view["problem"] == "ZeroDivisionError: division by zero."
     person.does("look")
     assert person.question is not None
+
+
+def test_an_answer_is_said_to_be_kept_where_its_row_cannot_be_read_any_more(begin, monkeypatch):
+    person = begin()
+    row = person.row
+
+    def away(*_):
+        raise UnavailableError("db must be there and sound; got 'gone'. Try again.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(person.campaign, "question", away)
+        patch.setattr(type(person.campaign), "advice", property(away))
+        person.answers(1)
+    assert person.campaign.labels == {row: 1}
+    assert (person.view["busy"], person.view["said"]) == (False, "Saved: 1.")
+    assert "db must be there" in person.view["problem"]
+    assert [one["name"] for one in person.view["classes"]] == ["0", "1"]
+    person.does("look")
+    assert (person.view["problem"], person.view["labels"]) == ("", 1)
 
 
 def test_many_answers_at_once_are_all_kept(begin):

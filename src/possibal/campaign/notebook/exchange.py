@@ -39,9 +39,19 @@ OTHERS = ("skip", "unsure", "bad")
 SAYINGS = {"skip": "skipped for now", "unsure": "not sure", "bad": "row dropped"}
 """What is said when it is done, as the page says it."""
 
+NOTHING: View = {
+    "rows": 0,
+    "labels": 0,
+    "left": 0,
+    "advice": {"state": "go on", "reason": ""},
+    "classes": [],
+    "others": [],
+}
+"""What is known of a campaign that cannot be read."""
+
 
 @dataclass(frozen=True)
-class _ActionOutcome:
+class _Said:
     """What became of the last action: a sentence, and what went wrong, if anything did."""
 
     done: str = ""
@@ -88,7 +98,8 @@ class LabellingExchange:
         self._taken = dict[str, None]()
         self._row: Hashable | None = None
         self._number = 0
-        self._acts: dict[str, Callable[[Mapping[str, Any]], _ActionOutcome]] = {
+        self._known = NOTHING
+        self._acts: dict[str, Callable[[Mapping[str, Any]], _Said]] = {
             "answer": self._answer,
             "undo": self._undo,
             "class": self._add_class,
@@ -96,7 +107,7 @@ class LabellingExchange:
             "look": self._look,
             **dict.fromkeys(OTHERS, self._other),
         }
-        self._tell(self._ask(_ActionOutcome()))
+        self._tell(self._ask(_Said()))
 
     # ------------------------------------------------------------ actions
 
@@ -105,21 +116,25 @@ class LabellingExchange:
         with self._lock:
             key, act = action.get("key"), self._acts.get(str(action.get("act")))
             if act is None or (isinstance(key, str) and key in self._taken):
-                self._tell(_ActionOutcome())
+                self._tell(_Said())
                 return
             if isinstance(key, str):
                 self._taken = dict.fromkeys([*self._taken, key][-REMEMBERED:])
             said = self._tried(lambda: act(action))
-            if not self._is_open():
-                self._tell(said, is_busy=True)
-                said = self._tried(lambda: self._ask(said), said)
-            self._tell(said)
+            self._tell(self._tried(lambda: self._go_on(said), said))
+
+    def _go_on(self, said: _Said) -> _Said:
+        """Find the next row, if the one that is shown wants nothing more; what was said stays."""
+        if not self._is_open():
+            self._tell(said, is_busy=True)
+            return self._ask(said)
+        return said
 
     def map(self) -> View:
         """The rows in the plane, and what the classes are called; or why there is no map."""
         with self._lock:
             found: View = {"classes": [str(one) for one in self._campaign.classes], "points": []}
-            said = self._tried(lambda: (found.update(points=self._points()), _ActionOutcome())[1])
+            said = self._tried(lambda: (found.update(points=self._points()), _Said())[1])
             return {**found, "problem": said.problem}
 
     def _points(self) -> list[View]:
@@ -137,7 +152,7 @@ class LabellingExchange:
             for one in self._campaign.map()
         ]
 
-    def _answer(self, action: Mapping[str, Any]) -> _ActionOutcome:
+    def _answer(self, action: Mapping[str, Any]) -> _Said:
         """Keep a label."""
         row = self._rows.read("row", action.get("row"))
         label = self._classes.read("label", action.get("label"))
@@ -146,14 +161,14 @@ class LabellingExchange:
         except AlreadyAnsweredError:
             found = self._campaign.question(row)
             if found.said == label:
-                return _ActionOutcome(f"Row {found.name} is {label} already.")
-            return _ActionOutcome(
+                return _Said(f"Row {found.name} is {label} already.")
+            return _Said(
                 problem=f"Row {found.name} is labelled {found.said} already: {label} was not kept. "
                 "Undo takes the last answer back, campaign.edit changes any."
             )
-        return _ActionOutcome(f"Saved: {label}.")
+        return _Said(f"Saved: {label}.")
 
-    def _other(self, action: Mapping[str, Any]) -> _ActionOutcome:
+    def _other(self, action: Mapping[str, Any]) -> _Said:
         """Say something else of a row than its class."""
         row, kind = self._rows.read("row", action.get("row")), str(action["act"])
         verb = getattr(self._campaign, kind, None)
@@ -161,43 +176,43 @@ class LabellingExchange:
             raise ValueError(f"act must be something that the campaign knows; got {kind!r}.")
         verb(row)
         self._row = None
-        return _ActionOutcome(f"Saved: {SAYINGS[kind]}.")
+        return _Said(f"Saved: {SAYINGS[kind]}.")
 
-    def _undo(self, action: Mapping[str, Any]) -> _ActionOutcome:
+    def _undo(self, action: Mapping[str, Any]) -> _Said:
         """Take the last change back, and ask about its row again."""
         if action.get("number") != self._number:
-            return _ActionOutcome(problem="Something changed before that: nothing was undone. Look again.")
+            return _Said(problem="Something changed before that: nothing was undone. Look again.")
         before = self._state()
         row = self._campaign.undo()
         if row is None and self._state() == before:
-            return _ActionOutcome("Nothing to undo.")
+            return _Said("Nothing to undo.")
         if row is not None:
             self._row = row
-            return _ActionOutcome(f"Undone: row {self._campaign.question(row).name}.")
-        return _ActionOutcome("Undone.")
+            return _Said(f"Undone: row {self._campaign.question(row).name}.")
+        return _Said("Undone.")
 
-    def _add_class(self, action: Mapping[str, Any]) -> _ActionOutcome:
+    def _add_class(self, action: Mapping[str, Any]) -> _Said:
         """Let there be one more class, of the type of the others."""
         name = str(action.get("name", "")).strip()
         if not name:
             raise ValueError("name must have a letter; got none. Write what the class is called.")
         self._campaign.add_class(_of_type(name, self._campaign.classes))
-        return _ActionOutcome(f"Done: class “{name}” added.")
+        return _Said(f"Done: class “{name}” added.")
 
-    def _choose(self, action: Mapping[str, Any]) -> _ActionOutcome:
+    def _choose(self, action: Mapping[str, Any]) -> _Said:
         """Ask about a row of the map."""
         row = self._rows.read("row", action.get("row"))
         found = self._campaign.question(row)
         if found.said is None:
             self._row = row
-            return _ActionOutcome()
-        return _ActionOutcome(
+            return _Said()
+        return _Said(
             problem=f"Row {found.name} is labelled {found.said}: campaign.edit changes it."
         )
 
-    def _look(self, action: Mapping[str, Any]) -> _ActionOutcome:  # noqa: ARG002 - an action like others
+    def _look(self, action: Mapping[str, Any]) -> _Said:  # noqa: ARG002 - an action like others
         """See what cells of the notebook, the page or others did since."""
-        return _ActionOutcome()
+        return _Said()
 
     def _state(self) -> tuple[object, ...]:
         """What an undo may change."""
@@ -210,13 +225,13 @@ class LabellingExchange:
             return False
         return row not in campaign.labels or row in campaign.left
 
-    def _ask(self, said: _ActionOutcome) -> _ActionOutcome:
+    def _ask(self, said: _Said) -> _Said:
         """Find the next row; what was said before is said still."""
         self._row = None
         self._row = next(iter(self._campaign.ask()), None)
         return said
 
-    def _tried(self, work: Callable[[], _ActionOutcome], said: _ActionOutcome | None = None) -> _ActionOutcome:
+    def _tried(self, work: Callable[[], _Said], said: _Said | None = None) -> _Said:
         """What came of something, or in one sentence why it could not be done."""
         try:
             return work()
@@ -224,11 +239,11 @@ class LabellingExchange:
             problem = str(error)
         except Exception as error:  # noqa: BLE001 - a strategy or a classifier may be the user's own
             problem = f"{type(error).__name__}: {summary(error)}."
-        return replace(said or _ActionOutcome(), problem=problem)
+        return replace(said or _Said(), problem=problem)
 
     # ------------------------------------------------------------ views
 
-    def _tell(self, said: _ActionOutcome, *, is_busy: bool = False) -> None:
+    def _tell(self, said: _Said, *, is_busy: bool = False) -> None:
         """Publish what there is to see; while the next question is worked out, that it is."""
         self._number += not is_busy
         view: View = {
@@ -239,18 +254,20 @@ class LabellingExchange:
             "problem": said.problem,
         }
         if not is_busy:
-            problem = self._tried(lambda: (view.update(self._seen()), said)[1], said).problem
-            view["problem"] = problem
+            view |= {**self._known, "question": None}
+            for seen in (self._facts, self._question):
+                found = self._tried(lambda seen=seen: (view.update(seen()), _Said())[1])
+                view["problem"] = view["problem"] or found.problem
         self._publish(view)
 
-    def _seen(self) -> View:
-        """The question, the classes, and how far the campaign is."""
+    def _facts(self) -> View:
+        """The classes, and how far the campaign is."""
         campaign, labels = self._campaign, self._campaign.labels
         counts = dict.fromkeys(campaign.classes, 0)
         for label in labels.values():
             counts[label] = counts.get(label, 0) + 1
         advice, left = campaign.advice, len(campaign.left)
-        return {
+        self._known = {
             "rows": len(campaign.rows),
             "labels": len(labels),
             "left": left,
@@ -260,11 +277,14 @@ class LabellingExchange:
                 for one, count in counts.items()
             ],
             "others": [one for one in OTHERS if hasattr(campaign, one)],
-            "question": None if self._row is None else self._question(self._row),
         }
+        return self._known
 
-    def _question(self, row: Hashable) -> View:
-        """A row as the browser shows it."""
+    def _question(self) -> View:
+        """The row that is asked about, as the browser shows it, if there is one."""
+        row = self._row
+        if row is None:
+            return {}
         found = self._campaign.question(row)
         shown = found if self._show is None else _shown(found, self._show(row))
         picture, trouble = shown.picture, None
@@ -273,7 +293,7 @@ class LabellingExchange:
         except (ValueError, OSError):
             url, trouble = None, BROKEN
         predicted = found.predicted
-        return {
+        asked: View = {
             "row": self._rows.key(row),
             "name": found.name,
             "fields": [
@@ -288,6 +308,7 @@ class LabellingExchange:
             "copies": found.copies,
             "said": _words(found.said),
         }
+        return {"question": asked}
 
 
 def _shown(question: RowQuestion, given: Any) -> RowQuestion:  # noqa: ANN401 - what the user's function gives

@@ -415,12 +415,17 @@ class Labelling {
     }
   }
 
-  /** Says that Python is not there any more: what was not said to be saved was not. */
+  /** Says that Python is not there any more, until it answers: a connection may come back. */
   #gone() {
     clearTimeout(this.#slow);
-    this.#pending ??= "gone";
+    this.#pending = newKey();
     this.#problem.textContent = t.connectionGone;
     this.#setBusy();
+    try {
+      this.#model.send({ act: "look", key: this.#pending });
+    } catch {
+      // it is gone, as is said
+    }
   }
 
   /** Answers the row that is in sight, and was so before the press. */
