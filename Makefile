@@ -76,8 +76,9 @@ lint: .venv/.dev  ## style, spelling, layers
 	$(BIN)/codespell src tests bench docs tools *.md
 	$(BIN)/lint-imports
 
-types: .venv/.dev  ## strict type check
+types: .venv/.dev  ## strict type check, ours and that of a user's script
 	$(BIN)/basedpyright
+	$(BIN)/mypy --strict tests/support/user_script.py
 
 format: .venv/.dev  ## let ruff lay out the code
 	$(BIN)/ruff check --fix .
@@ -165,4 +166,4 @@ picture: .venv/.run  ## draw the pictures of the README and of docs/possibilisti
 	$(BIN)/python tools/process_picture.py
 
 clean:  ## remove what the tasks made
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist
+	rm -rf .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist

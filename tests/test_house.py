@@ -74,6 +74,7 @@ PUBLIC = [
     "possibal.pool.rank",
     "possibal.rank",
     "possibal.simulate",
+    "possibal.skops_types",
     "possibal.theory.GaussianPossibility",
     "possibal.theory.axioms",
 ]

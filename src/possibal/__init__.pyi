@@ -8,6 +8,7 @@ from .estimators import (
     PossibilisticPipeline,
     as_possibilistic,
 )
+from .estimators.persistence import skops_types
 from .experiments.learning_curves import simulate
 from .gp import PossibilisticGP, SystematicError
 from .labelling.saved_model import load_model
@@ -52,4 +53,5 @@ __all__ = [
     "pool",
     "rank",
     "simulate",
+    "skops_types",
 ]

@@ -189,7 +189,7 @@ class Campaign(CampaignInterface):
 
     # ------------------------------------------------------------ what follows
 
-    def ask(self, n: int = 1) -> list[Hashable]:
+    def ask(self, n: int = 1) -> list[Any]:
         """The rows to label next, the best first; fewer where fewer are left.
 
         See :meth:`possibal.campaign.snapshot.Snapshot.ask` for how they are chosen.
@@ -223,12 +223,12 @@ class Campaign(CampaignInterface):
         return self.snapshot.classes
 
     @property
-    def rows(self) -> tuple[Hashable, ...]:
+    def rows(self) -> tuple[Any, ...]:
         """The ids of all rows, in the order of the pool."""
         return self.snapshot.pool.ids
 
     @property
-    def left(self) -> tuple[Hashable, ...]:
+    def left(self) -> tuple[Any, ...]:
         """The ids of the rows that still want a label, in the order of the pool."""
         return self.snapshot.left
 
