@@ -14,7 +14,7 @@ from typing import Any, Self, cast
 
 from numpy.typing import ArrayLike
 
-from possibal.acquisition.registry import STRATEGIES
+from possibal.acquisition.registry import strategy_name
 from possibal.acquisition.strategy import Strategy
 from possibal.arguments import DEFAULT_STRATEGY, check_listed, is_hashable, whole
 from possibal.arrays import Places, as_python
@@ -281,9 +281,7 @@ class Campaign(CampaignInterface):
     @property
     def _strategy_name(self) -> str:
         """What the strategy is called."""
-        chosen = self.snapshot.strategy
-        own = getattr(chosen, "__name__", type(chosen).__name__)
-        return next((name for name, one in STRATEGIES.items() if one is chosen), own)
+        return strategy_name(self.snapshot.strategy)
 
     @property
     def _encoding(self) -> RowEncoding:
