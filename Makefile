@@ -90,8 +90,9 @@ lint: .venv/.dev  ## style, spelling, layers
 	$(BIN)/codespell src tests bench docs tools *.md
 	$(BIN)/lint-imports
 
-types: .venv/.dev  ## strict type check
+types: .venv/.dev  ## strict type check, ours and that of a user's script
 	$(BIN)/basedpyright
+	$(BIN)/mypy --strict tests/support/user_script.py
 
 format: .venv/.dev  ## let ruff lay out the code
 	$(BIN)/ruff check --fix .
@@ -207,4 +208,4 @@ docs: .venv/.docs  ## the site of README, docs and docstrings, in build/site; a 
 	@echo "Open build/site/index.html."
 
 clean:  ## remove what the tasks made
-	rm -rf .venv .label-studio .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist
+	rm -rf .venv .venv-* .label-studio .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .coverage.* build dist

@@ -80,6 +80,7 @@ PUBLIC = [
     "possibal.pool.rank",
     "possibal.rank",
     "possibal.simulate",
+    "possibal.skops_types",
     "possibal.theory.GaussianPossibility",
     "possibal.theory.axioms",
 ]

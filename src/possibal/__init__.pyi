@@ -10,6 +10,7 @@ from .estimators import (
     PossibilisticPipeline,
     as_possibilistic,
 )
+from .estimators.persistence import skops_types
 from .experiments.learning_curves import simulate
 from .gp import PossibilisticGP, SystematicError
 from .labelling.saved_model import load_model
@@ -57,4 +58,5 @@ __all__ = [
     "pool",
     "rank",
     "simulate",
+    "skops_types",
 ]

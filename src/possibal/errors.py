@@ -6,6 +6,7 @@
     ├── ForbiddenError(RefusedError)          a person may not do this
     ├── MissingPackageError(ImportError)      an optional package is not installed
     ├── MistakeError                          a value on the command line was refused
+    ├── PluginError(ValueError)               another distribution's plug-in cannot be had
     ├── RefusedError(ValueError)              a person's action makes no sense
     ├── StrategyError(ValueError)             a user's own strategy failed
     ├── UnavailableError(OSError)             a database is away, or did not answer in time
@@ -45,6 +46,10 @@ class MissingPackageError(PossibalError, ImportError):
 
 class MistakeError(PossibalError):
     """A value on the command line that the library refused."""
+
+
+class PluginError(PossibalError, ValueError):
+    """A plug-in of another distribution cannot be imported, or has a name that is taken."""
 
 
 class RefusedError(PossibalError, ValueError):

@@ -172,7 +172,7 @@ def test_the_bar_grows_by_what_came_since(monkeypatch):
         ("--labels none.csv", "file must exist; got 'none.csv'."),
         ("--labels .", "file must be no folder; got '.'"),
         ("--jobs 0", "jobs must be at least 1; got 0."),
-        ("--foo", "No such option: --foo"),
+        ("--foo", "No such option"),
         ("another.parquet", "unexpected extra argument"),
     ],
 )

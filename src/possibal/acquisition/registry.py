@@ -1,5 +1,6 @@
 """The registry of strategies, and utilities as any strategy gives them, checked."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from possibal.arguments import choice
 from possibal.arrays import Vector
 from possibal.belief import Belief, HasBelief
 from possibal.distributions import HasMoments
+from possibal.plugins import PluginGroup, find_plugin, installed_plugins
 
 
 def random(
@@ -54,10 +56,35 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def find_strategy(strategy: str | Callable[..., Any]) -> Strategy:
-    """One of ours by its name, or a function of a view or of mean and variance."""
+    """One of ours by its name, a plug-in's by its, or a function of a view or mean and variance."""
     if callable(strategy):
         return as_strategy(strategy)
-    return choice("strategy", strategy, STRATEGIES)
+    if not isinstance(strategy, str) or strategy in STRATEGIES:  # pyright: ignore[reportUnnecessaryIsInstance] - users
+        return choice("strategy", strategy, STRATEGIES)
+    return _plugin(strategy)
+
+
+@functools.cache
+def _plugin(name: str) -> Strategy:
+    """The strategy that another distribution has under a name; one and the same each time."""
+    found = find_plugin(PluginGroup.STRATEGIES, name)
+    if found is None:
+        others = (plugin.name for plugin in installed_plugins(PluginGroup.STRATEGIES))
+        return choice("strategy", name, {**dict.fromkeys(others, random), **STRATEGIES})
+    strategy = as_strategy(found.load())
+    _PLUGGED[name] = strategy
+    return strategy
+
+
+_PLUGGED: dict[str, Strategy] = {}
+"""Strategies of plug-ins that were asked for, by name."""
+
+
+def strategy_name(strategy: object) -> str:
+    """What a strategy is called: its name where it has one, else that of the function."""
+    known = {**STRATEGIES, **_PLUGGED}.items()
+    own = getattr(strategy, "__name__", type(strategy).__name__)
+    return next((name for name, one in known if one is strategy), own)
 
 
 def pick(view: View, strategy: Strategy) -> int:
@@ -67,8 +94,7 @@ def pick(view: View, strategy: Strategy) -> int:
 
 def utilities(view: View, strategy: Strategy) -> Vector:
     """One number for each candidate, none of them missing."""
-    name = next((n for n, known in STRATEGIES.items() if known is strategy), None)
-    name = name or getattr(strategy, "__name__", type(strategy).__name__)
+    name = strategy_name(strategy)
     given, m = np.asarray(strategy(view)), len(view.candidates)
     if given.shape != (m,) or given.dtype.kind not in "fiub":
         raise ValueError(

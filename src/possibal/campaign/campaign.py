@@ -16,7 +16,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from possibal.acquisition.registry import STRATEGIES
+from possibal.acquisition.registry import strategy_name
 from possibal.acquisition.strategy import Strategy
 from possibal.arguments import DEFAULT_STRATEGY, check_listed, is_hashable, whole
 from possibal.arrays import Matrix, Places, as_python
@@ -203,7 +203,7 @@ class Campaign(CampaignInterface):
 
     # ------------------------------------------------------------ what follows
 
-    def ask(self, n: int = 1) -> list[Hashable]:
+    def ask(self, n: int = 1) -> list[Any]:
         """The rows to label next, the best first; fewer where fewer are left.
 
         See :meth:`possibal.campaign.snapshot.Snapshot.ask` for how they are chosen.
@@ -237,12 +237,12 @@ class Campaign(CampaignInterface):
         return self.snapshot.classes
 
     @property
-    def rows(self) -> tuple[Hashable, ...]:
+    def rows(self) -> tuple[Any, ...]:
         """The ids of all rows, in the order of the pool."""
         return self.snapshot.pool.ids
 
     @property
-    def left(self) -> tuple[Hashable, ...]:
+    def left(self) -> tuple[Any, ...]:
         """The ids of the rows that still want a label, in the order of the pool."""
         return self.snapshot.left
 
@@ -331,9 +331,7 @@ class Campaign(CampaignInterface):
     @property
     def _strategy_name(self) -> str:
         """What the strategy is called."""
-        chosen = self.snapshot.strategy
-        own = getattr(chosen, "__name__", type(chosen).__name__)
-        return next((name for name, one in STRATEGIES.items() if one is chosen), own)
+        return strategy_name(self.snapshot.strategy)
 
     @property
     def _encoding(self) -> RowEncoding:

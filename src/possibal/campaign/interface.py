@@ -90,10 +90,13 @@ class CampaignInterface(ABC):
     # ------------------------------------------------------------ what to do next
 
     @abstractmethod
-    def ask(self, n: int = 1) -> list[Hashable]:
-        """The rows to label next, the best first; fewer where fewer are left."""
+    def ask(self, n: int = 1) -> list[Any]:
+        """The rows to label next, the best first; fewer where fewer are left.
 
-    def ranked(self, n: int = 1) -> list[Hashable]:
+        Their type is that of the ids, which a type checker cannot know.
+        """
+
+    def ranked(self, n: int = 1) -> list[Any]:
         """All rows left that the model may ask about, the best first.
 
         The first n are as diverse as those of :meth:`ask`; of a large pool, only the candidates.
@@ -139,12 +142,12 @@ class CampaignInterface(ABC):
 
     @property
     @abstractmethod
-    def rows(self) -> tuple[Hashable, ...]:
+    def rows(self) -> tuple[Any, ...]:
         """The ids of all rows, in the order of the pool."""
 
     @property
     @abstractmethod
-    def left(self) -> tuple[Hashable, ...]:
+    def left(self) -> tuple[Any, ...]:
         """The ids of the rows that still want a label, in the order of the pool."""
 
     @property

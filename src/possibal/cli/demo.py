@@ -1,4 +1,4 @@
-"""The commands that show what possibal does: demo and strategies.
+"""The commands that show what possibal does: demo, strategies and plugins.
 
 What they do is imported when they run, so that help comes at once.
 """
@@ -11,19 +11,22 @@ from rich.table import Table
 
 from possibal.arguments import DEFAULT_STRATEGY, at_least
 from possibal.cli.console import console, mistakes
+from possibal.errors import PluginError
 from possibal.experiments.spec import DEMO_QUESTIONS, DEMO_SETS, RUNS
 from possibal.files import write
 from possibal.progress import bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from possibal.experiments.demo import Demonstration
     from possibal.experiments.results import Run
+    from possibal.plugins import Plugin, PluginGroup
 
 SHOWN = 10
 """How many questions of the first run are printed."""
 USUAL_PICTURE = "possibal-demo.png"
+NO_PLUGINS = "No plug-in is installed; docs/plugins.md says how to make one."
 UNDRAWN = (
     "No picture was drawn, for matplotlib is not installed: "
     "run pip install 'possibal[plot]' for one."
@@ -80,13 +83,72 @@ def demo(  # noqa: PLR0913 - one argument per option
 
 
 def strategies() -> None:
-    """List the strategies that can pick the next row to label."""
+    """List the strategies that can pick the next row to label, those of plug-ins among them."""
     from possibal.acquisition.registry import STRATEGIES
+    from possibal.plugins import PluginGroup
 
     table = Table("strategy", "what it does")
     for name, strategy in STRATEGIES.items():
-        table.add_row(name, (strategy.__doc__ or "").partition("\n")[0])
+        table.add_row(name, _first_line(strategy))
+    found, refused = _usable(PluginGroup.STRATEGIES, STRATEGIES)
+    for plugin, strategy in found:
+        table.add_row(plugin.name, f"{_first_line(strategy)} ({plugin.distribution})".lstrip())
     console().print(table)
+    _refuse(refused)
+
+
+def plugins() -> None:
+    """List the strategies, encoders and readers that other packages add."""
+    from possibal.acquisition.registry import STRATEGIES
+    from possibal.data.readers import OTHERS, READERS
+    from possibal.plugins import PluginGroup
+
+    table, refused = Table("plug-in", "name", "of", "what it does"), list[PluginError]()
+    taken = {PluginGroup.STRATEGIES: STRATEGIES, PluginGroup.READERS: (*READERS, *OTHERS)}
+    for group in PluginGroup:
+        found, others = _usable(group, taken.get(group, ()))
+        refused += others
+        for plugin, function in found:
+            kind = str(group).partition(".")[2]
+            table.add_row(kind, plugin.name, plugin.distribution, _first_line(function))
+    console().print(table if table.row_count else NO_PLUGINS)
+    _refuse(refused)
+
+
+def _usable(
+    group: "PluginGroup", taken: "Collection[str]"
+) -> "tuple[list[tuple[Plugin, object]], list[PluginError]]":
+    """The plug-ins of a group with what they name, and the sentences on those that cannot be had.
+
+    Args:
+        group: of plug-ins.
+        taken: names that are ours.
+    """
+    from possibal.plugins import find_plugin, installed_plugins
+
+    found, refused = list[tuple["Plugin", object]](), list[PluginError]()
+    for name in dict.fromkeys(plugin.name for plugin in installed_plugins(group)):
+        try:
+            plugin = find_plugin(group, name)
+            if plugin is not None:
+                plugin.check_free(taken)
+                found.append((plugin, plugin.load()))
+        except PluginError as error:
+            refused.append(error)
+    return found, refused
+
+
+def _refuse(refused: "Sequence[PluginError]") -> None:
+    """Tell of plug-ins that cannot be had, the last of them as the mistake."""
+    for error in refused[:-1]:
+        typer.echo(f"possibal: {error}", err=True)
+    for error in refused[-1:]:
+        raise error
+
+
+def _first_line(function: object) -> str:
+    """What a function says it does."""
+    return (function.__doc__ or "").strip().partition("\n")[0]
 
 
 # ---------------------------------------------------------------- printing

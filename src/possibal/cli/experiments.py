@@ -36,7 +36,8 @@ Own = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="A strategy of ours, or your own as module:function (see above); repeatable.",
+        help="A name of possibal strategies, or your own as module:function (see above); "
+        "repeatable.",
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Same seed, same results.")]

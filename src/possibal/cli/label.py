@@ -98,7 +98,8 @@ def label(  # noqa: PLR0913 - one argument per option
             "--encoder",
             metavar="DIR_OR_FILE",
             help="Your own model for texts or pictures: ONNX with its tokenizer.json or "
-            "preprocessor_config.json, or a static table; nothing is ever downloaded.",
+            "preprocessor_config.json, a static table, or the name of a plug-in; nothing is "
+            "ever downloaded.",
         ),
     ] = None,
     features: Annotated[

@@ -17,7 +17,7 @@ from possibal.data.source import SourceSpec, digest
 from possibal.embedding.cache import cache_beside, withdrawn_if_refused
 from possibal.labelling import class_changes, growth, remarks
 from possibal.labelling.access import TERMINAL_DAYS, AccessControl
-from possibal.labelling.create import Options, create_campaign
+from possibal.labelling.create import Options, check_kept_strategy, create_campaign
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.service import LabellingService
 from possibal.labelling.serving import PORT, SERVED_AT, beside, serving
@@ -199,6 +199,7 @@ def _resumed(db: str, asked: LabelRequest, wanted: SourceSpec) -> _Opened:
     try:
         setup = store.setup()
         _check_platform(asked, multi=setup.multi)
+        check_kept_strategy(setup)
         sentences = [*_kept(setup, asked.options), *growth.kept_roles(setup, wanted)]
         sentences += [*_kept_models(setup, wanted), *growth.kept_copies(store, wanted)]
         read_model = ReadModel(store)

@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], str]] = {
     "compare": (experiments.compare, "possibal compare patients.csv --label outcome"),
     "demo": (demo.demo, "possibal demo --data wine --questions 20 --to wine.png"),
     "strategies": (demo.strategies, "possibal strategies"),
+    "plugins": (demo.plugins, "possibal plugins"),
 }
 """Each command, with an example. What is slow to import they import when they run."""
 

@@ -560,8 +560,7 @@ def _from_table(table: Table, wanted: SourceSpec, ids: tuple[Hashable, ...] | No
 
 def _stem(name: str) -> str:
     """A file's name without its ending."""
-    endings = (*readers.READERS, ZIP)
-    ending = next((one for one in endings if name.lower().endswith(one)), "")
+    ending = readers.ending(Path(name)) or (ZIP if name.lower().endswith(ZIP) else "")
     return name[: len(name) - len(ending)] or name
 
 

@@ -41,7 +41,8 @@ from possibal.data.encoders import (
 )
 from possibal.data.spreadsheets import first_sheet
 from possibal.data.writers import ending_of, unescape_formula
-from possibal.errors import INSTALL, MissingPackageError, summary
+from possibal.errors import INSTALL, MissingPackageError, PluginError, summary
+from possibal.plugins import PluginGroup, find_plugin, installed_plugins
 
 OFTEN = 10
 """Rows between two reports of progress."""
@@ -104,7 +105,7 @@ class Sheet:
 def read_table(
     path: Path, encoding: str | None = None, progress: Progress = no_progress
 ) -> ParsedFile:
-    """The table of a file that ends as one of `READERS`, types of columns inferred.
+    """The table of a file that ends as one of `endings`, types of columns inferred.
 
     Args:
         path: the file.
@@ -115,10 +116,10 @@ def read_table(
     known = ending(path)
     if known is None:
         raise ValueError(
-            f"file must end in {', '.join(READERS)}; got {str(path)!r}. Save it as one of these."
+            f"file must end in {', '.join(endings())}; got {str(path)!r}. Save it as one of these."
         )
     content = read_file(path, encoding, progress)
-    found = READERS[known](content)
+    found = READERS[known](content) if known in READERS else _by_plugin(content, known)
     content.progress(1.0)
     return found
 
@@ -143,8 +144,19 @@ def _text(cell: object) -> str | None:
 
 
 def ending(path: Path) -> str | None:
-    """The ending by which the file is read; None if it has none of `READERS`."""
-    return next((one for one in READERS if path.name.lower().endswith(one)), None)
+    """The ending by which the file is read, of ours or of a plug-in; None if it has none."""
+    name = path.name.lower()
+    ours = next((one for one in READERS if name.endswith(one)), None)
+    if ours is not None or name.endswith(OTHERS):
+        return ours
+    found = (plugin.name for plugin in installed_plugins(PluginGroup.READERS))
+    return max((one for one in found if name.endswith(one)), key=len, default=None)
+
+
+def endings() -> tuple[str, ...]:
+    """The endings of files that can be read: ours, and those of plug-ins."""
+    others = (plugin.name for plugin in installed_plugins(PluginGroup.READERS))
+    return tuple(dict.fromkeys([*READERS, *others]))
 
 
 # ---------------------------------------------------------------- tables
@@ -626,11 +638,6 @@ def _counted_index(metadata: Mapping[str, str]) -> dict[str, range]:
 
 def _parquet_by_pandas(content: RawFile) -> ParsedFile:
     """The same where polars is missing."""
-    from possibal.data.frames import (
-        frame_index,
-        from_frame,
-    )  # narwhals is slow to load for a label server
-
     try:
         import pandas as pd
         from pyarrow.parquet import read_metadata
@@ -647,10 +654,20 @@ def _parquet_by_pandas(content: RawFile) -> ParsedFile:
         raise content.refused("be sound Parquet", _beyond(error), "Save it anew.") from None
     if frame is None:
         raise _too_many(content, held.num_rows, held.num_columns)
+    return _from_any_frame(content, frame)
+
+
+def _from_any_frame(content: RawFile, frame: Any) -> ParsedFile:  # noqa: ANN401 - of any library
+    """A table of a frame; an index of pandas that names rows is a column of its own."""
+    from possibal.data.frames import (
+        frame_index,
+        from_frame,
+    )  # narwhals is slow to load for a label server
+
     if frame_index(frame) is not None:
         frame = frame.reset_index(names=[name or INDEX for name in frame.index.names])
-    names = _names(content, [str(name) for name in frame.columns])
-    return _checked(content, Table(names, from_frame(frame).columns))
+    table = from_frame(frame)
+    return _checked(content, Table(_names(content, table.names), table.columns))
 
 
 def _beyond(error: Exception) -> str:
@@ -658,6 +675,26 @@ def _beyond(error: Exception) -> str:
     return f"what cannot be read ({summary(error)})"
 
 
+# ---------------------------------------------------------------- plug-ins
+def _by_plugin(content: RawFile, known: str) -> ParsedFile:
+    """The table that a plug-in makes of a file."""
+    plugin = find_plugin(PluginGroup.READERS, known)
+    assert plugin is not None  # noqa: S101 - the ending is its own
+    try:
+        frame = plugin.load()(content.path)
+    except PluginError:
+        raise
+    except Exception as error:
+        raise content.refused(
+            f"be what the plug-in {plugin.distribution} reads",
+            f"what it cannot ({type(error).__name__}: {summary(error)})",
+            "Save it anew, or update that distribution.",
+        ) from error
+    return _from_any_frame(content, frame)
+
+
+OTHERS = (".npy", ".zip")
+"""Endings that are ours and no table's."""
 READERS: dict[str, Reader] = {
     ".csv": _csv,
     ".csv.gz": _csv,

@@ -33,20 +33,22 @@ class EmbedderIdentity:
         digest: SHA-256 of its weights, in hexadecimal.
         path: of the file or folder that a user named; empty where a package has the model. It
             helps to find the model again, and is no part of what it is.
+        plugin: the name of the plug-in that has it, if one does, which helps likewise.
     """
 
     name: str
     version: str
     digest: str
     path: str = ""
+    plugin: str = ""
 
     def is_same(self, other: "EmbedderIdentity") -> bool:
         """Whether two embedders give the same vectors: their weights are the same."""
         return self.digest == other.digest
 
     def document(self) -> dict[str, str]:
-        """As JSON can hold it."""
-        return asdict(self)
+        """As JSON can hold it; a plug-in is named where there is one."""
+        return {name: said for name, said in asdict(self).items() if said or name != "plugin"}
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,12 @@ embedders = Embedders(chosen(encoder, modalities), cache)
 embedders.of(Modality.TEXT) -> Embedder | None
 
 Nothing is ever downloaded: a model is in an installed package, or in a file that the user names.
+A plug-in is both: what its name leads to is a function of the user's own.
 """
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from possibal.embedding.embedder import Embedder, EmbedderIdentity, ImageInput, 
 from possibal.embedding.projection import unit_rows
 from possibal.errors import summary
 from possibal.files import is_there
+from possibal.plugins import Plugin, PluginGroup, find_plugin
 
 PROBE_TEXT = (
     "Where is my card?",
@@ -74,6 +76,9 @@ class Embedders:
 
     def _found(self, identity: EmbedderIdentity, modality: Modality) -> Embedder | None:
         """The user's own, the one that was named before, or the installed one."""
+        if modality not in self.own and identity.plugin:
+            plugin = find_plugin(PluginGroup.ENCODERS, identity.plugin)
+            return plugin and plugin_embedder(plugin, modality)
         if modality in self.own or not identity.path:
             return self.of(modality)
         path = Path(identity.path)
@@ -92,7 +97,7 @@ def chosen(encoder: object, modalities: Sequence[Modality]) -> dict[Modality, ob
 
     Args:
         encoder: a function from rows to an array, an object with such a function called encode,
-            the path of a model, a mapping of "text" and "image" to these, or None.
+            the path of a model, the name of a plug-in's, a mapping of "text" and "image" to these, or None.
         modalities: of the rows.
     """
     if encoder is None:
@@ -106,7 +111,7 @@ def chosen(encoder: object, modalities: Sequence[Modality]) -> dict[Modality, ob
         )
     if len(modalities) == 1:
         return {modalities[0]: encoder}
-    if isinstance(encoder, str | Path):
+    if isinstance(encoder, str | Path) and named_plugin(encoder) is None:
         is_text = own_models.reads_texts(Path(encoder))
         return {Modality.TEXT if is_text else Modality.IMAGE: encoder}
     raise ValueError(
@@ -127,8 +132,11 @@ def _modality(name: object, modalities: Sequence[Modality]) -> Modality:
 
 # ---------------------------------------------------------------- a user's own
 def own_embedder(encoder: object, modality: Modality) -> Embedder:
-    """What a user gave as an embedder: the path of a model, an object that encodes, a function."""
+    """What a user gave as an embedder: a path, a plug-in, an object that encodes, a function."""
     if isinstance(encoder, str | Path):
+        plugin = named_plugin(encoder)
+        if plugin is not None:
+            return plugin_embedder(plugin, modality)
         return own_models.load_own_model(Path(encoder), modality)
     function = getattr(encoder, "encode", encoder)
     if not callable(function):
@@ -137,6 +145,21 @@ def own_embedder(encoder: object, modality: Modality) -> Embedder:
             f"{type(encoder).__name__}. Pass, say, model.encode."
         )
     return CallableEmbedder(function, modality)
+
+
+def named_plugin(encoder: str | Path) -> Plugin | None:
+    """The plug-in that a name is of, unless a file or folder has that name."""
+    return None if is_there(Path(encoder)) else find_plugin(PluginGroup.ENCODERS, str(encoder))
+
+
+def plugin_embedder(plugin: Plugin, modality: Modality) -> Embedder:
+    """The embedder of a plug-in, which is known again by its name and by what it makes of rows."""
+    made = own_embedder(plugin.load(), modality)
+    if not isinstance(made, CallableEmbedder):
+        raise plugin.refused("be a function where it is a plug-in")
+    name = f"{plugin.name} of {plugin.distribution}"
+    made.identity = replace(made.identity, name=name, plugin=plugin.name)
+    return made
 
 
 class CallableEmbedder:
@@ -202,6 +225,8 @@ def _described(identity: EmbedderIdentity) -> str:
 
 def _remedy(identity: EmbedderIdentity, modality: Modality) -> str:
     """How to come by the embedder that is wanted."""
+    if identity.plugin:
+        return "Install the distribution that has it, in that version."
     if identity.path:
         return f"Name it with --encoder, or put it at {identity.path!r} again."
     if identity.version:

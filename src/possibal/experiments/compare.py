@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from possibal.acquisition.registry import STRATEGIES
 from possibal.arguments import DEFAULT_STRATEGY, at_least
 from possibal.arrays import Array, Matrix, Places, Vector
 from possibal.experiments.datasets import Dataset
@@ -91,8 +92,8 @@ def comparison_job(
     usual = BINARY_STRATEGIES if is_binary(data) else MULTICLASS_STRATEGIES
     names = dict.fromkeys([RANDOM, *(chosen or (DEFAULT_STRATEGY, *usual))])
     experiment = Experiment(data.name, HELD_OUT, hyperparameters, size, seed)
-    ours = {name: resolve_strategy(name) for name in names if ":" not in name}
-    own = {name: resolve_strategy(name) for name in names if ":" in name}
+    ours = {name: STRATEGIES[name] for name in names if name in STRATEGIES}
+    own = {name: resolve_strategy(name) for name in names if name not in STRATEGIES}
     return [
         ExperimentJob(experiment, data, ours),
         *(ExperimentJob(experiment, data, {n: f}, strategy_source(f)) for n, f in own.items()),

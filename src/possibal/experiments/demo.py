@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from possibal.acquisition.pointwise import necessity
-from possibal.acquisition.registry import STRATEGIES
+from possibal.acquisition.registry import find_strategy
 from possibal.arguments import DEFAULT_STRATEGY, at_least, choice
 from possibal.arrays import Places
 from possibal.experiments.compare import RANDOM, comparison_job, sizes
@@ -80,7 +80,7 @@ class DemoRequest:
     def __post_init__(self) -> None:
         """Check what can be known before any data is read."""
         choice("data", self.data, DATA)
-        choice("strategy", self.strategy, STRATEGIES)
+        find_strategy(self.strategy)
         at_least("questions", self.questions, 1)
         at_least("runs", self.runs, 2)
         if self.runs > MOST_RUNS:

@@ -7,10 +7,9 @@ from inspect import getsourcefile, unwrap
 from pathlib import Path
 from typing import Any, cast
 
-from possibal.acquisition.registry import STRATEGIES
+from possibal.acquisition.registry import STRATEGIES, find_strategy
 from possibal.acquisition.scoring import as_strategy
 from possibal.acquisition.strategy import Strategy
-from possibal.arguments import choice
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
 
 RANDOM = "random"
@@ -18,14 +17,14 @@ RANDOM = "random"
 
 
 def resolve_strategy(name: str) -> Strategy:
-    """One of ours by its name, or the function that module:function names.
+    """One of ours or of a plug-in by its name, or the function that module:function names.
 
     Modules of the folder we are in are found too. A function gets a
     :class:`~possibal.acquisition.strategy.View`, or latent mean and variance, and gives one utility
     for each candidate.
     """
     if ":" not in name:
-        return choice("strategy", name, STRATEGIES)
+        return find_strategy(name)
     found = own_code("strategy", name)
     if not callable(found):
         raise _no_such("strategy", name, "a function")

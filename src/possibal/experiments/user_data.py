@@ -74,7 +74,7 @@ def read(
     """The labelled data of a file or of OpenML, with notes on what was done to them.
 
     Args:
-        source: openml:NUMBER, or the path of a file that ends as one of `tables.READERS`.
+        source: openml:NUMBER, or the path of a file that ends as one of `readers.endings`.
         label: the column to predict; if left out, OpenML's default, else a column called label,
             class, target or y, else the last.
         encoding: of a file's text; if left out, what its byte order mark says, else UTF-8.
@@ -166,7 +166,7 @@ def _from_file(source: str, encoding: str | None) -> LoadedTable:
     ending = readers.ending(path)
     if ending is None:
         raise ValueError(
-            f"source must be {OPENML}NUMBER or a file that ends in {', '.join(readers.READERS)}; "
+            f"source must be {OPENML}NUMBER or a file that ends in {', '.join(readers.endings())}; "
             f"got {source!r}. Save it as one of these."
         )
     done = readers.read_table(path, encoding)

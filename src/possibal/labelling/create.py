@@ -11,11 +11,12 @@ from zlib import crc32
 
 import numpy as np
 
-from possibal.arguments import DEFAULT_STRATEGY, choice, suggest, whole
+from possibal.arguments import DEFAULT_STRATEGY, suggest, whole
 from possibal.arrays import Places
 from possibal.data.copies import CopyGroups
 from possibal.data.label_sets import LabelSyntax, check_texts
 from possibal.data.name_types import name_type, written
+from possibal.errors import PluginError
 from possibal.labelling.storage.journal import (
     COPY_OF,
     NAMING,
@@ -69,13 +70,31 @@ class Options:
                 "find must be left out where rows have several labels; "
                 f"got {self.find!r}. Label with one label a row to find a class."
             )
-        if self.strategy != DEFAULT_STRATEGY:  # SciPy takes half a second to import
-            from possibal.acquisition.registry import STRATEGIES
-
-            choice("strategy", self.strategy, STRATEGIES)
+        check_strategy(self.strategy)
         whole("seed", self.seed, 0)
         whole("people", self.people, 1)
         whole("check", self.check, 0)
+
+
+def check_strategy(name: str) -> None:
+    """Refuse a strategy that is neither ours nor a plug-in's that is installed."""
+    if name != DEFAULT_STRATEGY:  # SciPy takes half a second to import
+        from possibal.acquisition.registry import find_strategy
+
+        find_strategy(name)
+
+
+def check_kept_strategy(setup: Setup) -> None:
+    """Refuse to go on with a campaign whose strategy is a plug-in's that is gone."""
+    try:
+        check_strategy(setup.strategy)
+    except PluginError:
+        raise
+    except ValueError:
+        raise ValueError(
+            f"strategy must be installed, as when the campaign began; got {setup.strategy!r}. "
+            "Install the distribution that has it (possibal plugins lists what there is)."
+        ) from None
 
 
 def create_campaign(db: str, intake: "IngestedRows", options: Options) -> Store:

@@ -261,7 +261,7 @@ class StoredCampaign(CampaignInterface):
 
     # ------------------------------------------------------------ what follows
 
-    def ask(self, n: int = 1) -> list[Hashable]:
+    def ask(self, n: int = 1) -> list[Any]:
         """The rows to label next, the best first; fewer where fewer are left.
 
         They are kept for this person for a while. Rows that were asked before and are not
@@ -306,12 +306,12 @@ class StoredCampaign(CampaignInterface):
         return tuple(map(self._label_type.read, self._read_model.classes))
 
     @property
-    def rows(self) -> tuple[Hashable, ...]:
+    def rows(self) -> tuple[Any, ...]:
         """The ids of all rows, in the order of the pool."""
         return self._ids
 
     @property
-    def left(self) -> tuple[Hashable, ...]:
+    def left(self) -> tuple[Any, ...]:
         """The ids of the rows that still want a label, in the order of the pool."""
         self._read_model.catch_up()
         people = self._read_model.setup.people

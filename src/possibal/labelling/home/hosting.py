@@ -20,6 +20,7 @@ from possibal.errors import RefusedError
 from possibal.files import is_there
 from possibal.labelling import growth
 from possibal.labelling.access import AccessControl
+from possibal.labelling.create import check_kept_strategy
 from possibal.labelling.home.catalogue import DATABASE
 from possibal.labelling.read_model import ReadModel
 from possibal.labelling.service import LabellingService
@@ -145,6 +146,7 @@ class CampaignHost:
         """A campaign with all that it needs, or nothing of it."""
         with ExitStack() as stack:
             store = stack.enter_context(Store.open(str(path)))
+            check_kept_strategy(store.setup())
             source = path.with_name(path.name.removesuffix(ENDING))
             wanted = SourceSpec(source, cache=cache_beside(path))
             notes, waiting = _source_changes(store, wanted, progress)

@@ -205,7 +205,7 @@ def _check_ending(name: str) -> None:
     """Refuse a file that nothing reads."""
     if readers.ending(Path(name)) is None and not name.lower().endswith(ZIP):
         raise RefusedError(
-            f"file must end in {', '.join([*readers.READERS, ZIP])}, or be a folder of pictures; "
+            f"file must end in {', '.join([*readers.endings(), ZIP])}, or be a folder of pictures; "
             f"got {name!r}. Save it as one of these."
         )
 

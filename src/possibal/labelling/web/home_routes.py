@@ -174,7 +174,7 @@ def _opening(app: APIRouter, home: Home) -> None:
         return schemas.HomeOut(
             folder=str(home.folder),
             campaigns=listed,
-            endings=[*readers.READERS, ZIP],
+            endings=[*readers.endings(), ZIP],
             pictures=[*images.TYPES],
             piece=PIECE,
         )
