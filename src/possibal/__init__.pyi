@@ -5,6 +5,7 @@ from .errors import FlatScoresWarning, ScaleWarning
 from .estimators import (
     PossibilisticGPClassifier,
     PossibilisticGPRegressor,
+    PossibilisticLogisticRegression,
     PossibilisticPipeline,
     as_possibilistic,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "PossibilisticGP",
     "PossibilisticGPClassifier",
     "PossibilisticGPRegressor",
+    "PossibilisticLogisticRegression",
     "PossibilisticPipeline",
     "ScaleWarning",
     "SystematicError",

@@ -15,19 +15,19 @@ from sklearn.utils import get_tags
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
 from possibal.errors import summary
-from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.possibilistic import PossibilisticClassifier
 from possibal.estimators.uncertainty_split import LabelSplit
 from possibal.gp.posterior import Posterior
 
 
 class PossibilisticPipeline(Pipeline):
-    """A scikit-learn pipeline whose last step is a :class:`PossibilisticGPClassifier`.
+    """A scikit-learn pipeline whose last step is a classifier of ours.
 
     What that classifier says of rows, it says of rows before they are transformed.
     """
 
     @property
-    def final(self) -> PossibilisticGPClassifier:
+    def final(self) -> PossibilisticClassifier:
         """The classifier at the end, or one sentence on what else is there."""
         return _final(self)
 
@@ -49,12 +49,12 @@ class PossibilisticPipeline(Pipeline):
             X = _fit_transform(name, step, X)
         return copy, X
 
-    def with_final(self, classifier: PossibilisticGPClassifier) -> "PossibilisticPipeline":
+    def with_final(self, classifier: PossibilisticClassifier) -> "PossibilisticPipeline":
         """The same transformers, not copied, before another classifier."""
         return PossibilisticPipeline([*self.steps[:-1], (self.steps[-1][0], classifier)])
 
     def belief(self, X: ArrayLike) -> Belief:
-        """The latent moments of each row; see :meth:`PossibilisticGPClassifier.belief`."""
+        """The latent moments of each row; see :meth:`.PossibilisticClassifier.belief`."""
         return self.final.belief(self.transformed(X))
 
     def latent_mean_and_variance(self, X: ArrayLike) -> tuple[Array, Array]:
@@ -92,16 +92,17 @@ class PossibilisticPipeline(Pipeline):
         return [(name, step) for name, step in steps if step not in (None, "passthrough")]
 
 
-def as_possibilistic(model: object) -> PossibilisticGPClassifier | PossibilisticPipeline:
+def as_possibilistic(model: object) -> PossibilisticClassifier | PossibilisticPipeline:
     """A classifier of ours as it is, or a pipeline that ends in one with all that ours can say.
 
     The steps of a pipeline are not copied.
     """
-    if isinstance(model, PossibilisticGPClassifier):
+    if isinstance(model, PossibilisticClassifier):
         return model
     if not isinstance(model, Pipeline):
         raise TypeError(
-            "classifier must be a PossibilisticGPClassifier, or a Pipeline that ends in one; "
+            "classifier must be a PossibilisticGPClassifier, a PossibilisticLogisticRegression, "
+            "or a Pipeline that ends in one; "
             f"got {type(model).__name__}. Leave it out for the usual one."
         )
     _final(model)
@@ -110,12 +111,13 @@ def as_possibilistic(model: object) -> PossibilisticGPClassifier | Possibilistic
     return PossibilisticPipeline(model.steps, memory=model.memory, verbose=model.verbose)
 
 
-def _final(pipeline: Pipeline) -> PossibilisticGPClassifier:
+def _final(pipeline: Pipeline) -> PossibilisticClassifier:
     """The classifier at the end of a pipeline."""
     last = pipeline.steps[-1][1] if pipeline.steps else None
-    if not isinstance(last, PossibilisticGPClassifier):
+    if not isinstance(last, PossibilisticClassifier):
         raise TypeError(
-            "classifier must end in a PossibilisticGPClassifier; "
+            "classifier must end in a PossibilisticGPClassifier or a "
+            "PossibilisticLogisticRegression; "
             f"got a pipeline that ends in {type(last).__name__}. Make it the last step."
         )
     return last

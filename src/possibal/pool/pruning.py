@@ -181,14 +181,14 @@ class PrunedScorer:
             score: to be maximised.
             single: whether to bound in single precision first, where that can prune.
         """
-        last = MomentBound.through(posterior.predictor, score)
+        last = MomentBound.through(posterior.marginals, score)
         if (
             single
             and last.monotonicity >= Monotonicity.BY_BOTH
-            and posterior.predictor.inner is None
+            and posterior.marginals.inner is None
         ):
-            first = posterior.predictor.single()
-            if first.cross_covariance is not posterior.predictor.cross_covariance:
+            first = posterior.marginals.single()
+            if first.cross_covariance is not posterior.marginals.cross_covariance:
                 return cls((MomentBound.through(first, score), last))
         return cls((last,))
 
