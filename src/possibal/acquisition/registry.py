@@ -52,6 +52,21 @@ STRATEGIES: dict[str, Strategy] = {
 """Name to strategy; the command line, the documentation and the contract tests read it."""
 
 
+OF_LATENTS: tuple[Strategy, ...] = (
+    lookahead.look_ahead,
+    lookahead.mocu,
+    lookahead.bemps,
+    lookahead.epig,
+)
+"""Joint strategies that read covariances of latents; a coverage of rows by probabilities does not."""
+
+
+def name_of(strategy: Strategy) -> str:
+    """What a strategy is called."""
+    name = next((n for n, known in STRATEGIES.items() if known is strategy), None)
+    return name or getattr(strategy, "__name__", type(strategy).__name__)
+
+
 def find_strategy(strategy: str | Callable[..., Any]) -> Strategy:
     """One of ours by its name, or a function of a view or of mean and variance."""
     if callable(strategy):
@@ -66,8 +81,7 @@ def pick(view: View, strategy: Strategy) -> int:
 
 def utilities(view: View, strategy: Strategy) -> Vector:
     """One number for each candidate, none of them missing."""
-    name = next((n for n, known in STRATEGIES.items() if known is strategy), None)
-    name = name or getattr(strategy, "__name__", type(strategy).__name__)
+    name = name_of(strategy)
     given, m = np.asarray(strategy(view)), len(view.candidates)
     if given.shape != (m,) or given.dtype.kind not in "fiub":
         raise ValueError(

@@ -24,8 +24,9 @@ from possibal.data.row_ids import Ids
 from possibal.data.schema import cell_type, text_cells
 from possibal.data.source import SourceSpec
 from possibal.errors import ScaleWarning
-from possibal.estimators.classifier import PossibilisticGPClassifier, with_geometry
-from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
+from possibal.estimators.campaign_model import CampaignModel
+from possibal.estimators.classifier import with_geometry
+from possibal.estimators.pipeline import CampaignPipeline, for_campaign
 from possibal.progress import patient_shares
 
 _NOWHERE = Path()
@@ -102,7 +103,7 @@ class RowEncoding:
     """
 
     recipe: FeatureRecipe | None = None
-    pipeline: PossibilisticPipeline | None = None
+    pipeline: CampaignPipeline | None = None
     dropped: tuple[str, ...] = ()
     encoder: object = None
     cache: Path | None = None
@@ -128,8 +129,8 @@ class RowEncoding:
         return recipe.apply(numbers).X
 
     def reaching(
-        self, classifier: PossibilisticGPClassifier
-    ) -> PossibilisticGPClassifier | PossibilisticPipeline:
+        self, classifier: CampaignModel
+    ) -> CampaignModel | CampaignPipeline:
         """The classifier behind the user's own pipeline, if there is one."""
         return classifier if self.pipeline is None else self.pipeline.with_final(classifier)
 
@@ -149,7 +150,7 @@ class EncodedPool:
 
     X: Any
     encoding: RowEncoding
-    classifier: PossibilisticGPClassifier
+    classifier: CampaignModel
     labels: Sequence[Hashable | None] = ()
     label: str | None = None
     copies: CopyGroups | None = None
@@ -166,15 +167,15 @@ def encode_pool(
     Args:
         rows: a frame of any library, which is encoded and standardised, or an array, which is not.
         roles: of the columns of a frame.
-        classifier: ours, or a pipeline that ends in it, whose transformers encode the rows instead.
+        classifier: of scikit-learn or ours, or a pipeline that ends in one, whose transformers encode the rows instead.
         ids: names of the rows.
     """
-    model = as_possibilistic(classifier)
+    model = for_campaign(classifier)
     is_frame = is_table(rows)
     if not is_frame:
         _check_no_roles(roles)
     check_encoded_once(roles, model, ("text", "columns", "by", "encoder"))
-    if isinstance(model, PossibilisticPipeline):
+    if isinstance(model, CampaignPipeline):
         dropped = tuple(roles.named)
         pipeline, X = model.fitted_to_pool(without_columns(rows, dropped))
         labels = () if roles.label is None else known_labels(rows, roles.label)
@@ -265,7 +266,7 @@ def _check_no_roles(roles: ColumnChoice) -> None:
 
 def check_encoded_once(
     roles: ColumnChoice,
-    model: PossibilisticGPClassifier | PossibilisticPipeline | None,
+    model: CampaignModel | CampaignPipeline | None,
     names: Sequence[str] = ("by", "encoder"),
 ) -> None:
     """Refuse a choice of how rows become numbers where a pipeline of the user's own does it.
@@ -275,7 +276,7 @@ def check_encoded_once(
         model: the user's own.
         names: of the choices that say nothing else.
     """
-    if not isinstance(model, PossibilisticPipeline):
+    if not isinstance(model, CampaignPipeline):
         return
     for name in names:
         given = getattr(roles, name)
@@ -286,9 +287,9 @@ def check_encoded_once(
             )
 
 
-def _check_scales(X: object, model: PossibilisticGPClassifier) -> None:
+def _check_scales(X: object, model: CampaignModel) -> None:
     """Warn where an array's columns are on very different scales and the kernel is ours."""
-    if model.kernel is not None or not _is_numbers(X) or len(X) < 2:  # noqa: PLR2004 - to compare
+    if getattr(model, "kernel", None) is not None or not _is_numbers(X) or len(X) < 2:  # noqa: PLR2004 - to compare
         return
     with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused later
         spread = X.std(axis=0)

@@ -27,8 +27,8 @@ from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import Advice, AdviceState
 from possibal.data.encoders import unique_names
 from possibal.data.frames import as_frame
-from possibal.estimators.classifier import PossibilisticGPClassifier
-from possibal.estimators.pipeline import PossibilisticPipeline
+from possibal.estimators.campaign_model import CampaignModel
+from possibal.estimators.pipeline import CampaignPipeline
 
 SHOWN_CLASSES = 4
 """Classes that are named in one line; of more, their number is."""
@@ -148,7 +148,7 @@ class CampaignInterface(ABC):
     # ------------------------------------------------------------ the model
 
     @property
-    def classifier(self) -> PossibilisticGPClassifier | PossibilisticPipeline:
+    def classifier(self) -> CampaignModel | CampaignPipeline:
         """The classifier, fitted to the labels; behind the user's own pipeline, if there is one."""
         return self._encoding.reaching(self._moment.classifier)
 
@@ -182,6 +182,7 @@ class CampaignInterface(ABC):
 
         The predicted label comes with its probability and its necessity, which is zero where the
         most credible setting leads to another; all three are missing before two classes were told.
+        Where the classifier gives probabilities alone, there is no column of necessity.
 
         Args:
             library: "pandas", "polars" or "pyarrow"; if left out, that of the pool, if it was a
@@ -268,15 +269,20 @@ class CampaignInterface(ABC):
             "id": self.rows,
             "label": [labels.get(row) for row in self.rows],
         }
+        nothing = [None] * count
         if self._moment.is_cold:
-            nothing = [None] * count
-            return found | {"predicted": nothing, "probability": nothing, "necessity": nothing}
-        beliefs = self.beliefs()
-        return found | {
-            "predicted": beliefs.labels,
-            "probability": beliefs.probability.max(axis=1).tolist(),
-            "necessity": beliefs.label_necessity.tolist(),
-        }
+            found |= {"predicted": nothing, "probability": nothing, "necessity": nothing}
+        else:
+            beliefs = self.beliefs()
+            certain = beliefs.label_necessity
+            found |= {
+                "predicted": beliefs.labels,
+                "probability": beliefs.probability.max(axis=1).tolist(),
+                "necessity": nothing if certain is None else certain.tolist(),
+            }
+        if self._moment.knows_only_probabilities:
+            del found["necessity"]
+        return found
 
 
 def _counted(count: int, what: str) -> str:

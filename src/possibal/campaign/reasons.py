@@ -5,6 +5,7 @@ import numpy as np
 from possibal.acquisition.pointwise import necessity
 from possibal.campaign.chance import LEVEL, CredibleChance, chance_sentence
 from possibal.campaign.snapshot import Snapshot
+from possibal.estimators.possibilistic import PossibilisticClassifier
 
 FAR = 0.7
 """Share of the usual distance beyond which rows are not alike."""
@@ -17,8 +18,11 @@ def reason(snapshot: Snapshot, place: int) -> str:
     here = np.array([place], dtype=np.intp)
     classifier = snapshot.classifier
     chances = classifier.posterior_.probability(snapshot.pool.X[here])[0]
-    certain = float(necessity(snapshot.belief_of(here))[0])
     label = str(classifier.classes_[chances.argmax()])
+    if not isinstance(classifier, PossibilisticClassifier):
+        new = "Nothing like it has a label." if _is_far(snapshot, place) else ""
+        return f"Perhaps {label} ({chances.max():.0%}). {new}".rstrip()
+    certain = float(necessity(snapshot.belief_of(here))[0])
     split = classifier.split(snapshot.pool.X[here], LEVEL)
     chance = CredibleChance(float(split.lower[0]), float(split.upper[0]), len(chances))
     told = chance_sentence(str(split.label[0]), chance)

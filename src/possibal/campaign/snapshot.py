@@ -28,17 +28,24 @@ from possibal.campaign.batch import greedy_batch, representativeness
 from possibal.campaign.calibration import Outcomes
 from possibal.campaign.pool import InMemoryScan, Pool, checked_pool
 from possibal.campaign.recall import MOST_LEFT_OUT, RecallEstimate, fit_class_calibration
-from possibal.campaign.stopping import Advice, AdviceState, advise, lookback
+from possibal.campaign.stopping import (
+    Advice,
+    AdviceState,
+    advise,
+    advise_without_necessity,
+    lookback,
+)
 from possibal.data.row_ids import Ids
 from possibal.estimators import validation
+from possibal.estimators.campaign_model import CampaignModel
 from possibal.estimators.classifier import (
     PossibilisticGPClassifier,
     unfitted,
     with_pool_scale,
 )
 from possibal.gp.leave_one_out import class_self_check
-from possibal.gp.pending import PendingPosterior
-from possibal.gp.posterior import Posterior
+from possibal.gp.probabilities import AnyPosterior, ProbabilityPosterior, pending
+from possibal.estimators.probability_model import ProbabilityModel, check_choices
 from possibal.numerics.geometry import RBF_ALONE
 from possibal.pool.cache import BUDGET
 from possibal.pool.candidates import Candidates, choose_candidates
@@ -82,7 +89,7 @@ class Snapshot:
 
     pool: Pool
     strategy: Strategy
-    model: PossibilisticGPClassifier
+    model: CampaignModel
     seed: int = 0
     answers: tuple[Answer, ...] = ()
     aside: frozenset[Hashable] = frozenset()
@@ -98,7 +105,7 @@ class Snapshot:
         ids: Ids = None,
         classes: ArrayLike | None = None,
         strategy: str | Strategy = DEFAULT_STRATEGY,
-        classifier: PossibilisticGPClassifier | None = None,
+        classifier: CampaignModel | None = None,
         seed: int = 0,
         memory: float = BUDGET,
         find: Hashable | None = None,
@@ -125,6 +132,7 @@ class Snapshot:
         if classes is not None:
             model.set_params(classes=classes)
         sought = _sought(find, _named(model))
+        check_choices(model, chosen, sought)
         start = whole("seed", seed, 0)
         rows = checked_pool(X, ids, start, memory)
         model = with_pool_scale(model, rows.X)
@@ -321,7 +329,7 @@ class Snapshot:
         return len(self._labels) < 2  # noqa: PLR2004 - a choice needs two
 
     @functools.cached_property
-    def classifier(self) -> PossibilisticGPClassifier:
+    def classifier(self) -> CampaignModel:
         """The classifier, fitted to the answers when first asked for."""
         if self._has_placeholders:
             raise ValueError(
@@ -344,11 +352,24 @@ class Snapshot:
             return self._fitted_posterior.at(self.pool.X[places])
         return self.belief.part(places)
 
+    @property
+    def knows_only_probabilities(self) -> bool:
+        """Whether the model says how likely labels are, and not what it does not know."""
+        return isinstance(self.model, ProbabilityModel)
+
+    @property
+    def model_name(self) -> str:
+        """What the classifier is called."""
+        model = self.model
+        return model.name if isinstance(model, ProbabilityModel) else type(model).__name__
+
     @functools.cached_property
     def advice(self) -> Advice:
         """Whether to go on asking."""
         if self.recall is not None:
             return self.recall.advice(self.find)
+        if self.knows_only_probabilities:
+            return advise_without_necessity(len(self._left), self.model_name)
         is_sample, sample, before = self.pool.is_large, self._left, None
         if is_sample:
             sample = self._rng().permutation(sample)[:ADVICE_SAMPLE]
@@ -518,7 +539,7 @@ class Snapshot:
     # ------------------------------------------------------------ fit, candidates, batch
 
     @functools.cached_property
-    def _fitted_posterior(self) -> Posterior:
+    def _fitted_posterior(self) -> AnyPosterior:
         """The posterior given the answers; of placeholder classes until two are known."""
         if self._has_placeholders:
             model = unfitted(self.model)
@@ -527,15 +548,15 @@ class Snapshot:
         return self.classifier.posterior_
 
     def _fitted(
-        self, model: PossibilisticGPClassifier, labels: list[Hashable]
-    ) -> PossibilisticGPClassifier:
+        self, model: CampaignModel, labels: list[Hashable]
+    ) -> CampaignModel:
         """A classifier fitted to labels of the answered rows."""
         fitted = unfitted(model).fit(self.pool.X[self._places], cast("ArrayLike", labels))
         if self.pool.columns is not None:
             vars(fitted)["feature_names_in_"] = self.pool.columns
         return fitted
 
-    def _candidates(self, posterior: Posterior, n: int, *, several: bool) -> Candidates:
+    def _candidates(self, posterior: AnyPosterior, n: int, *, several: bool) -> Candidates:
         """The rows that are scored where n are wanted.
 
         Args:
@@ -546,7 +567,7 @@ class Snapshot:
         available = self._available
         if self._is_random or (is_local(self._rule) and not self.pool.is_large):
             known = None if self._is_random else self.belief.part(available)
-            view = View(PendingPosterior(posterior), self.pool.X[available], self._rng())
+            view = View(pending(posterior), self.pool.X[available], self._rng())
             return Candidates(available, replace(view, known=known))
         if self.is_cold:
             representatives = available[np.isin(available, self.pool.representatives)]
@@ -557,12 +578,12 @@ class Snapshot:
 
     def _cold_candidates(self, places: Places) -> Candidates:
         """Candidates while no score can tell rows apart; the representatives are the reference."""
-        pending = PendingPosterior(self._fitted_posterior)
+        begun = pending(self._fitted_posterior)
         return Candidates(
-            places, View(pending, self.pool.X[places], self._rng(), self.pool.reference)
+            places, View(begun, self.pool.X[places], self._rng(), self.pool.reference)
         )
 
-    def _scanned(self, strategy: Strategy, posterior: Posterior, wanted: int) -> Candidates:
+    def _scanned(self, strategy: Strategy, posterior: AnyPosterior, wanted: int) -> Candidates:
         """Candidates as :func:`possibal.pool.rank` chooses them."""
         scan = InMemoryScan(self.pool, posterior, self._barred)
         return choose_candidates(strategy, posterior, scan, self._sampler, wanted)
@@ -579,7 +600,7 @@ class Snapshot:
         return greedy_batch(n, candidates, utilities, self._rule, others)
 
 
-def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:
+def _named(model: CampaignModel) -> list[Hashable] | None:
     """The labels that classes= names; None if it does not."""
     if model.classes is None:
         return None

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from possibal.arrays import Matrix
 from possibal.estimators import validation
+from possibal.estimators.campaign_model import CampaignModel
 from possibal.estimators.possibilistic import PossibilisticClassifier
 from possibal.estimators.subset import MAX_LABELS
 from possibal.gp.feature_maps import (
@@ -30,12 +31,14 @@ from possibal.gp.hyperparameters import (
 )
 from possibal.gp.kernels import Kernel, leading_columns
 from possibal.gp.means import ZERO, MeanCallable
-from possibal.gp.posterior import Posterior, TrainingData
+from possibal.gp.posterior import TrainingData
+from possibal.gp.probabilities import AnyPosterior
 from possibal.gp.rbf import Level, with_level
 from possibal.numerics.distances import RIGHT_ANGLE, usual_distance
 from possibal.numerics.geometry import RowGeometry
 
-AnyClassifier = TypeVar("AnyClassifier", bound=PossibilisticClassifier)
+
+AnyModel = TypeVar("AnyModel", bound=CampaignModel)
 
 
 class PossibilisticGPClassifier(PossibilisticClassifier):
@@ -177,9 +180,9 @@ class PossibilisticGPClassifier(PossibilisticClassifier):
         return found
 
 
-def fitted_posterior(model: object) -> Posterior:
+def fitted_posterior(model: object) -> AnyPosterior:
     """The posterior of a fitted classifier, or one sentence on what is not one."""
-    if not isinstance(model, PossibilisticClassifier):
+    if not isinstance(model, CampaignModel):
         raise TypeError(
             "model must be a PossibilisticGPClassifier or a PossibilisticLogisticRegression; "
             f"got {type(model).__name__}. Fit one first."
@@ -188,22 +191,22 @@ def fitted_posterior(model: object) -> Posterior:
     return model.posterior_
 
 
-def unfitted(model: AnyClassifier) -> AnyClassifier:
+def unfitted(model: AnyModel) -> AnyModel:
     """A clone of a classifier, without its fit."""
-    if not isinstance(model, PossibilisticClassifier):
+    if not isinstance(model, CampaignModel):
         raise TypeError(
             "classifier must be a PossibilisticGPClassifier or a PossibilisticLogisticRegression; "
             f"got {type(model).__name__}. Leave it out for the usual one."
         )
-    return cast("AnyClassifier", clone(model))
+    return cast("AnyModel", clone(model))
 
 
-def with_geometry(model: AnyClassifier, geometry: RowGeometry) -> AnyClassifier:
+def with_geometry(model: AnyModel, geometry: RowGeometry) -> AnyModel:
     """A clone that compares rows as they want, unless it has a kernel or a way of its own."""
     return unfitted(model).for_geometry(geometry)
 
 
-def with_pool_scale(model: AnyClassifier, X: Matrix) -> AnyClassifier:
+def with_pool_scale(model: AnyModel, X: Matrix) -> AnyModel:
     """A clone that takes its scale from a pool, where it has none of its own.
 
     No answer changes it, so that a large pool can be cached.
@@ -211,6 +214,6 @@ def with_pool_scale(model: AnyClassifier, X: Matrix) -> AnyClassifier:
     return unfitted(model).for_pool(X)
 
 
-def count_labels(model: PossibilisticClassifier) -> int:
+def count_labels(model: CampaignModel) -> int:
     """How many labels a classifier was given; of rows alike, each counts."""
     return round(float(model.posterior_.data.weight[0].sum())) + model.left_out_

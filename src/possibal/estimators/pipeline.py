@@ -4,7 +4,7 @@ PossibilisticPipeline([("scale", StandardScaler()), ("model", PossibilisticGPCla
 as_possibilistic(make_pipeline(StandardScaler(), PossibilisticGPClassifier()))
 """
 
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,12 +15,45 @@ from sklearn.utils import get_tags
 from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
 from possibal.errors import summary
+from possibal.estimators.campaign_model import CampaignModel
 from possibal.estimators.possibilistic import PossibilisticClassifier
+from possibal.estimators.probability_model import ProbabilityModel, check_probabilities
 from possibal.estimators.uncertainty_split import LabelSplit
 from possibal.gp.posterior import Posterior
 
 
-class PossibilisticPipeline(Pipeline):
+class CampaignPipeline(Pipeline):
+    """A scikit-learn pipeline whose transformers are fitted to a pool, without labels."""
+
+    @property
+    def final(self) -> CampaignModel:
+        """The classifier at the end."""
+        return cast("CampaignModel", self.steps[-1][1])
+
+    def transformed(self, X: Any) -> Any:  # noqa: ANN401 - whatever its transformers take and give
+        """Rows as the classifier sees them, by transformers that were fitted."""
+        for _, step in self._transformers():
+            X = step.transform(X)
+        return X
+
+    def fitted_to_pool(self, X: Any) -> tuple[Self, Any]:  # noqa: ANN401 - as above
+        """A copy with transformers fitted to rows without labels, and these rows transformed."""
+        copy = cast("Self", clone(self))
+        for name, step in copy._transformers():  # noqa: SLF001 - our own
+            X = _fit_transform(name, step, X)
+        return copy, X
+
+    def with_final(self, classifier: CampaignModel) -> Self:
+        """The same transformers, not copied, before another classifier."""
+        return type(self)([*self.steps[:-1], (self.steps[-1][0], classifier)])
+
+    def _transformers(self) -> list[tuple[str, Any]]:
+        """The steps before the classifier that do something, each with its name."""
+        steps = cast("list[tuple[str, Any]]", self.steps[:-1])
+        return [(name, step) for name, step in steps if step not in (None, "passthrough")]
+
+
+class PossibilisticPipeline(CampaignPipeline):
     """A scikit-learn pipeline whose last step is a classifier of ours.
 
     What that classifier says of rows, it says of rows before they are transformed.
@@ -35,23 +68,6 @@ class PossibilisticPipeline(Pipeline):
     def posterior_(self) -> Posterior:
         """The posterior of the classifier, about transformed rows."""
         return self.final.posterior_
-
-    def transformed(self, X: Any) -> Any:  # noqa: ANN401 - whatever its transformers take and give
-        """Rows as the classifier sees them, by transformers that were fitted."""
-        for _, step in self._transformers():
-            X = step.transform(X)
-        return X
-
-    def fitted_to_pool(self, X: Any) -> "tuple[PossibilisticPipeline, Any]":  # noqa: ANN401 - as above
-        """A copy with transformers fitted to rows without labels, and these rows transformed."""
-        copy = cast("PossibilisticPipeline", clone(self))
-        for name, step in copy._transformers():  # noqa: SLF001 - our own
-            X = _fit_transform(name, step, X)
-        return copy, X
-
-    def with_final(self, classifier: PossibilisticClassifier) -> "PossibilisticPipeline":
-        """The same transformers, not copied, before another classifier."""
-        return PossibilisticPipeline([*self.steps[:-1], (self.steps[-1][0], classifier)])
 
     def belief(self, X: ArrayLike) -> Belief:
         """The latent moments of each row; see :meth:`.PossibilisticClassifier.belief`."""
@@ -86,11 +102,6 @@ class PossibilisticPipeline(Pipeline):
         """Probabilities of the labels under latents drawn from the posterior, (n_samples, m, C)."""
         return self.final.sample_proba(self.transformed(X), n_samples, random_state)
 
-    def _transformers(self) -> list[tuple[str, Any]]:
-        """The steps before the classifier that do something, each with its name."""
-        steps = cast("list[tuple[str, Any]]", self.steps[:-1])
-        return [(name, step) for name, step in steps if step not in (None, "passthrough")]
-
 
 def as_possibilistic(model: object) -> PossibilisticClassifier | PossibilisticPipeline:
     """A classifier of ours as it is, or a pipeline that ends in one with all that ours can say.
@@ -109,6 +120,22 @@ def as_possibilistic(model: object) -> PossibilisticClassifier | PossibilisticPi
     if isinstance(model, PossibilisticPipeline):
         return model
     return PossibilisticPipeline(model.steps, memory=model.memory, verbose=model.verbose)
+
+
+def for_campaign(model: object) -> CampaignModel | CampaignPipeline:
+    """A model that a campaign can learn by: ours, or any classifier of scikit-learn.
+
+    A pipeline may end in either; its steps are not copied.
+    """
+    last = model.steps[-1][1] if isinstance(model, Pipeline) and model.steps else model
+    if isinstance(last, CampaignModel):
+        is_done = model is last or isinstance(model, CampaignPipeline)
+        return cast("CampaignModel | CampaignPipeline", model) if is_done else as_possibilistic(model)
+    check_probabilities(last)
+    if not isinstance(model, Pipeline):
+        return ProbabilityModel(model)
+    steps = [*model.steps[:-1], (model.steps[-1][0], ProbabilityModel(last))]
+    return CampaignPipeline(steps, memory=model.memory, verbose=model.verbose)
 
 
 def _final(pipeline: Pipeline) -> PossibilisticClassifier:

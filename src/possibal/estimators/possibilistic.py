@@ -1,14 +1,12 @@
 """What possibilistic classifiers share: a posterior by Laplace's method, and what is read of it."""
 
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from abc import abstractmethod
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from possibal.acquisition import pointwise
@@ -18,6 +16,7 @@ from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
 from possibal.errors import FlatScoresWarning, ManyClassesWarning
 from possibal.estimators import validation
+from possibal.estimators.campaign_model import CampaignModel
 from possibal.estimators.gp_estimator import GPEstimator
 from possibal.estimators.subset import subset_of_data
 from possibal.estimators.uncertainty_split import LabelSplit, probability_range, split_labels
@@ -28,7 +27,6 @@ from possibal.gp.hyperparameters import (
 )
 from possibal.gp.likelihoods import LINKS, SOFTMAX, Link, Softmax
 from possibal.gp.posterior import Posterior, TrainingData
-from possibal.numerics.geometry import RowGeometry
 from possibal.theory.credible_set import checked_level
 
 MANY_CLASSES = 100
@@ -41,7 +39,7 @@ _FEW = 10
 """Of so few rows it is no wonder if scores tell few apart."""
 
 
-class PossibilisticClassifier(ClassifierMixin, GPEstimator, ABC):
+class PossibilisticClassifier(CampaignModel, GPEstimator):
     """A classifier of ours: latent functions described by possibility, and labels by a link.
 
     Two labels have one latent function and a probit or logistic link; more have one latent each
@@ -52,26 +50,13 @@ class PossibilisticClassifier(ClassifierMixin, GPEstimator, ABC):
     """
 
     link: str
-    classes: ArrayLike | None
     most_labels: int
+    posterior_: Posterior
     random_state: int | np.random.RandomState | None
-    blocks: Sequence[int] | None = None
-    """How many columns each block of X has, where they are weighed against one another."""
 
     @abstractmethod
     def _problem(self, data: TrainingData) -> InferenceProblem:
         """Mean, kernels and data, as the inference of hyperparameters reads them."""
-
-    @abstractmethod
-    def for_geometry(self, geometry: RowGeometry) -> Self:
-        """A clone that compares rows as they want, unless it has a way of its own."""
-
-    @abstractmethod
-    def for_pool(self, X: Matrix) -> Self:
-        """A clone that takes its scale from a pool, where it has none of its own.
-
-        No answer changes it, so that a large pool can be cached.
-        """
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Condition on labelled rows.

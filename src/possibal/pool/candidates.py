@@ -17,8 +17,9 @@ from possibal.acquisition.registry import utilities
 from possibal.acquisition.scoring import is_local
 from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Places, Vector
-from possibal.gp.pending import PendingPosterior, TrackedRows
-from possibal.gp.posterior import Posterior
+from possibal.gp.pending import TrackedRows
+from possibal.gp.probabilities import AnyPosterior, ProbabilityPosterior, geometry_of, pending
+from possibal.pool.probability_scorer import ProbabilityScorer
 from possibal.pool.pruning import PrunedScorer, TopKQuery
 from possibal.pool.sampling import HashedSampler, QuestionSample, sample_size
 from possibal.pool.top_k import ScanCounts, ScoredRows, TopK
@@ -59,7 +60,7 @@ class Candidates:
 
 def choose_candidates(  # noqa: PLR0913 - the last is named
     strategy: Strategy,
-    posterior: Posterior,
+    posterior: AnyPosterior,
     scan: Scan,
     sampler: HashedSampler,
     wanted: int,
@@ -77,12 +78,15 @@ def choose_candidates(  # noqa: PLR0913 - the last is named
         single: whether a local score is bounded in single precision first.
     """
     if is_local(strategy):
-        scorer = PrunedScorer.of(posterior, strategy, single=single)
+        if isinstance(posterior, ProbabilityPosterior):
+            scorer = ProbabilityScorer(posterior.at, strategy)
+        else:
+            scorer = PrunedScorer.of(posterior, strategy, single=single)
         counts = scan.run(TopKQuery(scorer, wanted))
         check_available(counts.rows, wanted)
         (found,) = counts.top_k.best(scorer.utilities)
         found = found.part(np.argsort(found.places))
-        view = View(PendingPosterior(posterior), found.X, sampler.rng())
+        view = View(pending(posterior), found.X, sampler.rng())
         return Candidates(
             found.places, view, found.utilities, found.names, counts.rows, counts.judged
         )
@@ -90,15 +94,17 @@ def choose_candidates(  # noqa: PLR0913 - the last is named
     check_available(counts.rows, wanted)
     found = largest_keys(counts.top_k)
     sample, X = QuestionSample(found.places, counts.rows), np.asarray(found.X, dtype=float)
-    sampled = TrackedRows(posterior, X)
-    chosen, reference = sample.candidates(sampled.belief, wanted), sample.reference
+    sampled = TrackedRows(geometry_of(posterior), X)
+    is_ours = geometry_of(posterior) is posterior
+    belief = sampled.belief if is_ours else posterior.at(X)
+    chosen, reference = sample.candidates(belief, wanted), sample.reference
     read = np.union1d(chosen, reference)
     tracked = sampled.apart(read)
     scored = covered = tracked.part(np.searchsorted(read, chosen))
     if not np.array_equal(chosen, reference):
         covered = tracked.part(np.searchsorted(read, reference))
-    pending = PendingPosterior(posterior).tracking_rows(scored, covered)
-    view = View(pending, scored.X, sampler.rng(), covered.X)
+    begun = pending(posterior).tracking_rows(scored, covered)
+    view = View(begun, scored.X, sampler.rng(), covered.X)
     rows = found.part(chosen)
     return Candidates(rows.places, view, None, rows.names, counts.rows, len(found))
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from possibal.acquisition.coverage import COVERED
-from possibal.acquisition.pointwise import doubt
+from possibal.acquisition.pointwise import doubt, least_confidence
 from possibal.arrays import Places, Vector
-from possibal.belief import Belief
+from possibal.belief import Belief, ProbabilityBelief
 from possibal.pool.reader import Chunk
 from possibal.pool.top_k import ScoredRows, TopK
 
@@ -50,7 +50,8 @@ class QuestionSample:
     def candidates(self, belief: Belief, wanted: int) -> Places:
         """Which of them a joint strategy scores, in the pool's order.
 
-        All where few are available; else half of them at random, and half for their doubt 1 - N.
+        All where few are available; else half of them at random, and half for their doubt 1 - N, or where
+        a model gives probabilities alone for theirs.
 
         Args:
             belief: about them.
@@ -58,7 +59,8 @@ class QuestionSample:
         """
         some, half = np.arange(len(self.places)), half_size(wanted)
         if self.available > 2 * half:
-            doubtful = np.lexsort((self.places, -doubt(belief)))
+            score = least_confidence if isinstance(belief, ProbabilityBelief) else doubt
+            doubtful = np.lexsort((self.places, -score(belief)))
             some = np.union1d(some[:half], doubtful[:half])
         return some[np.argsort(self.places[some])]
 
