@@ -128,9 +128,7 @@ class RowEncoding:
         numbers = _own_numbers(rows, len(recipe.features if centre is None else centre))
         return recipe.apply(numbers).X
 
-    def reaching(
-        self, classifier: CampaignModel
-    ) -> CampaignModel | CampaignPipeline:
+    def reaching(self, classifier: CampaignModel) -> CampaignModel | CampaignPipeline:
         """The classifier behind the user's own pipeline, if there is one."""
         return classifier if self.pipeline is None else self.pipeline.with_final(classifier)
 
@@ -167,7 +165,8 @@ def encode_pool(
     Args:
         rows: a frame of any library, which is encoded and standardised, or an array, which is not.
         roles: of the columns of a frame.
-        classifier: of scikit-learn or ours, or a pipeline that ends in one, whose transformers encode the rows instead.
+        classifier: of scikit-learn or ours, or a pipeline that ends in one, whose transformers
+            encode the rows instead.
         ids: names of the rows.
     """
     model = for_campaign(classifier)

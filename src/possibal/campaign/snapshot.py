@@ -43,9 +43,9 @@ from possibal.estimators.classifier import (
     unfitted,
     with_pool_scale,
 )
-from possibal.gp.leave_one_out import class_self_check
-from possibal.gp.probabilities import AnyPosterior, ProbabilityPosterior, pending
 from possibal.estimators.probability_model import ProbabilityModel, check_choices
+from possibal.gp.leave_one_out import class_self_check
+from possibal.gp.probabilities import AnyPosterior, pending
 from possibal.numerics.geometry import RBF_ALONE
 from possibal.pool.cache import BUDGET
 from possibal.pool.candidates import Candidates, choose_candidates
@@ -547,9 +547,7 @@ class Snapshot:
             return self._fitted(model, [PLACEHOLDER_CLASSES[0]] * len(self)).posterior_
         return self.classifier.posterior_
 
-    def _fitted(
-        self, model: CampaignModel, labels: list[Hashable]
-    ) -> CampaignModel:
+    def _fitted(self, model: CampaignModel, labels: list[Hashable]) -> CampaignModel:
         """A classifier fitted to labels of the answered rows."""
         fitted = unfitted(model).fit(self.pool.X[self._places], cast("ArrayLike", labels))
         if self.pool.columns is not None:

@@ -37,7 +37,6 @@ from possibal.gp.rbf import Level, with_level
 from possibal.numerics.distances import RIGHT_ANGLE, usual_distance
 from possibal.numerics.geometry import RowGeometry
 
-
 AnyModel = TypeVar("AnyModel", bound=CampaignModel)
 
 

@@ -129,8 +129,8 @@ def for_campaign(model: object) -> CampaignModel | CampaignPipeline:
     """
     last = model.steps[-1][1] if isinstance(model, Pipeline) and model.steps else model
     if isinstance(last, CampaignModel):
-        is_done = model is last or isinstance(model, CampaignPipeline)
-        return cast("CampaignModel | CampaignPipeline", model) if is_done else as_possibilistic(model)
+        is_ready = model is last or isinstance(model, CampaignPipeline)
+        return cast("CampaignPipeline", model) if is_ready else as_possibilistic(model)
     check_probabilities(last)
     if not isinstance(model, Pipeline):
         return ProbabilityModel(model)

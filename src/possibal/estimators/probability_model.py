@@ -84,7 +84,7 @@ class ProbabilityModel(CampaignModel):
         self.estimator_ = fitted
         if fitted is not None:
             known = {label: code for code, label in enumerate(self.classes_.tolist())}
-            self._columns = [known[label] for label in fitted.classes_.tolist()]
+            self._places = [known[label] for label in fitted.classes_.tolist()]
         usual = PossibilisticGPClassifier() if self.geometry is None else self.geometry
         where = cast("PossibilisticGPClassifier", clone(usual))
         where.set_params(classes=_PLACEHOLDERS, hyperparameters="fixed")
@@ -123,9 +123,14 @@ class ProbabilityModel(CampaignModel):
     def _learnt(self, X: Matrix, y: NDArray[Any]) -> Any:  # noqa: ANN401 - scikit-learn's
         """A copy of the classifier fitted to labels of two classes at least."""
         try:
-            return clone(self.estimator).fit(X, y)
+            return clone(self.estimator).fit(self._shown(X), y)
         except Exception as error:
             raise self._failed("learn from", error, len(y)) from error
+
+    def _shown(self, X: Matrix) -> Matrix:
+        """Rows as the classifier sees them: without diffusion coordinates, which are for ours."""
+        hidden = 0 if self.geometry is None else self.geometry.diffusion or 0
+        return X[:, : X.shape[1] - hidden]
 
     def _probabilities(self, X: Matrix) -> Matrix:
         """Probabilities of rows that are in order."""
@@ -135,7 +140,7 @@ class ProbabilityModel(CampaignModel):
         if not len(X):
             return found
         try:
-            found[:, self._columns] = self.estimator_.predict_proba(X)
+            found[:, self._places] = self.estimator_.predict_proba(self._shown(X))
         except Exception as error:
             raise self._failed("predict after", error, len(self.posterior_.data)) from error
         if not np.isfinite(found).all() or found.min() < 0:

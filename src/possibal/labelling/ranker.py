@@ -21,6 +21,7 @@ from possibal.campaign.snapshot import BATCH_CANDIDATES, Answer, Snapshot
 from possibal.campaign.stopping import DOUBTFUL, Advice, AdviceState
 from possibal.data.decoding import no_progress
 from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted, with_geometry
+from possibal.estimators.possibilistic import PossibilisticClassifier
 from possibal.gp.leave_one_out import class_self_check, contradicted, self_check
 from possibal.gp.posterior import Posterior
 from possibal.labelling import evaluation
@@ -53,7 +54,7 @@ class InProcessRanker:
         strategy: str,
         seed: int,
         geometry: RowGeometry = PLAIN,
-        classifier: PossibilisticGPClassifier | None = None,
+        classifier: PossibilisticClassifier | None = None,
     ) -> None:
         """Check the rows once.
 
@@ -229,9 +230,7 @@ def _partial_advice(task: RankingTask, certain: Vector) -> Advice:
     return Advice(AdviceState.GO_ON, reason, float(certain.min(initial=1.0)), in_doubt, None)
 
 
-def _chances(
-    model: PossibilisticGPClassifier, X: Matrix, rows: Places
-) -> dict[int, CredibleChance]:
+def _chances(model: PossibilisticClassifier, X: Matrix, rows: Places) -> dict[int, CredibleChance]:
     """How likely the leading label of each row is, as far as that is known."""
     if not len(rows):
         return {}

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from possibal.acquisition.registry import utilities
-from possibal.acquisition.scoring import is_local
+from possibal.acquisition.scoring import Score, is_local
 from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Places, Vector
 from possibal.gp.pending import TrackedRows
@@ -78,18 +78,7 @@ def choose_candidates(  # noqa: PLR0913 - the last is named
         single: whether a local score is bounded in single precision first.
     """
     if is_local(strategy):
-        if isinstance(posterior, ProbabilityPosterior):
-            scorer = ProbabilityScorer(posterior.at, strategy)
-        else:
-            scorer = PrunedScorer.of(posterior, strategy, single=single)
-        counts = scan.run(TopKQuery(scorer, wanted))
-        check_available(counts.rows, wanted)
-        (found,) = counts.top_k.best(scorer.utilities)
-        found = found.part(np.argsort(found.places))
-        view = View(pending(posterior), found.X, sampler.rng())
-        return Candidates(
-            found.places, view, found.utilities, found.names, counts.rows, counts.judged
-        )
+        return _best(strategy, posterior, scan, (sampler, wanted), single=single)
     counts = scan.run(TopKQuery(sampler, sample_size(wanted)))
     check_available(counts.rows, wanted)
     found = largest_keys(counts.top_k)
@@ -107,6 +96,28 @@ def choose_candidates(  # noqa: PLR0913 - the last is named
     view = View(begun, scored.X, sampler.rng(), covered.X)
     rows = found.part(chosen)
     return Candidates(rows.places, view, None, rows.names, counts.rows, len(found))
+
+
+def _best(
+    score: Score,
+    posterior: AnyPosterior,
+    scan: Scan,
+    asked: tuple[HashedSampler, int],
+    *,
+    single: bool,
+) -> Candidates:
+    """The rows with the largest utilities by a local score, so many of them."""
+    sampler, wanted = asked
+    if isinstance(posterior, ProbabilityPosterior):
+        scorer = ProbabilityScorer(posterior.at, score)
+    else:
+        scorer = PrunedScorer.of(posterior, score, single=single)
+    counts = scan.run(TopKQuery(scorer, wanted))
+    check_available(counts.rows, wanted)
+    (found,) = counts.top_k.best(scorer.utilities)
+    found = found.part(np.argsort(found.places))
+    view = View(pending(posterior), found.X, sampler.rng())
+    return Candidates(found.places, view, found.utilities, found.names, counts.rows, counts.judged)
 
 
 def largest_keys(top_k: TopK) -> ScoredRows:

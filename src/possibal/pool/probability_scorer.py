@@ -1,6 +1,6 @@
 """Scoring of a pool by probabilities: every row in full, for nothing bounds what a model says.
 
-    ProbabilityScorer(at, score).offer(chunk, top_k, excluded)
+ProbabilityScorer(at, score).offer(chunk, top_k, excluded)
 """
 
 from collections.abc import Callable

@@ -50,8 +50,8 @@ class QuestionSample:
     def candidates(self, belief: Belief, wanted: int) -> Places:
         """Which of them a joint strategy scores, in the pool's order.
 
-        All where few are available; else half of them at random, and half for their doubt 1 - N, or where
-        a model gives probabilities alone for theirs.
+        All where few are available; else half of them at random, and half for their doubt 1 - N,
+        or where a model gives probabilities alone for those.
 
         Args:
             belief: about them.
