@@ -58,7 +58,7 @@ OF_LATENTS: tuple[Strategy, ...] = (
     lookahead.bemps,
     lookahead.epig,
 )
-"""Joint strategies that read covariances of latents; a coverage of rows by probabilities does not."""
+"""Joint strategies that read covariances of latents, as coverage of rows does not."""
 
 
 def name_of(strategy: Strategy) -> str:

@@ -60,9 +60,10 @@ PROBABILITY_STRATEGIES = ("herding", "margin", "entropy", "least_confidence", "r
 
 def no_latents(name: str, model: str) -> TypeError:
     """The sentence on a score of what is not known, asked of a model that does not say it."""
+    *some, last = PROBABILITY_STRATEGIES
     return TypeError(
         f"strategy must read probabilities alone where the model is {model}, which does not say "
-        f"what it does not know; got {name}. Use {', '.join(PROBABILITY_STRATEGIES[:-1])} or {PROBABILITY_STRATEGIES[-1]}."
+        f"what it does not know; got {name}. Use {', '.join(some)} or {last}."
     )
 
 

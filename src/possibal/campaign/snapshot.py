@@ -45,7 +45,7 @@ from possibal.estimators.classifier import (
 )
 from possibal.estimators.probability_model import ProbabilityModel, check_choices
 from possibal.gp.leave_one_out import class_self_check
-from possibal.gp.probabilities import AnyPosterior, pending
+from possibal.gp.probabilities import AnyPosterior, geometry_of, pending
 from possibal.numerics.geometry import RBF_ALONE
 from possibal.pool.cache import BUDGET
 from possibal.pool.candidates import Candidates, choose_candidates
@@ -417,7 +417,10 @@ class Snapshot:
             rows = np.concatenate([likely.places, drawn])
             stands_for = len(others) / max(len(drawn), 1)
             times = np.repeat([1.0, stands_for], [len(likely.places), len(drawn)])
-        told = class_self_check(self._fitted_posterior, self.sought, MOST_LEFT_OUT)
+        posterior = geometry_of(
+            self._fitted_posterior
+        )  # of a model that has one; see check_choices
+        told = class_self_check(posterior, self.sought, MOST_LEFT_OUT)
         known = fit_class_calibration(Outcomes(), Outcomes(*told))
         is_found = [answer.label == self.find for answer in self.answers]
         return RecallEstimate.of(is_found, known.unfound(self.sought_chances(rows), times))
@@ -527,7 +530,7 @@ class Snapshot:
             blocks: how many columns each has.
         """
         if len(self) >= TURNS * len(blocks) and not self.is_cold:
-            posterior = self._fitted_posterior
+            posterior = geometry_of(self._fitted_posterior)
             weights = cast("RBFPrior", posterior.prior).block_weights(blocks)
             alone = (weights > LEADS).sum(axis=1, keepdims=True) == 1
             lone = np.where(alone & (weights > LEADS), posterior.credibility[:, None], 0.0)
@@ -583,7 +586,7 @@ class Snapshot:
 
     def _scanned(self, strategy: Strategy, posterior: AnyPosterior, wanted: int) -> Candidates:
         """Candidates as :func:`possibal.pool.rank` chooses them."""
-        scan = InMemoryScan(self.pool, posterior, self._barred)
+        scan = InMemoryScan(self.pool, geometry_of(posterior), self._barred)
         return choose_candidates(strategy, posterior, scan, self._sampler, wanted)
 
     def _batch(self, n: int, candidates: Candidates, utilities: Vector) -> list[int]:

@@ -192,7 +192,7 @@ def fitted_posterior(model: object) -> AnyPosterior:
 
 def unfitted(model: AnyModel) -> AnyModel:
     """A clone of a classifier, without its fit."""
-    if not isinstance(model, CampaignModel):
+    if not isinstance(model, CampaignModel):  # pyright: ignore[reportUnnecessaryIsInstance] - not all callers check types
         raise TypeError(
             "classifier must be a PossibilisticGPClassifier or a PossibilisticLogisticRegression; "
             f"got {type(model).__name__}. Leave it out for the usual one."

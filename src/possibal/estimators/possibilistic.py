@@ -51,7 +51,7 @@ class PossibilisticClassifier(CampaignModel, GPEstimator):
 
     link: str
     most_labels: int
-    posterior_: Posterior
+    posterior_: Posterior  # pyright: ignore[reportIncompatibleVariableOverride] - only fit sets it
     random_state: int | np.random.RandomState | None
 
     @abstractmethod

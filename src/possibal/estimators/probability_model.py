@@ -77,9 +77,9 @@ class ProbabilityModel(CampaignModel):
         validation.same_length(rows, labels)
         self.classes_, codes = validation.labels(labels, self.classes)
         is_known = len(np.unique(codes)) > 1
-        return self._around(self._learnt(rows, self.classes_[codes]) if is_known else None, rows)
+        return self.around(self._learnt(rows, self.classes_[codes]) if is_known else None, rows)
 
-    def _around(self, fitted: Any, rows: Matrix) -> Self:  # noqa: ANN401 - scikit-learn's
+    def around(self, fitted: Any, rows: Matrix) -> Self:  # noqa: ANN401 - scikit-learn's
         """Keep a classifier that was fitted to some rows; None while there are too few classes."""
         self.estimator_ = fitted
         if fitted is not None:
@@ -105,7 +105,8 @@ class ProbabilityModel(CampaignModel):
     def belief(self, X: ArrayLike) -> ProbabilityBelief:
         """The probabilities of rows, as scores of probabilities read them."""
         check_is_fitted(self, "posterior_")
-        return self.posterior_.at(validation.rows(self, X, reset=False))
+        rows = validation.rows(self, X, reset=False)
+        return ProbabilityBelief.of_probabilities(self._probabilities(rows), self.name)
 
     def for_geometry(self, geometry: RowGeometry) -> Self:
         """A clone whose coverage compares rows as they want."""
@@ -113,17 +114,19 @@ class ProbabilityModel(CampaignModel):
         found = cast("Self", clone(self))
         # One block: blocks take turns to ask by what labels say of each, which this does not know.
         one = RowGeometry((), geometry.metric, geometry.diffusion, geometry.kernel)
-        return cast("Self", found.set_params(geometry=usual.for_geometry(one)))
+        return found.set_params(geometry=usual.for_geometry(one))
 
     def for_pool(self, X: Matrix) -> Self:
         """A clone whose coverage takes its scale from a pool."""
         usual = PossibilisticGPClassifier() if self.geometry is None else self.geometry
-        return cast("Self", clone(self).set_params(geometry=usual.for_pool(X)))
+        found = cast("Self", clone(self))
+        return found.set_params(geometry=usual.for_pool(X))
 
     def _learnt(self, X: Matrix, y: NDArray[Any]) -> Any:  # noqa: ANN401 - scikit-learn's
         """A copy of the classifier fitted to labels of two classes at least."""
         try:
-            return clone(self.estimator).fit(self._shown(X), y)
+            learner: Any = clone(self.estimator)
+            return learner.fit(self._shown(X), y)
         except Exception as error:
             raise self._failed("learn from", error, len(y)) from error
 
@@ -174,8 +177,8 @@ def fitted_model(model: Any) -> CampaignModel:  # noqa: ANN401 - anything
             f"{type(model).__name__}, which does not. Fit it to an array."
         )
     found = ProbabilityModel(model, classes=model.classes_)
-    found.n_features_in_, found.classes_, found.left_out_ = width, np.asarray(model.classes_), 0
-    return found._around(model, np.empty((0, width)))  # noqa: SLF001 - our own
+    vars(found)["n_features_in_"], found.classes_ = width, np.asarray(model.classes_)
+    return found.around(model, np.empty((0, width)))
 
 
 def check_choices(model: CampaignModel, strategy: Strategy, find: object = None) -> None:

@@ -9,6 +9,7 @@ known still, so that a row with a part in one has a latent of infinite variance,
 """
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
@@ -217,7 +218,7 @@ def is_separable(axes: Matrix, y: Vector) -> bool:
     found = linprog(
         -signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(len(signed)), bounds=(-1.0, 1.0)
     )
-    return bool(-found.fun > _APART)
+    return float(cast("float", found.fun)) < -_APART
 
 
 def _root(axes: Matrix, data: TrainingData, mode: Mode) -> Matrix:

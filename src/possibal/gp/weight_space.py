@@ -44,4 +44,4 @@ def in_weight_space(predictor: Predictor) -> Predictor:
 
 def _triangle(root: Matrix) -> Matrix:
     """The upper triangular U with U U' = R R', for R with more columns than lines."""
-    return np.asarray(rq(root, mode="r")[:, -len(root) :])
+    return np.asarray(rq(root, mode="r")[:, -len(root) :], dtype=np.float64)

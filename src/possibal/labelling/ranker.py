@@ -162,7 +162,7 @@ def _predicted(
     campaign: Snapshot, rows: Places, order: Places, progress: Callable[[float], None]
 ) -> _Predicted:
     """What a campaign predicts of rows, and what it leaves open about the first to ask about."""
-    model, X = campaign.classifier, campaign.pool.X
+    model, X = cast("PossibilisticClassifier", campaign.classifier), campaign.pool.X
     posterior = model.posterior_
     certain, chance = np.empty(len(rows)), np.empty(len(rows))
     leading = np.empty(len(rows), dtype=np.intp)
@@ -211,7 +211,8 @@ def _sought(campaign: Snapshot, rows: Places) -> dict[str, Any]:
     """The part of a ranking about the sought class, if there is one that is known."""
     if campaign.sought is None:
         return {}
-    told = class_self_check(campaign.classifier.posterior_, campaign.sought, MOST_LEFT_OUT)
+    model = cast("PossibilisticClassifier", campaign.classifier)
+    told = class_self_check(model.posterior_, campaign.sought, MOST_LEFT_OUT)
     blocks = [rows[at : at + BLOCK] for at in range(0, len(rows), BLOCK)]
     chances = np.concatenate([campaign.sought_chances(block) for block in blocks])
     return {"sought": chances, "sought_left_out": Outcomes(*told)}

@@ -39,7 +39,7 @@ def inner_products(X: Matrix, Z: Matrix) -> Matrix:
     """Inner products of rows and others, dense, (m, k)."""
     with one_thread():
         found: Any = X @ Z.T
-    return found.toarray() if issparse(found) else np.asarray(found)
+    return np.asarray(found.toarray() if is_sparse(found) else found)
 
 
 def squared_lengths(X: Matrix) -> Vector:
