@@ -27,8 +27,10 @@ from possibal.gp.posterior import Posterior, TrainingData
 from possibal.numerics.geometry import RowGeometry
 from possibal.numerics.sparse_rows import squared_lengths
 
-INTERCEPT = 0.3
-"""Prior variance of the intercept, as a share of that of a latent of a row of usual length."""
+INTERCEPT = 0.03
+"""Prior variance of the intercept, as a share of that of a latent of a row of usual length. Of
+texts as TF-IDF most pairs have next to no word in common, and a larger one outweighs the words
+(docs/models.md)."""
 _BOUND = 1e3
 """The factor by which an envelope may leave the precision, to either side."""
 
@@ -54,7 +56,8 @@ class PossibilisticLogisticRegression(PossibilisticClassifier):
         classes: all labels there may be; None means those in y.
         usual_length: of rows, the root of their mean square; None means that of the rows seen. A
             campaign takes that of its pool.
-        fit_intercept: whether there is an intercept, which is as little known as weights are.
+        fit_intercept: whether there is an intercept; its prior variance is a share, 0.03, of that
+            of a latent, since labels that are asked for are rarely as frequent as in the pool.
         mean: prior mean of the latents: a number, one for each of more than two classes, or a
             function of rows (m, d) -> (m,) or (m, C), such as the last layer of a network whose
             features the rows are. Labels then tell where it is wrong. None means zero.

@@ -43,6 +43,8 @@ _APART = 1e-9
 class SeenDirections:
     """The directions that labelled rows span, with orthonormal coordinates.
 
+    Paper: none; the eigenvectors of inner products of rows.
+
     Attributes:
         X: (n, d), the labelled rows.
         intercept: as in :class:`~possibal.gp.linear.LinearPrior`.
@@ -102,7 +104,10 @@ class FlatPosterior(Posterior):
     root: Matrix
 
     def stacked(self) -> dict[str, object]:
-        """What has the axis of members: there is but one setting."""
+        """What has the axis of members: there is but one setting.
+
+        Paper: none.
+        """
         return {}
 
     def part(self, members: object, /) -> "FlatPosterior":
@@ -125,7 +130,10 @@ class FlatPosterior(Posterior):
 
     @property
     def predictor(self) -> Predictor:  # pyright: ignore[reportIncompatibleVariableOverride] - it has none
-        """Refused: the prior has no covariances."""
+        """Refused: the prior has no covariances.
+
+        Paper: none.
+        """
         raise _no_covariances()
 
     def moments(self, X: Matrix) -> tuple[Array, Array]:

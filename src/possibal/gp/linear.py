@@ -115,6 +115,8 @@ class LinearPrior(Batched):
 class LinearCrossCovariance:
     """Inner products of rows with training rows, which all settings share.
 
+    Paper: Prop. 6, K_t.
+
     Attributes:
         prior: whose covariances they are.
         X: (n, d), the training rows; or None, where rows stand for themselves as features: then a
