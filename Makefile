@@ -101,6 +101,7 @@ format: .venv/.dev  ## let ruff lay out the code
 bench: .venv/.bench  ## speed as ratios against peers, in one run
 	$(BIN)/python bench/scores.py
 	$(BIN)/python bench/models.py
+	$(BIN)/python bench/linear_models.py
 	$(BIN)/python bench/asks.py
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/replay.py

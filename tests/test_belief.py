@@ -3,7 +3,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from possibal import Belief
+from possibal import Belief, acquisition
+from possibal.belief import ProbabilityBelief
 
 
 def test_plain_moments_are_one_hypothesis():
@@ -108,3 +109,19 @@ def test_moments_come_in_pairs():
         Belief.of([0.0])
     with pytest.raises(TypeError, match="variance must be left out"):
         Belief.of(Belief.of([0.0], [1.0]), [1.0])
+
+
+def test_probabilities_alone_are_read_by_scores_of_probabilities_and_by_no_others():
+    p = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]])
+    belief = ProbabilityBelief.of_probabilities(p, "a forest")
+    assert len(belief) == 2
+    np.testing.assert_allclose(acquisition.margin(belief), [0.8, 0.0], atol=1e-12)
+    np.testing.assert_allclose(acquisition.least_confidence(belief), [0.5, 0.0], atol=1e-12)
+    expected = [-(p[0] * np.log(p[0])).sum(), 0.0]
+    np.testing.assert_allclose(acquisition.entropy(belief), expected, atol=1e-12)
+    part = belief.part(slice(1, 2))
+    assert isinstance(part, ProbabilityBelief)
+    assert part.model == "a forest"
+    for score in (acquisition.doubt, acquisition.necessity, acquisition.bald):
+        with pytest.raises(TypeError, match=r"^strategy must read probabilities .* is a forest"):
+            score(belief)

@@ -6,6 +6,7 @@ from .errors import FlatScoresWarning, ScaleWarning
 from .estimators import (
     PossibilisticGPClassifier,
     PossibilisticGPRegressor,
+    PossibilisticLogisticRegression,
     PossibilisticMultiLabelClassifier,
     PossibilisticPipeline,
     as_possibilistic,
@@ -44,6 +45,7 @@ __all__ = [
     "PossibilisticGP",
     "PossibilisticGPClassifier",
     "PossibilisticGPRegressor",
+    "PossibilisticLogisticRegression",
     "PossibilisticMultiLabelClassifier",
     "PossibilisticPipeline",
     "ScaleWarning",

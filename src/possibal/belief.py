@@ -146,6 +146,36 @@ class Belief:
         return int(self.credibility.argmax())
 
 
+class ProbabilityBelief(Belief):
+    """What a model says that gives probabilities alone: how likely labels are, and nothing else.
+
+    The latents are logarithms of the probabilities, with variances of zero, so that scores of
+    probabilities read what the model gave. How much of it the model does not know, it does not say:
+    scores of what is not known refuse such a belief.
+
+    Attributes:
+        model: what the model is called.
+    """
+
+    model = "a model of probabilities"
+
+    @classmethod
+    def of_probabilities(cls, probability: ArrayLike, model: str) -> Self:
+        """The belief of probabilities (m, C)."""
+        p = real(probability, "probability")
+        mean = np.log(np.maximum(p, np.finfo(float).tiny))
+        belief = _marked(cls.trusted(frozen(mean)[None], frozen(np.zeros_like(mean))[None], _ONE))
+        object.__setattr__(belief, "model", model)
+        return belief
+
+    def part(self, rows: slice | Places) -> Self:
+        """The same about some of the rows."""
+        some = super().part(rows)
+        object.__setattr__(some, "model", self.model)
+        return some
+
+
+_ONE = np.ones(1)
 AnyBelief = TypeVar("AnyBelief", bound=Belief)
 
 

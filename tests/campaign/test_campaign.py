@@ -6,6 +6,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from support.campaigns import rows, truth
@@ -388,3 +390,104 @@ def test_rows_of_any_other_size_are_asked_about_as_those_of_one(size):
         for X in (rows(), rows() * size)
     ]
     assert asked[0] == asked[1]
+
+
+# ---------------------------------------------------------------- classifiers of others
+
+
+@pytest.mark.parametrize("strategy", ["herding", "margin", "entropy", "random"])
+def test_any_classifier_with_probabilities_learns_and_asks(strategy):
+    X, y = rows(0, 60), truth(rows(0, 60))
+    campaign = Campaign.start(X, classifier=LogisticRegression(), strategy=strategy)
+    same = Campaign.start(X, classifier=LogisticRegression(), strategy=strategy)
+    assert campaign.ask(2) == same.ask(2)
+    for _ in range(8):
+        for row in campaign.ask(2):
+            campaign.tell(row, y[row])
+    expected = LogisticRegression().fit(X[list(campaign.labels)], list(campaign.labels.values()))
+    np.testing.assert_allclose(campaign.predict_proba(X), expected.predict_proba(X), atol=1e-3)
+    assert isinstance(campaign.classifier.estimator_, LogisticRegression)
+
+
+def test_where_no_necessity_exists_none_is_told():
+    X, y = rows(0, 40), truth(rows(0, 40))
+    campaign = Campaign.start(X, classifier=LogisticRegression(), classes=["no", "yes"])
+    assert "necessity" not in campaign.to_frame("pandas")
+    for row in campaign.ask(6):
+        campaign.tell(row, ["no", "yes"][y[row]])
+    told = campaign.to_frame("pandas")
+    assert list(told) == ["id", "label", "predicted", "probability"]
+    beliefs = campaign.beliefs()
+    assert beliefs.necessity is beliefs.label_necessity is beliefs.mean is None
+    assert list(beliefs.to_frame("pandas")) == ["id", "probability no", "probability yes"]
+    advice = campaign.report()["advice"]
+    assert advice["reason"].startswith("No advice: LogisticRegression does not say what it does")
+    assert not campaign.should_stop
+    assert campaign.advice.least_necessity is campaign.advice.in_doubt is None
+    page = campaign._repr_html_()
+    assert "Perhaps" in page
+    assert "necessity" not in page
+
+
+def test_the_first_questions_of_any_classifier_are_those_of_the_usual_one():
+    X = rows(0, 50)
+    usual = PossibilisticGPClassifier(hyperparameters="fixed")
+    ours = Campaign.start(X, classifier=usual)
+    theirs = Campaign.start(X, classifier=LogisticRegression())
+    assert theirs.ask(3) == ours.ask(3)
+
+
+def test_all_rows_answered_are_told_of_by_any_classifier():
+    X, y = rows(0, 4), ["a", "b", "a", "b"]
+    campaign = Campaign.start(X, classifier=LogisticRegression())
+    for row, label in enumerate(y):
+        campaign.tell(row, label)
+    assert campaign.advice.reason == "Every row has an answer."
+    assert campaign.should_stop
+
+
+def test_any_classifier_asks_by_turns_of_no_block_and_behind_a_pipeline():
+    frame, survived = passengers()
+    piped = make_pipeline(
+        make_column_transformer(
+            (
+                make_pipeline(SimpleImputer(), StandardScaler()),
+                make_column_selector(dtype_include="number"),
+            ),
+            (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),
+        ),
+        LogisticRegression(),
+    )
+    for classifier in (LogisticRegression(), piped):
+        campaign = labelled(Campaign.start(frame, classifier=classifier), survived, 8)
+        assert campaign.predict(frame).shape == (len(frame),)
+
+
+def test_a_large_pool_is_asked_about_by_any_classifier(monkeypatch):
+    monkeypatch.setattr("possibal.campaign.pool.LARGE_POOL", 50)
+    X, y = rows(0, 60), truth(rows(0, 60))
+    for strategy in ("herding", "margin"):
+        campaign = Campaign.start(X, classifier=LogisticRegression(), strategy=strategy)
+        for _ in range(4):
+            for row in campaign.ask(2):
+                campaign.tell(row, y[row])
+        assert len(campaign) == 8
+        assert len(campaign.ranked(2)) > 2
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "sentence"),
+    [
+        ({"strategy": "necessity"}, TypeError, r"got necessity\. Use herding, margin, entropy"),
+        ({"strategy": "look_ahead"}, TypeError, r"got look_ahead\. Use herding"),
+        (
+            {"strategy": lambda mean, variance: mean + variance},
+            TypeError,
+            r"<lambda>\. Use herding",
+        ),
+        ({"find": "yes"}, ValueError, "find must be left out where the classifier is Logistic"),
+    ],
+)
+def test_what_any_classifier_cannot_tell_is_refused_at_the_start(options, error, sentence):
+    with pytest.raises(error, match=sentence):
+        Campaign.start(rows(0, 9), classifier=LogisticRegression(), **options)

@@ -453,7 +453,7 @@ def test_a_bad_start_is_refused_in_a_sentence(choices, says):
 
 
 def test_things_of_the_wrong_kind_are_refused_in_a_sentence():
-    with pytest.raises(TypeError, match="classifier must be a PossibilisticGPClassifier; got KN"):
+    with pytest.raises(TypeError, match=r"classifier must be a Possibilistic.*; got KN"):
         Snapshot.start(rows(), classifier=KNeighborsClassifier())
     with pytest.raises(TypeError, match=r"seed must be a whole number; got 1\.5"):
         Snapshot.start(rows(), seed=1.5)

@@ -400,3 +400,22 @@ def test_every_set_is_listed_with_its_size_and_labels(monkeypatch):
             shown.getvalue(),
         )
     assert "openml:ID" in shown.getvalue()
+
+
+def test_another_classifier_learns_in_place_of_the_usual_one(tmp_path, monkeypatch):
+    (tmp_path / "survey.csv").write_text(SURVEY)
+    (tmp_path / "ourmodels.py").write_text(
+        "from sklearn.linear_model import LogisticRegression\nmodel = LogisticRegression()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    asked = comparison("survey.csv", label="answer", strategies=(), classifier="ourmodels:model")
+    with redirect_stdout(StringIO()) as shown:
+        experiments_session.compare(asked, RunOptions(tmp_path / "out", 1, None))
+    said = " ".join(shown.getvalue().split())
+    assert "ourmodels:model learns in place of the usual classifier." in said
+    assert "least_confidence" in said
+    assert "necessity" not in said
+    refused = replace(asked, strategies=("necessity",))
+    with pytest.raises(MistakeError, match="got necessity"):
+        experiments_session.compare(refused, RunOptions(tmp_path / "out", 1, None))

@@ -4,10 +4,21 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from possibal import acquisition
 from possibal.acquisition.registry import STRATEGIES
-from possibal.experiments.strategies import resolve_strategy, strategy_source
+from possibal.acquisition.scoring import PROBABILITY_STRATEGIES
+from possibal.estimators.logistic import PossibilisticLogisticRegression
+from possibal.experiments.strategies import (
+    checked_model,
+    resolve_model,
+    resolve_strategy,
+    strategy_source,
+    usual_strategies,
+)
 
 
 @pytest.fixture
@@ -169,3 +180,30 @@ def test_a_function_of_mean_and_variance_is_found_and_its_source_too(folder):
     found = resolve_strategy("mine_moments:closest")
     assert found([2.0], [4.0]).tolist() == [-0.5]
     assert strategy_source(found) == text
+
+
+def test_a_classifier_is_found_by_its_name(folder):
+    (folder / "mymodels.py").write_text(
+        "from sklearn.linear_model import LogisticRegression\n"
+        "model = LogisticRegression(C=2.0)\n"
+        "number = 5\n\n\n"
+        "def made():\n    return LogisticRegression(C=3.0)\n"
+    )
+    assert resolve_model("mymodels:model").C == 2.0
+    assert resolve_model("mymodels:made").C == 3.0
+    for name in ("mymodels:number", "mymodels:none", "mymodels:LogisticRegression"):
+        with pytest.raises(ValueError, match="classifier must name a classifier of its module"):
+            resolve_model(name)
+    with pytest.raises(ValueError, match="classifier must be module:name; got 'model'"):
+        resolve_model("model")
+
+
+def test_what_is_compared_by_default_is_what_a_model_can_be_asked():
+    assert usual_strategies(None) == ()
+    assert usual_strategies(PossibilisticLogisticRegression()) == ()
+    piped = make_pipeline(StandardScaler(), LogisticRegression())
+    for model in (LogisticRegression(), piped):
+        found = usual_strategies(model)
+        assert found == PROBABILITY_STRATEGIES
+        named = {name: STRATEGIES[name] for name in found}
+        assert checked_model(model, named, "envelope") is model

@@ -1,21 +1,26 @@
 """Rows that are pruned could not have been among the best."""
 
 import functools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
+from sklearn.linear_model import LogisticRegression
+from support.estimators import labelled, rows
 from support.pools import LOCAL
 
 from possibal import acquisition
 from possibal.acquisition.registry import STRATEGIES
 from possibal.acquisition.scoring import Monotonicity, one_per_latent, score
+from possibal.belief import ProbabilityBelief
 from possibal.gp import prediction
 from possibal.gp.likelihoods import LOGISTIC, PROBIT, SOFTMAX
 from possibal.gp.posterior import TrainingData, condition
 from possibal.gp.prior import prior
+from possibal.pool import pruning
 from possibal.pool.pruning import FullScorer, MomentBound, PrunedScorer, TopKQuery
 from possibal.pool.reader import Chunk, RowFormat
 from possibal.pool.reader import row_source as rows_of
@@ -245,3 +250,31 @@ def test_a_top_k_begins_with_what_is_known_of_the_last_row_wanted():
     )
     query.bar = 0.25
     assert query.new_top_k().bar == 0.25
+
+
+# ---------------------------------------------------------------- without bounds
+def by_probabilities():
+    model = LogisticRegression().fit(*labelled(3, 40))
+
+    def at(X):
+        return ProbabilityBelief.of_probabilities(model.predict_proba(X), "a model")
+
+    return FullScorer(SimpleNamespace(at=at), acquisition.margin)
+
+
+def test_the_best_available_rows_are_kept_part_by_part(monkeypatch):
+    monkeypatch.setattr(pruning, "_TOGETHER", 7)
+    X, found = rows(1, 50), by_probabilities()
+    expected = found.utilities(X)
+    excluded = np.array([100 + expected.argmax()])
+    top_k = TopK(3, found.slack)
+    names = [f"row {place}" for place in range(50)]
+    assert found.offer(Chunk(100, X, names), top_k, excluded) == 49
+    (best,) = top_k.best(found.utilities)
+    order = np.argsort(-expected, kind="stable")[1:4]
+    assert best.places.tolist() == (100 + order).tolist()
+    assert best.names == [f"row {place}" for place in order]
+
+
+def test_no_rows_have_no_utilities():
+    assert by_probabilities().utilities(rows(0)[:0]).shape == (0,)

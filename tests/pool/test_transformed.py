@@ -7,6 +7,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
 
 from possibal import PossibilisticGPClassifier, rank
 from possibal.pool.transformed import index_names, transformed_pool
@@ -94,5 +95,13 @@ def test_an_empty_list_is_no_pool():
 
 def test_a_pipeline_that_ends_in_another_model_is_refused():
     other = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, X[:, 0] > 0)
-    with pytest.raises(TypeError, match="ends in LogisticRegression"):
+    with pytest.raises(ValueError, match=r"^strategy must not read labelled rows.*got herding"):
         rank(other, X)
+    with pytest.raises(TypeError, match="ends in LinearSVC"):
+        rank(make_pipeline(StandardScaler(), LinearSVC()).fit(X, X[:, 0] > 0), X)
+
+
+def test_a_pipeline_of_another_library_ranks_by_its_probabilities():
+    other = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, X[:, 0] > 0)
+    closest = np.argsort(np.abs(other.predict_proba(X)[:, 1] - 0.5), kind="stable")[:3]
+    assert rank(other, X, "margin", top=3).places.tolist() == closest.tolist()

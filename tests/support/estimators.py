@@ -7,6 +7,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.preprocessing import StandardScaler
 
 from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.logistic import PossibilisticLogisticRegression
 from possibal.estimators.regressor import PossibilisticGPRegressor
 
 KERNEL = ConstantKernel(2.0) * RBF(0.8)
@@ -16,6 +17,8 @@ ESTIMATORS = [
     PossibilisticGPRegressor(),
     PossibilisticGPClassifier(hyperparameters="fixed", link="logistic"),
     PossibilisticGPRegressor(noise="systematic", hyperparameters="envelope"),
+    PossibilisticLogisticRegression(),
+    PossibilisticLogisticRegression(hyperparameters="evidence", link="probit"),
 ]
 
 each_way = pytest.mark.parametrize("way", WAYS)

@@ -14,6 +14,7 @@ from scipy.special import entr, ndtr, softmax
 
 from possibal.acquisition.strategy import JointPosterior
 from possibal.arrays import Array, Matrix, Places
+from possibal.belief import ProbabilityBelief
 
 _FLOOR = 1e-13
 """A variance below this share of the one before is rounding."""
@@ -29,6 +30,8 @@ class LatentMoments:
             C = I - 1 1'/P: what all classes of a row have in common moves no probability. Where the
             latents of a row are independent and vary alike, they are the variances themselves.
         credibility: (H,) or (H, m), of each setting, or of each after an answer about each row.
+        has_variance: whether the variances tell what is not known; a model of probabilities alone
+            does not say.
 
     Paper: none; of mu_t and Sigma_t of Props. 7 and 8.
     """
@@ -36,6 +39,7 @@ class LatentMoments:
     mean: Array
     variance: Array
     credibility: Array
+    has_variance: bool = True
 
     @classmethod
     def of(cls, posterior: JointPosterior, X: Matrix) -> "LatentMoments":
@@ -44,6 +48,8 @@ class LatentMoments:
         Paper: Props. 7 and 8, mu_t and Sigma_t.
         """
         belief = posterior.at(X)
+        if isinstance(belief, ProbabilityBelief):
+            return cls(belief.mean, belief.variance, belief.credibility, has_variance=False)
         if belief.is_binary:
             return cls(belief.mean[..., None], belief.variance[..., None], belief.credibility)
         centred = np.maximum(_centred_variance(posterior.covariance(X)), _FLOOR * belief.variance)
@@ -132,11 +138,14 @@ def rival_possibility(latents: LatentMoments) -> Array:
     takes the latents of a row to be independent, so that what all classes have in common, such as
     a level that the kernel adds to each, widens every gap between two of them. Here that part is
     left out of the variances first, as in :class:`LatentMoments`, so that mostly less is possible;
-    the formula is that of Prop. 3. Credibilities may also differ from row to row.
+    the formula is that of Prop. 3. Credibilities may also differ from row to row. Of a model that
+    does not say what it does not know, no rival is ruled out: it is one.
 
     Paper: none; the formulas of Props. 2 to 4 for other variances.
     """
     mean, variance, c = latents.mean, latents.variance, latents.credibility
+    if not latents.has_variance:
+        return np.ones(mean.shape[1:-1])
     c = c / c.max(axis=0)
     lead = c.argmax(axis=0)
     c = c.reshape(c.shape + (1,) * (mean.ndim - 1 - c.ndim))

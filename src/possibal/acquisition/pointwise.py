@@ -203,7 +203,7 @@ def bald_houlsby(belief: Belief) -> Vector:
     return np.maximum(_binary_entropy(_rarer_label(belief)) - belief.weight @ noise, 0.0)
 
 
-@score(size=one_per_latent, monotonicity=of_one_latent)
+@score(size=one_per_latent, monotonicity=of_one_latent, of_probabilities=True)
 def entropy(belief: Belief) -> Vector:
     """Asks where the predicted label is most random (entropy).
 
@@ -217,7 +217,7 @@ def entropy(belief: Belief) -> Vector:
     return np.minimum(average, np.log(belief.labels))
 
 
-@score(size=one_per_latent, monotonicity=of_one_latent)
+@score(size=one_per_latent, monotonicity=of_one_latent, of_probabilities=True)
 def margin(belief: Belief) -> Vector:
     """Asks where the two leading labels are closest: one minus the gap between them.
 
@@ -232,7 +232,7 @@ def margin(belief: Belief) -> Vector:
     return np.minimum(expectations.all_others(p).min(axis=1) + second, 1.0)
 
 
-@score(size=one_per_latent, monotonicity=of_one_latent)
+@score(size=one_per_latent, monotonicity=of_one_latent, of_probabilities=True)
 def least_confidence(belief: Belief) -> Vector:
     """Asks where the leading label is least probable (least confidence).
 
@@ -319,7 +319,7 @@ def class_chance(place: int) -> Score:
         place: of the class among the labels.
     """
 
-    @score(size=one_per_latent)
+    @score(size=one_per_latent, of_probabilities=True)
     def chance(belief: Belief) -> Vector:
         """Asks where a class is likeliest, by the most credible probability: relevance feedback.
 

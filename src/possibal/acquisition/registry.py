@@ -55,6 +55,15 @@ STRATEGIES: dict[str, Strategy] = {
 """Name to strategy; the command line, the documentation and the contract tests read it."""
 
 
+OF_LATENTS: tuple[Strategy, ...] = (
+    lookahead.look_ahead,
+    lookahead.mocu,
+    lookahead.bemps,
+    lookahead.epig,
+)
+"""Joint strategies that read covariances of latents, as coverage of rows does not."""
+
+
 def find_strategy(strategy: str | Callable[..., Any]) -> Strategy:
     """One of ours by its name, a plug-in's by its, or a function of a view or mean and variance."""
     if callable(strategy):

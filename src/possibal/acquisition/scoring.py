@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from possibal.acquisition.strategy import Strategy
 from possibal.arrays import Array, Vector
-from possibal.belief import Belief, HasBelief
+from possibal.belief import Belief, HasBelief, ProbabilityBelief
 from possibal.distributions import HasMoments
 
 CHUNK = 16_000
@@ -41,6 +41,8 @@ class Score(Protocol):
     """Of the number of hypotheses and of latents a row has."""
     size: Callable[[int], int]
     """Numbers that a row with that many latents needs at once."""
+    of_probabilities: bool
+    """Whether it reads predictive probabilities alone."""
 
     @overload
     def __call__(self, mean: Belief | HasBelief | HasMoments, /) -> Vector: ...
@@ -53,14 +55,31 @@ def no_monotonicity(_hypotheses: int, _latents: int) -> Monotonicity:
     return Monotonicity.UNKNOWN
 
 
+PROBABILITY_STRATEGIES = ("herding", "margin", "entropy", "least_confidence", "random")
+"""Strategies that serve a model which gives probabilities alone."""
+
+
+def no_latents(name: str, model: str) -> TypeError:
+    """The sentence on a score of what is not known, asked of a model that does not say it."""
+    *some, last = PROBABILITY_STRATEGIES
+    return TypeError(
+        f"strategy must read probabilities alone where the model is {model}, which does not say "
+        f"what it does not know; got {name}. Use {', '.join(some)} or {last}."
+    )
+
+
 def score(
-    size: Callable[[int], int], monotonicity: Callable[[int, int], Monotonicity] = no_monotonicity
+    size: Callable[[int], int],
+    monotonicity: Callable[[int, int], Monotonicity] = no_monotonicity,
+    *,
+    of_probabilities: bool = False,
 ) -> Callable[[Callable[[Belief], Vector]], Score]:
     """Let a function of a belief take plain moments too, and work through a pool in chunks.
 
     Args:
         size: numbers that a row with that many latents needs at once, for one hypothesis.
         monotonicity: of the score, for so many hypotheses and latents.
+        of_probabilities: whether it reads predictive probabilities alone, so that any model serves.
     """
 
     def decorate(function: Callable[[Belief], Vector]) -> Score:
@@ -73,6 +92,8 @@ def score(
                 if variance is None or isinstance(mean, Belief | HasBelief)
                 else Belief.borrowed(cast("ArrayLike", mean), variance)
             )
+            if isinstance(belief, ProbabilityBelief) and not of_probabilities:
+                raise no_latents(function.__name__, belief.model)
             rows = max(1, CHUNK // (len(belief.credibility) * size(belief.latents)))
             values = np.empty(len(belief))
             # Far out, intermediate results overflow or vanish; the formulas mean it.
@@ -82,6 +103,7 @@ def score(
                     values[chunk] = function(belief.part(chunk))
             return values
 
+        vars(scored)["of_probabilities"] = of_probabilities
         scored.monotonicity, scored.size = monotonicity, size  # pyright: ignore[reportAttributeAccessIssue] - a function has any
         return scored  # pyright: ignore[reportReturnType] - the same
 

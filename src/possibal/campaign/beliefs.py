@@ -14,6 +14,7 @@ from possibal.campaign.label_set_snapshot import LabelSetSnapshot, sets_of
 from possibal.campaign.snapshot import Snapshot
 from possibal.gp.likelihoods import Softmax
 from possibal.gp.posterior import Posterior
+from possibal.gp.probabilities import ProbabilityPosterior
 
 BLOCK = 10_000
 """Rows that are looked at together."""
@@ -26,7 +27,8 @@ class RowBeliefs:
     Attributes:
         ids: of the rows.
         classes: the labels, in the order of the columns of `probability`.
-        mean: of the latent under the most credible setting: (m,) for two classes, else (m, C).
+        mean: of the latent under the most credible setting: (m,) for two classes, else (m, C);
+            None where the model gives probabilities alone, as are variance and necessity.
         variance: of the latent, shaped like mean.
         necessity: that the leading label is truly the likeliest, (m,).
         probability: of each class, (m, C), averaged over credible settings.
@@ -35,9 +37,9 @@ class RowBeliefs:
 
     ids: tuple[Hashable, ...]
     classes: tuple[Hashable, ...]
-    mean: Array
-    variance: Array
-    necessity: Vector
+    mean: Array | None
+    variance: Array | None
+    necessity: Vector | None
     probability: Matrix
     leading: Places
 
@@ -56,21 +58,29 @@ class RowBeliefs:
         return self.probability.max(axis=1)
 
     @property
-    def label_necessity(self) -> Vector:
+    def label_necessity(self) -> Vector | None:
         """The necessity of that label: zero where the most credible setting leads to another."""
+        if self.necessity is None:
+            return None
         return np.where(self.probability.argmax(axis=1) == self.leading, self.necessity, 0.0)
 
     def to_frame(self, library: str | None = None) -> Any:  # noqa: ANN401 - of any library
-        """One line per row: id, latent moments, necessity, and the probability of each class."""
+        """One line per row: id, latent moments, necessity, and the probability of each class.
+
+        A model of probabilities alone has no moments and no necessity, nor columns of them.
+        """
         latents = {"mean": self.mean, "variance": self.variance}
         columns = dict[str, Sequence[Any]](id=self.ids)
         for name, values in latents.items():
+            if values is None:
+                continue
             if values.ndim == 1:
                 columns[name] = values.tolist()
             else:
                 each = zip(self.classes, values.T.tolist(), strict=True)
                 columns |= {f"{name} {label}": one for label, one in each}
-        columns["necessity"] = self.necessity.tolist()
+        if self.necessity is not None:
+            columns["necessity"] = self.necessity.tolist()
         each = zip(self.classes, self.probability.T.tolist(), strict=True)
         columns |= {f"probability {label}": one for label, one in each}
         return build_frame(columns, library)
@@ -133,10 +143,13 @@ def row_beliefs(snapshot: Snapshot, places: Places) -> RowBeliefs:
     """The beliefs about some rows, by their places."""
     classifier, X = snapshot.classifier, snapshot.pool.X[places]
     blocks = [X[at : at + BLOCK] for at in range(0, max(len(X), 1), BLOCK)]
-    parts = zip(*(_looked_at(classifier.posterior_, block) for block in blocks), strict=True)
-    mean, variance, certain, probability, leading = (np.concatenate(part) for part in parts)
     ids = tuple(snapshot.pool.ids[place] for place in places.tolist())
-    classes = tuple(classifier.classes_.tolist())
+    classes, posterior = tuple(classifier.classes_.tolist()), classifier.posterior_
+    if isinstance(posterior, ProbabilityPosterior):
+        chances = np.concatenate([posterior.probability(block) for block in blocks])
+        return RowBeliefs(ids, classes, None, None, None, chances, chances.argmax(axis=1))
+    parts = zip(*(_looked_at(posterior, block) for block in blocks), strict=True)
+    mean, variance, certain, probability, leading = (np.concatenate(part) for part in parts)
     return RowBeliefs(ids, classes, mean, variance, certain, probability, leading)
 
 

@@ -106,9 +106,11 @@ class Campaign(CampaignInterface):
             classes: all labels there may be, in place of those of the classifier. If left out,
                 those of the label column where it has two, else they are learnt from the answers.
             strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or one of your own.
-            classifier: a :class:`~possibal.PossibilisticGPClassifier`, or a scikit-learn pipeline
-                that ends in one, whose transformers are fitted to all rows, without labels. It is
-                copied. Length-scales follow the usual distance of two rows of the pool.
+            classifier: a :class:`~possibal.PossibilisticGPClassifier` or
+                :class:`~possibal.PossibilisticLogisticRegression`; any scikit-learn classifier with
+                predict_proba, which asks by its probabilities alone and has no necessity; or a
+                pipeline that ends in one, whose transformers are fitted to all rows, without
+                labels. It is copied. Length-scales follow the usual distance of two rows.
             seed: the same seed asks the same questions.
             memory: bytes of the cache that a large pool keeps from one question to the next.
             label: the column of labels that are known already.

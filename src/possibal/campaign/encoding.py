@@ -26,8 +26,9 @@ from possibal.data.row_ids import Ids
 from possibal.data.schema import cell_type, text_cells
 from possibal.data.source import SourceSpec
 from possibal.errors import ScaleWarning
-from possibal.estimators.classifier import PossibilisticGPClassifier, with_geometry
-from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
+from possibal.estimators.campaign_model import CampaignModel
+from possibal.estimators.classifier import with_geometry
+from possibal.estimators.pipeline import CampaignPipeline, for_campaign
 from possibal.progress import patient_shares
 
 _NOWHERE = Path()
@@ -108,7 +109,7 @@ class RowEncoding:
     """
 
     recipe: FeatureRecipe | None = None
-    pipeline: PossibilisticPipeline | None = None
+    pipeline: CampaignPipeline | None = None
     dropped: tuple[str, ...] = ()
     encoder: object = None
     cache: Path | None = None
@@ -134,9 +135,7 @@ class RowEncoding:
         numbers = _own_numbers(rows, len(recipe.features if centre is None else centre))
         return recipe.apply(numbers).X
 
-    def reaching(
-        self, classifier: PossibilisticGPClassifier
-    ) -> PossibilisticGPClassifier | PossibilisticPipeline:
+    def reaching(self, classifier: CampaignModel) -> CampaignModel | CampaignPipeline:
         """The classifier behind the user's own pipeline, if there is one."""
         return classifier if self.pipeline is None else self.pipeline.with_final(classifier)
 
@@ -156,7 +155,7 @@ class EncodedPool:
 
     X: Any
     encoding: RowEncoding
-    classifier: PossibilisticGPClassifier
+    classifier: CampaignModel
     labels: Sequence[Hashable | None] = ()
     label: str | None = None
     copies: CopyGroups | None = None
@@ -173,15 +172,16 @@ def encode_pool(
     Args:
         rows: a frame of any library, which is encoded and standardised, or an array, which is not.
         roles: of the columns of a frame.
-        classifier: ours, or a pipeline that ends in it, whose transformers encode the rows instead.
+        classifier: of scikit-learn or ours, or a pipeline that ends in one, whose transformers
+            encode the rows instead.
         ids: names of the rows.
     """
-    model = as_possibilistic(classifier)
+    model = for_campaign(classifier)
     is_frame = is_table(rows)
     if not is_frame:
         _check_no_roles(roles)
     check_encoded_once(roles, model, ("text", "columns", "by", "encoder"))
-    if isinstance(model, PossibilisticPipeline):
+    if isinstance(model, CampaignPipeline):
         dropped = tuple(roles.named)
         pipeline, X = model.fitted_to_pool(without_columns(rows, dropped))
         labels = () if roles.label is None else known_labels(rows, roles.label, multi=roles.multi)
@@ -284,7 +284,7 @@ def _check_no_roles(roles: ColumnChoice) -> None:
 
 def check_encoded_once(
     roles: ColumnChoice,
-    model: PossibilisticGPClassifier | PossibilisticPipeline | None,
+    model: CampaignModel | CampaignPipeline | None,
     names: Sequence[str] = ("by", "encoder"),
 ) -> None:
     """Refuse a choice of how rows become numbers where a pipeline of the user's own does it.
@@ -294,7 +294,7 @@ def check_encoded_once(
         model: the user's own.
         names: of the choices that say nothing else.
     """
-    if not isinstance(model, PossibilisticPipeline):
+    if not isinstance(model, CampaignPipeline):
         return
     for name in names:
         given = getattr(roles, name)
@@ -305,9 +305,9 @@ def check_encoded_once(
             )
 
 
-def _check_scales(X: object, model: PossibilisticGPClassifier) -> None:
+def _check_scales(X: object, model: CampaignModel) -> None:
     """Warn where an array's columns are on very different scales and the kernel is ours."""
-    if model.kernel is not None or not _is_numbers(X) or len(X) < 2:  # noqa: PLR2004 - to compare
+    if getattr(model, "kernel", None) is not None or not _is_numbers(X) or len(X) < 2:  # noqa: PLR2004 - to compare
         return
     with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is refused later
         spread = X.std(axis=0)

@@ -39,8 +39,8 @@ from possibal.data.encoders import unique_names
 from possibal.data.frames import as_frame
 from possibal.data.label_sets import LabelSyntax
 from possibal.errors import MissingPackageError
-from possibal.estimators.classifier import PossibilisticGPClassifier
-from possibal.estimators.pipeline import PossibilisticPipeline
+from possibal.estimators.campaign_model import CampaignModel
+from possibal.estimators.pipeline import CampaignPipeline
 
 if TYPE_CHECKING:
     from possibal.campaign.notebook.widget import LabellingWidget
@@ -166,7 +166,7 @@ class CampaignInterface(ABC):
     # ------------------------------------------------------------ the model
 
     @property
-    def classifier(self) -> PossibilisticGPClassifier | PossibilisticPipeline:
+    def classifier(self) -> CampaignModel | CampaignPipeline:
         """The classifier, fitted to the labels; behind the user's own pipeline, if there is one."""
         if self.multi and self._encoding.pipeline is not None:
             raise ValueError(
@@ -211,6 +211,7 @@ class CampaignInterface(ABC):
 
         The predicted label comes with its probability and its necessity, which is zero where the
         most credible setting leads to another; all three are missing before two classes were told.
+        Where the classifier gives probabilities alone, there is no column of necessity.
 
         Args:
             library: "pandas", "polars" or "pyarrow"; if left out, that of the pool, if it was a
@@ -405,15 +406,20 @@ class CampaignInterface(ABC):
             "id": self.rows,
             "label": [self._cell(labels.get(row)) for row in self.rows],
         }
+        nothing = [None] * count
         if self._moment.is_cold:
-            nothing = [None] * count
-            return found | {"predicted": nothing, "probability": nothing, "necessity": nothing}
-        beliefs = self.beliefs()
-        return found | {
-            "predicted": [self._cell(label) for label in beliefs.labels],
-            "probability": beliefs.label_chance.tolist(),
-            "necessity": beliefs.label_necessity.tolist(),
-        }
+            found |= {"predicted": nothing, "probability": nothing, "necessity": nothing}
+        else:
+            beliefs = self.beliefs()
+            certain = beliefs.label_necessity
+            found |= {
+                "predicted": [self._cell(label) for label in beliefs.labels],
+                "probability": beliefs.label_chance.tolist(),
+                "necessity": nothing if certain is None else certain.tolist(),
+            }
+        if self._moment.knows_only_probabilities:
+            del found["necessity"]
+        return found
 
 
 def _beliefs(snapshot: Snapshot, places: Places) -> RowBeliefs | LabelSetBeliefs:

@@ -10,6 +10,7 @@ from possibal.campaign.calibration import StatedChance
 from possibal.campaign.chance import LEVEL, CredibleChance, chance_sentence
 from possibal.campaign.label_set_snapshot import LabelSetSnapshot, sets_of
 from possibal.campaign.snapshot import Snapshot
+from possibal.estimators.possibilistic import PossibilisticClassifier
 
 FAR = 0.7
 """Share of the usual distance beyond which rows are not alike."""
@@ -25,6 +26,8 @@ def reason(snapshot: Snapshot, place: int) -> str:
         return " ".join(part for part in (_set_reason(snapshot, here), new) if part)
     classifier = snapshot.classifier
     label, stated = predicted_chance(snapshot, place)
+    if not isinstance(classifier, PossibilisticClassifier):
+        return f"Perhaps {label} ({stated.value:.0%}). {new}".rstrip()
     certain = float(necessity(snapshot.belief_of(here))[0])
     split = classifier.split(snapshot.pool.X[here], LEVEL)
     chance = CredibleChance(float(split.lower[0]), float(split.upper[0]), len(classifier.classes_))

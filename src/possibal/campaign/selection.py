@@ -17,8 +17,7 @@ from possibal.arrays import Places, Vector
 from possibal.belief import Belief
 from possibal.campaign.batch import Pick, greedy_batch, representativeness
 from possibal.campaign.pool import InMemoryScan, Pool
-from possibal.gp.pending import PendingPosterior
-from possibal.gp.posterior import Posterior
+from possibal.gp.probabilities import RankedPosterior, geometry_of, pending
 from possibal.pool.candidates import Candidates, choose_candidates
 from possibal.pool.sampling import HashedSampler
 
@@ -51,7 +50,7 @@ class Selection:
     """
 
     pool: Pool
-    posterior: Posterior
+    posterior: RankedPosterior
     strategy: Strategy
     barred: Places
     sampler: HashedSampler
@@ -78,9 +77,7 @@ class Selection:
         available = self.available
         if is_random(self.strategy) or (is_local(self.rule) and not self.pool.is_large):
             known = None if is_random(self.strategy) else self.belief_of(available)
-            view = View(
-                PendingPosterior(self.posterior), self.pool.X[available], self.sampler.rng()
-            )
+            view = View(pending(self.posterior), self.pool.X[available], self.sampler.rng())
             return Candidates(available, replace(view, known=known))
         if self.is_cold:
             representatives = available[np.isin(available, self.pool.representatives)]
@@ -91,7 +88,7 @@ class Selection:
 
     def scanned(self, wanted: int) -> Candidates:
         """Candidates as :func:`possibal.pool.rank` chooses them."""
-        scan = InMemoryScan(self.pool, self.posterior, self.barred)
+        scan = InMemoryScan(self.pool, geometry_of(self.posterior), self.barred)
         return choose_candidates(self.strategy, self.posterior, scan, self.sampler, wanted)
 
     def asked(self, n: int) -> Iterator[Pick]:
@@ -116,6 +113,6 @@ class Selection:
 
     def _cold_candidates(self, places: Places) -> Candidates:
         """Candidates while no score can tell rows apart; the representatives are the reference."""
-        pending = PendingPosterior(self.posterior)
+        pending = pending(self.posterior)
         view = View(pending, self.pool.X[places], self.sampler.rng(), self.pool.reference)
         return Candidates(places, view)

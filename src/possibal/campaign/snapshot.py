@@ -33,16 +33,24 @@ from possibal.campaign.calibration import (
 from possibal.campaign.pool import Pool, checked_pool
 from possibal.campaign.recall import MOST_LEFT_OUT, RecallEstimate, fit_class_calibration
 from possibal.campaign.selection import BATCH_CANDIDATES, Selection
-from possibal.campaign.stopping import Advice, AdviceState, advise, lookback
+from possibal.campaign.stopping import (
+    Advice,
+    AdviceState,
+    advise,
+    advise_without_necessity,
+    lookback,
+)
 from possibal.data.row_ids import Ids
 from possibal.estimators import validation
+from possibal.estimators.campaign_model import CampaignModel
 from possibal.estimators.classifier import (
     PossibilisticGPClassifier,
     unfitted,
     with_pool_scale,
 )
+from possibal.estimators.probability_model import ProbabilityModel, check_choices
 from possibal.gp.leave_one_out import class_self_check, self_check
-from possibal.gp.posterior import Posterior
+from possibal.gp.probabilities import AnyPosterior
 from possibal.numerics.geometry import RBF_ALONE
 from possibal.pool.cache import BUDGET
 from possibal.pool.candidates import Candidates
@@ -84,7 +92,7 @@ class Snapshot:
 
     pool: Pool
     strategy: Strategy
-    model: PossibilisticGPClassifier
+    model: CampaignModel
     seed: int = 0
     answers: tuple[Answer, ...] = ()
     aside: frozenset[Hashable] = frozenset()
@@ -100,7 +108,7 @@ class Snapshot:
         ids: Ids = None,
         classes: ArrayLike | None = None,
         strategy: str | Strategy = DEFAULT_STRATEGY,
-        classifier: PossibilisticGPClassifier | None = None,
+        classifier: CampaignModel | None = None,
         seed: int = 0,
         memory: float = BUDGET,
         find: Hashable | None = None,
@@ -127,6 +135,7 @@ class Snapshot:
         if classes is not None:
             model.set_params(classes=classes)
         sought = _sought(find, _named(model))
+        check_choices(model, chosen, sought)
         start = whole("seed", seed, 0)
         rows = checked_pool(X, ids, start, memory)
         model = with_pool_scale(model, rows.X)
@@ -338,7 +347,7 @@ class Snapshot:
         return len(self._labels) < 2  # noqa: PLR2004 - a choice needs two
 
     @functools.cached_property
-    def classifier(self) -> PossibilisticGPClassifier:
+    def classifier(self) -> CampaignModel:
         """The classifier, fitted to the answers when first asked for."""
         if self._has_placeholders:
             raise ValueError(
@@ -374,11 +383,24 @@ class Snapshot:
             self.belief_of,
         )
 
+    @property
+    def knows_only_probabilities(self) -> bool:
+        """Whether the model says how likely labels are, and not what it does not know."""
+        return isinstance(self.model, ProbabilityModel)
+
+    @property
+    def model_name(self) -> str:
+        """What the classifier is called."""
+        model = self.model
+        return model.name if isinstance(model, ProbabilityModel) else type(model).__name__
+
     @functools.cached_property
     def advice(self) -> Advice:
         """Whether to go on asking."""
         if self.recall is not None:
             return self.recall.advice(self.find)
+        if self.knows_only_probabilities:
+            return advise_without_necessity(len(self._left), self.model_name)
         is_sample, sample, before = self.pool.is_large, self._left, None
         if is_sample:
             sample = self._rng().permutation(sample)[:ADVICE_SAMPLE]
@@ -432,7 +454,10 @@ class Snapshot:
             rows = np.concatenate([likely.places, drawn])
             stands_for = len(others) / max(len(drawn), 1)
             times = np.repeat([1.0, stands_for], [len(likely.places), len(drawn)])
-        told = class_self_check(self._fitted_posterior, self.sought, MOST_LEFT_OUT)
+        posterior = geometry_of(
+            self._fitted_posterior
+        )  # of a model that has one; see check_choices
+        told = class_self_check(posterior, self.sought, MOST_LEFT_OUT)
         known = fit_class_calibration(Outcomes(), Outcomes(*told))
         is_found = [answer.label == self.find for answer in self.answers]
         return RecallEstimate.of(is_found, known.unfound(self.sought_chances(rows), times))
@@ -532,7 +557,7 @@ class Snapshot:
             blocks: how many columns each has.
         """
         if len(self) >= TURNS * len(blocks) and not self.is_cold:
-            posterior = self._fitted_posterior
+            posterior = geometry_of(self._fitted_posterior)
             weights = cast("RBFPrior", posterior.prior).block_weights(blocks)
             alone = (weights > LEADS).sum(axis=1, keepdims=True) == 1
             lone = np.where(alone & (weights > LEADS), posterior.credibility[:, None], 0.0)
@@ -544,7 +569,7 @@ class Snapshot:
     # ------------------------------------------------------------ fit, candidates, batch
 
     @functools.cached_property
-    def _fitted_posterior(self) -> Posterior:
+    def _fitted_posterior(self) -> AnyPosterior:
         """The posterior given the answers; of placeholder classes until two are known."""
         if self._has_placeholders:
             model = unfitted(self.model)
@@ -552,9 +577,7 @@ class Snapshot:
             return self._fitted(model, [PLACEHOLDER_CLASSES[0]] * len(self)).posterior_
         return self.classifier.posterior_
 
-    def _fitted(
-        self, model: PossibilisticGPClassifier, labels: list[Hashable]
-    ) -> PossibilisticGPClassifier:
+    def _fitted(self, model: CampaignModel, labels: list[Hashable]) -> CampaignModel:
         """A classifier fitted to labels of the answered rows."""
         fitted = unfitted(model).fit(self.pool.X[self._places], cast("ArrayLike", labels))
         if self.pool.columns is not None:
@@ -568,7 +591,7 @@ class Snapshot:
         return [pick.place for pick in self.selection.batch(n, candidates, utilities)]
 
 
-def _named(model: PossibilisticGPClassifier) -> list[Hashable] | None:
+def _named(model: CampaignModel) -> list[Hashable] | None:
     """The labels that classes= names; None if it does not."""
     if model.classes is None:
         return None

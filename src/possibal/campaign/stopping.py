@@ -38,8 +38,8 @@ class Advice:
     Attributes:
         state: what to do next.
         reason: one sentence for whoever answers.
-        least_necessity: of the rows left; one if none is.
-        in_doubt: how many rows left are in doubt.
+        least_necessity: of the rows left; one if none is; None where the model has no necessity.
+        in_doubt: how many rows left are in doubt; None likewise.
         changed: share of the rows left whose prediction the last answers changed; None where
             there is nothing to compare with.
         rows: how many of the rows left were looked at; zero where that is not told.
@@ -47,8 +47,8 @@ class Advice:
 
     state: AdviceState
     reason: str
-    least_necessity: float
-    in_doubt: int
+    least_necessity: float | None
+    in_doubt: int | None
     changed: float | None
     rows: int = 0
 
@@ -102,6 +102,22 @@ def advise_by(
     in_doubt = int(np.count_nonzero(certainty < DOUBTFUL))
     found = _StoppingEvidence(len(certainty), is_sample, least, in_doubt, moved, answers)
     return Advice(found.state, found.reason, least, in_doubt, found.changed, len(certainty))
+
+
+def advise_without_necessity(left: int, model: str) -> Advice:
+    """No advice but to stop where no row is left, for the model does not say what it is sure of.
+
+    Args:
+        left: how many rows have no answer.
+        model: what the classifier is called.
+    """
+    if not left:
+        return Advice(AdviceState.DONE, "Every row has an answer.", None, None, None)
+    reason = (
+        f"No advice: {model} does not say what it does not know. Label some rows drawn at random, "
+        "and see how many of them it predicts right."
+    )
+    return Advice(AdviceState.GO_ON, reason, None, None, None)
 
 
 @dataclass(frozen=True)

@@ -147,8 +147,16 @@ def compare(  # noqa: PLR0913 - one argument per option
         str | None,
         typer.Option(
             metavar="MODULE:NAME",
-            help="A scikit-learn pipeline of yours that ends in PossibilisticGPClassifier; its "
+            help="A scikit-learn pipeline of yours that ends in a classifier of possibal; its "
             "other steps make numbers of the rows.",
+        ),
+    ] = None,
+    classifier: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:NAME",
+            help="A classifier of yours that learns in place of the usual one: of possibal, or any "
+            "of scikit-learn with predict_proba.",
         ),
     ] = None,
     seed: Seed = 0,
@@ -161,6 +169,16 @@ def compare(  # noqa: PLR0913 - one argument per option
 
     own, referees = tuple(strategy or ()), tuple(dict.fromkeys(referee or ()))
     asked = experiments_session.CompareRequest(
-        data, label, own, runs, questions, hyperparameters, seed, encoding, referees, pipeline
+        data,
+        label,
+        own,
+        runs,
+        questions,
+        hyperparameters,
+        seed,
+        encoding,
+        referees,
+        pipeline,
+        classifier,
     )
     experiments_session.compare(asked, experiments_session.RunOptions(to, jobs, dask))

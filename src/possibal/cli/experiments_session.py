@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from possibal.arguments import at_least, choice
@@ -27,7 +27,8 @@ from possibal.experiments.reporting.paper_tables import TextTable
 from possibal.experiments.reporting.timing import measured as measure_cost
 from possibal.experiments.reproduce import ReproduceRequest, Reproduction
 from possibal.experiments.results import Results
-from possibal.experiments.spec import VARIATIONAL
+from possibal.experiments.spec import VARIATIONAL, Sizes
+from possibal.experiments.strategies import checked_model, resolve_model, usual_strategies
 from possibal.files import alone, folder, write
 from possibal.progress import bar
 
@@ -100,6 +101,7 @@ class CompareRequest:
         encoding: of the file, if it is not UTF-8.
         referees: models that learn from the same labels, by name.
         pipeline: module:name of a pipeline whose transformers make numbers of the rows.
+        classifier: module:name of what learns in place of the usual classifier.
     """
 
     data: str
@@ -112,6 +114,7 @@ class CompareRequest:
     encoding: str | None = None
     referees: tuple[str, ...] = ()
     pipeline: str | None = None
+    classifier: str | None = None
 
 
 def compare(asked: CompareRequest, workplace: RunOptions) -> None:
@@ -121,10 +124,10 @@ def compare(asked: CompareRequest, workplace: RunOptions) -> None:
         for name in asked.referees:
             choice("referee", name, referees.MODELS)
         data, notes = _read(asked)
+        if asked.classifier is not None:
+            notes = (*notes, f"{asked.classifier} learns in place of the usual classifier.")
         size = comparison.sizes(data, asked.runs, asked.questions)
-        jobs = comparison.comparison_job(
-            data, asked.strategies, size, asked.hyperparameters, asked.seed
-        )
+        jobs = _comparison_jobs(asked, data, size)
         check_drawing()
         place = _place(workplace)
     for note in notes:
@@ -143,6 +146,16 @@ def compare(asked: CompareRequest, workplace: RunOptions) -> None:
     _print_timing(done.timing)
     for sentence in (comparison.verdict(result), files_written):
         console().print(sentence, soft_wrap=True)
+
+
+def _comparison_jobs(asked: CompareRequest, data: Dataset, size: Sizes) -> list[ExperimentJob]:
+    """What is to be run, by the usual classifier or by the user's."""
+    model = None if asked.classifier is None else resolve_model(asked.classifier)
+    chosen = asked.strategies or usual_strategies(model)
+    jobs = comparison.comparison_job(data, chosen, size, asked.hyperparameters, asked.seed)
+    for job in jobs:
+        checked_model(model, job.strategies, asked.hyperparameters)
+    return [replace(job, model=model) for job in jobs]
 
 
 def _read(asked: CompareRequest) -> tuple[Dataset, tuple[str, ...]]:

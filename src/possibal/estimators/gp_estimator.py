@@ -64,4 +64,8 @@ class GPEstimator(BaseEstimator):
     def _ready(self, X: ArrayLike) -> tuple[Posterior, Matrix]:
         """The posterior, and rows it can be asked about."""
         check_is_fitted(self, "posterior_")
-        return self.posterior_, validation.rows(self, X, reset=False)
+        return self.posterior_, self._rows(X, reset=False)
+
+    def _rows(self, X: ArrayLike, *, reset: bool, least: int = 1) -> Matrix:
+        """Rows as the model takes them; see :func:`possibal.estimators.validation.rows`."""
+        return validation.rows(self, X, reset=reset, least=least)

@@ -4,7 +4,7 @@ PossibilisticPipeline([("scale", StandardScaler()), ("model", PossibilisticGPCla
 as_possibilistic(make_pipeline(StandardScaler(), PossibilisticGPClassifier()))
 """
 
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,19 +17,53 @@ from possibal.arrays import Array, Matrix, Vector
 from possibal.belief import Belief
 from possibal.errors import summary
 from possibal.estimators import validation
+from possibal.estimators.campaign_model import CampaignModel
 from possibal.estimators.classifier import PossibilisticGPClassifier, with_pool_scale
+from possibal.estimators.possibilistic import PossibilisticClassifier
+from possibal.estimators.probability_model import ProbabilityModel, check_probabilities
 from possibal.estimators.uncertainty_split import LabelSplit
 from possibal.gp.posterior import Posterior
 
 
-class PossibilisticPipeline(Pipeline):
-    """A scikit-learn pipeline whose last step is a :class:`PossibilisticGPClassifier`.
+class CampaignPipeline(Pipeline):
+    """A scikit-learn pipeline whose transformers are fitted to a pool, without labels."""
+
+    @property
+    def final(self) -> CampaignModel:
+        """The classifier at the end."""
+        return cast("CampaignModel", self.steps[-1][1])
+
+    def transformed(self, X: Any) -> Any:  # noqa: ANN401 - whatever its transformers take and give
+        """Rows as the classifier sees them, by transformers that were fitted."""
+        for _, step in self._transformers():
+            X = step.transform(X)
+        return X
+
+    def fitted_to_pool(self, X: Any) -> tuple[Self, Any]:  # noqa: ANN401 - as above
+        """A copy with transformers fitted to rows without labels, and these rows transformed."""
+        copy = cast("Self", clone(self))
+        for name, step in copy._transformers():  # noqa: SLF001 - our own
+            X = _fit_transform(name, step, X)
+        return copy, X
+
+    def with_final(self, classifier: CampaignModel) -> Self:
+        """The same transformers, not copied, before another classifier."""
+        return type(self)([*self.steps[:-1], (self.steps[-1][0], classifier)])
+
+    def _transformers(self) -> list[tuple[str, Any]]:
+        """The steps before the classifier that do something, each with its name."""
+        steps = cast("list[tuple[str, Any]]", self.steps[:-1])
+        return [(name, step) for name, step in steps if step not in (None, "passthrough")]
+
+
+class PossibilisticPipeline(CampaignPipeline):
+    """A scikit-learn pipeline whose last step is a classifier of ours.
 
     What that classifier says of rows, it says of rows before they are transformed.
     """
 
     @property
-    def final(self) -> PossibilisticGPClassifier:
+    def final(self) -> PossibilisticClassifier:
         """The classifier at the end, or one sentence on what else is there."""
         return _final(self)
 
@@ -38,25 +72,8 @@ class PossibilisticPipeline(Pipeline):
         """The posterior of the classifier, about transformed rows."""
         return self.final.posterior_
 
-    def transformed(self, X: Any) -> Any:  # noqa: ANN401 - whatever its transformers take and give
-        """Rows as the classifier sees them, by transformers that were fitted."""
-        for _, step in self._transformers():
-            X = step.transform(X)
-        return X
-
-    def fitted_to_pool(self, X: Any) -> "tuple[PossibilisticPipeline, Any]":  # noqa: ANN401 - as above
-        """A copy with transformers fitted to rows without labels, and these rows transformed."""
-        copy = cast("PossibilisticPipeline", clone(self))
-        for name, step in copy._transformers():  # noqa: SLF001 - our own
-            X = _fit_transform(name, step, X)
-        return copy, X
-
-    def with_final(self, classifier: PossibilisticGPClassifier) -> "PossibilisticPipeline":
-        """The same transformers, not copied, before another classifier."""
-        return PossibilisticPipeline([*self.steps[:-1], (self.steps[-1][0], classifier)])
-
     def belief(self, X: ArrayLike) -> Belief:
-        """The latent moments of each row; see :meth:`PossibilisticGPClassifier.belief`."""
+        """The latent moments of each row; see :meth:`.PossibilisticClassifier.belief`."""
         return self.final.belief(self.transformed(X))
 
     def latent_mean_and_variance(self, X: ArrayLike) -> tuple[Array, Array]:
@@ -88,22 +105,18 @@ class PossibilisticPipeline(Pipeline):
         """Probabilities of the labels under latents drawn from the posterior, (n_samples, m, C)."""
         return self.final.sample_proba(self.transformed(X), n_samples, random_state)
 
-    def _transformers(self) -> list[tuple[str, Any]]:
-        """The steps before the classifier that do something, each with its name."""
-        steps = cast("list[tuple[str, Any]]", self.steps[:-1])
-        return [(name, step) for name, step in steps if step not in (None, "passthrough")]
 
-
-def as_possibilistic(model: object) -> PossibilisticGPClassifier | PossibilisticPipeline:
+def as_possibilistic(model: object) -> PossibilisticClassifier | PossibilisticPipeline:
     """A classifier of ours as it is, or a pipeline that ends in one with all that ours can say.
 
     The steps of a pipeline are not copied.
     """
-    if isinstance(model, PossibilisticGPClassifier):
+    if isinstance(model, PossibilisticClassifier):
         return model
     if not isinstance(model, Pipeline):
         raise TypeError(
-            "classifier must be a PossibilisticGPClassifier, or a Pipeline that ends in one; "
+            "classifier must be a PossibilisticGPClassifier, a PossibilisticLogisticRegression, "
+            "or a Pipeline that ends in one; "
             f"got {type(model).__name__}. Leave it out for the usual one."
         )
     _final(model)
@@ -113,8 +126,8 @@ def as_possibilistic(model: object) -> PossibilisticGPClassifier | Possibilistic
 
 
 def final_classifier(
-    model: PossibilisticGPClassifier | PossibilisticPipeline,
-) -> PossibilisticGPClassifier:
+    model: PossibilisticClassifier | PossibilisticPipeline,
+) -> PossibilisticClassifier:
     """The classifier that a model is, or that is at its end."""
     return model.final if isinstance(model, PossibilisticPipeline) else model
 
@@ -122,7 +135,7 @@ def final_classifier(
 def fitted_to_pool(
     model: object,
     X: Any,  # noqa: ANN401 - whatever the model takes
-) -> tuple[PossibilisticGPClassifier | PossibilisticPipeline, Any]:
+) -> tuple[PossibilisticClassifier | PossibilisticPipeline, Any]:
     """A copy with what rows tell without labels, and the rows as its classifier sees them.
 
     These are the transformers of a pipeline, the usual distance and the centre; no label is known.
@@ -144,15 +157,32 @@ def is_possibilistic(model: object) -> bool:
     """Whether a model is a classifier of ours, or a pipeline that ends in one."""
     if isinstance(model, Pipeline):
         model = model.steps[-1][1] if model.steps else None
-    return isinstance(model, PossibilisticGPClassifier)
+    return isinstance(model, PossibilisticClassifier)
 
 
-def _final(pipeline: Pipeline) -> PossibilisticGPClassifier:
+def for_campaign(model: object) -> CampaignModel | CampaignPipeline:
+    """A model that a campaign can learn by: ours, or any classifier of scikit-learn.
+
+    A pipeline may end in either; its steps are not copied.
+    """
+    last = model.steps[-1][1] if isinstance(model, Pipeline) and model.steps else model
+    if isinstance(last, CampaignModel):
+        is_ready = model is last or isinstance(model, CampaignPipeline)
+        return cast("CampaignPipeline", model) if is_ready else as_possibilistic(model)
+    check_probabilities(last)
+    if not isinstance(model, Pipeline):
+        return ProbabilityModel(model)
+    steps = [*model.steps[:-1], (model.steps[-1][0], ProbabilityModel(last))]
+    return CampaignPipeline(steps, memory=model.memory, verbose=model.verbose)
+
+
+def _final(pipeline: Pipeline) -> PossibilisticClassifier:
     """The classifier at the end of a pipeline."""
     last = pipeline.steps[-1][1] if pipeline.steps else None
-    if not isinstance(last, PossibilisticGPClassifier):
+    if not isinstance(last, PossibilisticClassifier):
         raise TypeError(
-            "classifier must end in a PossibilisticGPClassifier; "
+            "classifier must end in a PossibilisticGPClassifier or a "
+            "PossibilisticLogisticRegression; "
             f"got a pipeline that ends in {type(last).__name__}. Make it the last step."
         )
     return last

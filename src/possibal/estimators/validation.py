@@ -21,6 +21,7 @@ from possibal.gp.kernels import Kernel
 from possibal.gp.means import CallableMean, ConstantMean, MeanCallable, MeanFunction
 from possibal.gp.rbf import Level, is_spherical
 from possibal.numerics.geometry import COSINE, EUCLIDEAN, RBF_ALONE
+from possibal.numerics.sparse_rows import SparseRows, as_matrix
 
 _NO_Y = (
     "y must be given; got None. Pass one label per row: "
@@ -84,6 +85,32 @@ def rows(estimator: BaseEstimator, X: ArrayLike, *, reset: bool, least: int = 1)
     return _in_range(real(array, "X"), is_learnt_from=reset)
 
 
+def sparse_rows(estimator: BaseEstimator, X: Any, *, reset: bool, least: int = 1) -> Matrix:  # noqa: ANN401 - of any format
+    """Sparse rows as finite floats that stay sparse, each number named once.
+
+    Args:
+        estimator: remembers the number of columns.
+        X: a sparse matrix, (n, d).
+        reset: whether the columns are new, as in fit.
+        least: rows there must be.
+    """
+    kept = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=np.float64,
+        ensure_all_finite=False,
+        ensure_min_samples=least,
+    )
+    found = SparseRows(kept, copy=kept is X)
+    found.sum_duplicates()
+    found.eliminate_zeros()
+    found.sort_indices()
+    found.data[:] = _in_range(real(found.data, "X"), is_learnt_from=reset)
+    return as_matrix(found)
+
+
 def _in_range(X: Matrix, *, is_learnt_from: bool) -> Matrix:
     """The rows, if distances between those that are learnt from can be worked out."""
     largest = float(max(X.max(), -X.min())) if is_learnt_from and X.size else 1.0
@@ -113,15 +140,32 @@ def merged(X: Matrix, y: Vector, weight: Vector) -> tuple[Matrix, Vector, Vector
     difference that an optimiser could blow up; and rows of weight zero are gone.
     """
     kept = weight > 0
-    table = np.ascontiguousarray(np.column_stack([X[kept], y[kept]]) + 0.0)  # -0 is 0
-    if not len(table):
-        return X[:0], y[:0], weight[:0]
-    keys = table.view(f"V{table.dtype.itemsize * table.shape[1]}").ravel()
+    X, y, weight = X[kept], y[kept] + 0.0, weight[kept]
+    if not len(X):
+        return X, y, weight
+    keys = _row_keys(X, y)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
     chosen = order[first]
-    return table[chosen, :-1], table[chosen, -1], np.add.reduceat(weight[kept][order], first)
+    X = X[chosen] if issparse(X) else np.ascontiguousarray(X[chosen] + 0.0)
+    return X, y[chosen], np.add.reduceat(weight[order], first)
+
+
+def _row_keys(X: Matrix, y: Vector) -> NDArray[Any]:
+    """The bytes of each row with its label, by which rows that are alike stand together."""
+    if issparse(X):
+        lines = (X[row : row + 1] for row in range(len(X)))
+        pairs = zip(lines, y.tolist(), strict=True)
+        return np.array([_sparse_key(line, label) for line, label in pairs], dtype=object)
+    table = np.ascontiguousarray(np.column_stack([X, y]) + 0.0)  # -0 is 0
+    return table.view(f"V{table.dtype.itemsize * table.shape[1]}").ravel()
+
+
+def _sparse_key(line: Any, label: float) -> bytes:  # noqa: ANN401 - one sparse row
+    """The bytes of a sparse row with its label."""
+    ends = np.array([label, len(line.indices)])
+    return b"".join([ends.tobytes(), line.indices.astype(np.int64).tobytes(), line.data.tobytes()])
 
 
 def dense(X: Any) -> NDArray[Any]:  # noqa: ANN401 - of any format

@@ -18,7 +18,7 @@ from possibal.experiments.engine.runner import ExperimentJob, begin, cores, run
 from possibal.experiments.referees import MODELS, referee_jobs
 from possibal.experiments.results import Results
 from possibal.experiments.spec import ENVELOPE, HELD_OUT, RUNS, Experiment
-from possibal.experiments.strategies import named_strategies
+from possibal.experiments.strategies import checked_model, named_strategies
 from possibal.experiments.user_data import LoadedTable, given_source, loaded
 
 
@@ -32,6 +32,7 @@ def simulate(  # noqa: PLR0913 - all but the first are named
     runs: int = RUNS,
     questions: int | None = None,
     hyperparameters: str = ENVELOPE,
+    classifier: Any = None,  # noqa: ANN401 - of scikit-learn or ours
     referees: Sequence[str] = (),
     seed: int = 0,
     jobs: int | None = None,
@@ -52,6 +53,9 @@ def simulate(  # noqa: PLR0913 - all but the first are named
         runs: to average over, two at least.
         questions: labels asked for in a run; 50 if there is room.
         hyperparameters: as in ``possibal compare``.
+        classifier: what learns in place of the usual one: a classifier of ours, or one of
+            scikit-learn, which is asked by its probabilities alone; it is fitted anew after every
+            label, so that it takes longer.
         referees: other models that learn from the same labels: "svm", "forest" or "logistic".
         seed: the same seed gives the same curves.
         jobs: processes; one per core if left out.
@@ -73,7 +77,10 @@ def simulate(  # noqa: PLR0913 - all but the first are named
     dataset, _ = few_enough(loaded(table, label).dataset, seed)
     size = sizes(dataset, runs, questions)
     job = ExperimentJob(
-        Experiment(dataset.name, HELD_OUT, hyperparameters, size, seed), dataset, chosen
+        Experiment(dataset.name, HELD_OUT, hyperparameters, size, seed),
+        dataset,
+        chosen,
+        model=checked_model(classifier, chosen, hyperparameters),
     )
     with TemporaryDirectory() as place, cores(jobs) as execute:
         started = begin([job], Path(place), execute)

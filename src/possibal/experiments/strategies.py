@@ -8,9 +8,16 @@ from pathlib import Path
 from typing import Any, cast
 
 from possibal.acquisition.registry import STRATEGIES, find_strategy
-from possibal.acquisition.scoring import as_strategy
+from possibal.acquisition.scoring import PROBABILITY_STRATEGIES, as_strategy
 from possibal.acquisition.strategy import Strategy
-from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
+from possibal.estimators.pipeline import (
+    CampaignPipeline,
+    PossibilisticPipeline,
+    as_possibilistic,
+    for_campaign,
+)
+from possibal.estimators.probability_model import ProbabilityModel, check_choices
+from possibal.experiments.spec import ENVELOPE
 
 RANDOM = "random"
 """The strategy that all are compared with."""
@@ -72,6 +79,52 @@ def resolve_pipeline(name: str) -> PossibilisticPipeline:
         raise _no_such("pipeline", name, "a scikit-learn pipeline")
     model = as_possibilistic(made)
     return cast("PossibilisticPipeline", model)
+
+
+def checked_model(
+    model: object, strategies: Mapping[str, Strategy], hyperparameters: str
+) -> object:
+    """A classifier that can learn by strategies in place of the usual one; None if there is none.
+
+    Args:
+        model: of scikit-learn or ours.
+        strategies: that are compared.
+        hyperparameters: of the usual classifier, which have no meaning for another one.
+    """
+    if model is None:
+        return None
+    found = for_campaign(model)
+    final = found.final if isinstance(found, CampaignPipeline) else found
+    for one in strategies.values():
+        check_choices(final, one)
+    if hyperparameters != ENVELOPE:
+        raise ValueError(
+            f"hyperparameters must be left out where a classifier is given; got {hyperparameters}. "
+            "Give the classifier the settings that it is to have."
+        )
+    return model
+
+
+def usual_strategies(model: object) -> tuple[str, ...]:
+    """Strategies to compare by a model where none is named; none means those of the usual one."""
+    if model is None:
+        return ()
+    found = for_campaign(model)
+    final = found.final if isinstance(found, CampaignPipeline) else found
+    return PROBABILITY_STRATEGIES if isinstance(final, ProbabilityModel) else ()
+
+
+def resolve_model(name: str) -> object:
+    """The classifier that module:name names, or that the function of that name makes."""
+    if ":" not in name:
+        raise ValueError(
+            f"classifier must be module:name; got {name!r}. Write for example mine:model."
+        )
+    found = own_code("classifier", name)
+    made = found() if callable(found) and not hasattr(found, "get_params") else found
+    if isinstance(made, type) or not hasattr(made, "fit"):
+        raise _no_such("classifier", name, "a classifier")
+    return made
 
 
 def own_code(argument: str, name: str) -> object:

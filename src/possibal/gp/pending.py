@@ -9,7 +9,7 @@ one column of a triangular factor per point: the curvature of a link hardly depe
 
 import functools
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -204,21 +204,21 @@ class PendingPosterior:
     lines: tuple[Array, ...] = ()
     tracked: tuple[tuple[TrackedRows, Array], ...] = ()
 
-    def tracking(self, *arrays: Matrix) -> "PendingPosterior":
+    def tracking(self, *arrays: Matrix) -> Self:
         """The same, with projections of these very arrays, which each new point extends.
 
         Paper: none.
         """
         return self.tracking_rows(*(self._rows(X) for X in arrays))
 
-    def tracking_rows(self, *several: TrackedRows) -> "PendingPosterior":
+    def tracking_rows(self, *several: TrackedRows) -> Self:
         """The same for rows some of whose moments may be known.
 
         Paper: none.
         """
         return replace(self, tracked=tuple((rows, self._projection(rows.X)) for rows in several))
 
-    def with_pending(self, x: Vector) -> "PendingPosterior":
+    def with_pending(self, x: Vector) -> Self:
         """The same with one more pending row.
 
         Paper: none; a label of weight W divides its own row's variance by 1 + W v.
@@ -236,7 +236,8 @@ class PendingPosterior:
             return rows, np.concatenate([by, column], axis=3)
 
         tracked = tuple(more(rows, by) for rows, by in self.tracked)
-        return PendingPosterior(self.posterior, (*self.picked, x), (*self.lines, line), tracked)
+        picked, lines = (*self.picked, x), (*self.lines, line)
+        return replace(self, picked=picked, lines=lines, tracked=tracked)
 
     def at(self, X: Matrix) -> Belief:
         """The belief about rows given the pending labels.

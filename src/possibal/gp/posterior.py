@@ -20,6 +20,7 @@ from possibal.gp.laplace import Mode, find_mode, sensitivity
 from possibal.gp.likelihoods import Identity, Link, Softmax, expected_weight
 from possibal.gp.prediction import Predictor
 from possibal.gp.prior import Prior
+from possibal.gp.weight_space import in_weight_space
 from possibal.numerics.batched import Batched
 from possibal.numerics.linalg import drawing_root, one_thread
 
@@ -226,12 +227,20 @@ class Posterior(Conditioned):
         mean = self.prior.mean
         return Predictor(facing, self.mode.a, root, inner, link.scale, self.credibility, mean)
 
+    @functools.cached_property
+    def marginals(self) -> Predictor:
+        """The cheapest predictor of the moments of rows, each by itself.
+
+        It is :attr:`predictor`, or for linear functions of few columns the same by weights.
+        """
+        return in_weight_space(self.predictor)
+
     def moments(self, X: Matrix) -> tuple[Array, Array]:
         """Latent means and variances of rows, (S, P, m) each.
 
         Paper: Props. 6 to 8, mu_t and the diagonal of Sigma_t.
         """
-        return self.predictor.moments(X)
+        return self.marginals.moments(X)
 
     def at(self, X: Matrix) -> Belief:
         """The belief about rows: one hypothesis for each setting.
@@ -240,7 +249,7 @@ class Posterior(Conditioned):
 
         Paper: Props. 6 to 8, N(g_t; mu_t, Sigma_t) at each row by itself.
         """
-        return self.predictor.at(X)
+        return self.marginals.at(X)
 
     def probability(self, X: Matrix) -> Matrix:
         """The most credible probability of each label, (m, C), averaged over the settings.

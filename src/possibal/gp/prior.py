@@ -5,6 +5,7 @@ from typing import Protocol, Self
 
 from possibal.arrays import Array, Matrix, Places
 from possibal.gp.kernels import Kernel, KernelColumn, KernelPrior
+from possibal.gp.linear import LinearPrior
 from possibal.gp.means import ZERO, MeanFunction
 from possibal.gp.rbf import RBFPrior
 
@@ -106,4 +107,7 @@ def prior(kernels: Sequence[Kernel], thetas: Matrix, mean: MeanFunction = ZERO) 
         radial = RBFPrior.of(kernels[0], thetas, mean)
         if radial is not None:
             return radial
+        linear = LinearPrior.of(kernels[0], thetas, mean)
+        if linear is not None:
+            return linear
     return KernelPrior(tuple(kernels), thetas, mean)

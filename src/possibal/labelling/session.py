@@ -39,8 +39,15 @@ from possibal.data.name_types import NameType, name_type, written
 from possibal.data.row_ids import Ids, listed_ids
 from possibal.embedding.cache import cache_beside, withdrawn_if_refused
 from possibal.errors import AlreadyAnsweredError, RefusedError
-from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
-from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
+from possibal.estimators.classifier import unfitted
+from possibal.estimators.pipeline import (
+    CampaignPipeline,
+    PossibilisticPipeline,
+    as_possibilistic,
+    for_campaign,
+)
+from possibal.estimators.possibilistic import PossibilisticClassifier
+from possibal.estimators.probability_model import ProbabilityModel
 from possibal.labelling import label_files
 from possibal.labelling.class_changes import added_all
 from possibal.labelling.create import Options, create_campaign, feature_recipe
@@ -75,7 +82,7 @@ class StoredCampaign(CampaignInterface):
         self,
         store: Store,
         who: str = PYTHON,
-        classifier: PossibilisticGPClassifier | None = None,
+        classifier: PossibilisticClassifier | None = None,
         pool: SessionPool | None = None,
     ) -> None:
         """Answer as a person; see :func:`open_campaign`.
@@ -623,7 +630,8 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
             those that are new are added, and others stay with a warning.
         strategy: what is asked first; if left out "herding". This, the seed and people cannot
             change: others than those of a campaign that was begun before are refused.
-        classifier: a :class:`~possibal.PossibilisticGPClassifier`, or a scikit-learn pipeline that
+        classifier: a :class:`~possibal.PossibilisticGPClassifier` or
+            :class:`~possibal.PossibilisticLogisticRegression`, or a scikit-learn pipeline that
             ends in one. It ranks and predicts in this session; the database keeps the numbers
             that the pipeline makes of the rows, not the pipeline: pass it again, and the pool, to
             predict new rows.
@@ -654,7 +662,7 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     check_who(who)
     check_listed("classes", classes)
     check_multi(multi=bool(multi) if multi is None else multi, find=find, classes=classes)
-    model = None if classifier is None else as_possibilistic(classifier)
+    model = None if classifier is None else _stored_model(classifier)
     roles = ColumnChoice(
         *(names if isinstance(names, str) else None, label, text, columns),
         *(by, encoder, copies, bool(multi)),
@@ -735,7 +743,7 @@ def _resumed(
     store: Store,
     pool: Any,  # noqa: ANN401 - as above
     given: PoolSpec,
-    model: PossibilisticGPClassifier | PossibilisticPipeline | None,
+    model: PossibilisticClassifier | PossibilisticPipeline | None,
     who: str,
 ) -> StoredCampaign:
     """A campaign that was begun before, if this is its pool."""
@@ -767,15 +775,28 @@ def _resumed(
     return campaign
 
 
+def _stored_model(classifier: object) -> PossibilisticClassifier | PossibilisticPipeline:
+    """The classifier of a stored campaign, which shows people how sure it is."""
+    found = for_campaign(classifier)
+    final = found.final if isinstance(found, CampaignPipeline) else found
+    if isinstance(final, ProbabilityModel):
+        raise TypeError(
+            "classifier must say what it does not know in a stored campaign, which tells people "
+            f"how sure it is; got {final.name}. Use a PossibilisticLogisticRegression, or "
+            "Campaign.start, which takes any classifier."
+        )
+    return as_possibilistic(classifier)
+
+
 def _final(
-    model: PossibilisticGPClassifier | PossibilisticPipeline | None,
-) -> PossibilisticGPClassifier | None:
+    model: PossibilisticClassifier | PossibilisticPipeline | None,
+) -> PossibilisticClassifier | None:
     """The classifier itself."""
     return model.final if isinstance(model, PossibilisticPipeline) else model
 
 
 def _classes_of(
-    model: PossibilisticGPClassifier | PossibilisticPipeline | None,
+    model: PossibilisticClassifier | PossibilisticPipeline | None,
 ) -> tuple[Hashable, ...]:
     """The classes that a classifier names."""
     final = _final(model)

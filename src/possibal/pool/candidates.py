@@ -14,12 +14,12 @@ from typing import Protocol
 import numpy as np
 
 from possibal.acquisition.registry import utilities
-from possibal.acquisition.scoring import is_local
+from possibal.acquisition.scoring import Score, is_local
 from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Places, Vector
-from possibal.gp.latent_posterior import LatentPosterior
-from possibal.gp.pending import PendingPosterior, TrackedRows
+from possibal.gp.pending import TrackedRows
 from possibal.gp.posterior import Posterior
+from possibal.gp.probabilities import RankedPosterior, geometry_of, pending
 from possibal.pool.pruning import FullScorer, PrunedScorer, TopKQuery
 from possibal.pool.sampling import HashedSampler, QuestionSample, sample_size
 from possibal.pool.top_k import ScanCounts, ScoredRows, TopK
@@ -60,7 +60,7 @@ class Candidates:
 
 def choose_candidates(  # noqa: PLR0913 - the last is named
     strategy: Strategy,
-    posterior: Posterior | LatentPosterior,
+    posterior: RankedPosterior,
     scan: Scan,
     sampler: HashedSampler,
     wanted: int,
@@ -78,32 +78,45 @@ def choose_candidates(  # noqa: PLR0913 - the last is named
         single: whether a local score is bounded in single precision first.
     """
     if is_local(strategy):
-        scorer = FullScorer(posterior, strategy)
-        if isinstance(posterior, Posterior):
-            scorer = PrunedScorer.of(posterior, strategy, single=single)
-        counts = scan.run(TopKQuery(scorer, wanted))
-        check_available(counts.rows, wanted)
-        (found,) = counts.top_k.best(scorer.utilities)
-        found = found.part(np.argsort(found.places))
-        view = View(PendingPosterior(posterior), found.X, sampler.rng())
-        return Candidates(
-            found.places, view, found.utilities, found.names, counts.rows, counts.judged
-        )
+        return _best(strategy, posterior, scan, (sampler, wanted), single=single)
     counts = scan.run(TopKQuery(sampler, sample_size(wanted)))
     check_available(counts.rows, wanted)
     found = largest_keys(counts.top_k)
     sample, X = QuestionSample(found.places, counts.rows), np.asarray(found.X, dtype=float)
-    sampled = TrackedRows(posterior, X)
-    chosen, reference = sample.candidates(sampled.belief, wanted), sample.reference
+    sampled = TrackedRows(geometry_of(posterior), X)
+    is_ours = geometry_of(posterior) is posterior
+    belief = sampled.belief if is_ours else posterior.at(X)
+    chosen, reference = sample.candidates(belief, wanted), sample.reference
     read = np.union1d(chosen, reference)
     tracked = sampled.apart(read)
     scored = covered = tracked.part(np.searchsorted(read, chosen))
     if not np.array_equal(chosen, reference):
         covered = tracked.part(np.searchsorted(read, reference))
-    pending = PendingPosterior(posterior).tracking_rows(scored, covered)
-    view = View(pending, scored.X, sampler.rng(), covered.X)
+    begun = pending(posterior).tracking_rows(scored, covered)
+    view = View(begun, scored.X, sampler.rng(), covered.X)
     rows = found.part(chosen)
     return Candidates(rows.places, view, None, rows.names, counts.rows, len(found))
+
+
+def _best(
+    score: Score,
+    posterior: RankedPosterior,
+    scan: Scan,
+    asked: tuple[HashedSampler, int],
+    *,
+    single: bool,
+) -> Candidates:
+    """The rows with the largest utilities by a local score, so many of them."""
+    sampler, wanted = asked
+    scorer = FullScorer(posterior, score)
+    if isinstance(posterior, Posterior):
+        scorer = PrunedScorer.of(posterior, score, single=single)
+    counts = scan.run(TopKQuery(scorer, wanted))
+    check_available(counts.rows, wanted)
+    (found,) = counts.top_k.best(scorer.utilities)
+    found = found.part(np.argsort(found.places))
+    view = View(pending(posterior), found.X, sampler.rng())
+    return Candidates(found.places, view, found.utilities, found.names, counts.rows, counts.judged)
 
 
 def largest_keys(top_k: TopK) -> ScoredRows:

@@ -182,14 +182,14 @@ class PrunedScorer:
             score: to be maximised.
             single: whether to bound in single precision first, where that can prune.
         """
-        last = MomentBound.through(posterior.predictor, score)
+        last = MomentBound.through(posterior.marginals, score)
         if (
             single
             and last.monotonicity >= Monotonicity.BY_BOTH
-            and posterior.predictor.inner is None
+            and posterior.marginals.inner is None
         ):
-            first = posterior.predictor.single()
-            if first.cross_covariance is not posterior.predictor.cross_covariance:
+            first = posterior.marginals.single()
+            if first.cross_covariance is not posterior.marginals.cross_covariance:
                 return cls((MomentBound.through(first, score), last))
         return cls((last,))
 
@@ -249,6 +249,10 @@ class PrunedScorer:
         return judged
 
 
+_TOGETHER = 20_000
+"""Rows that a model without bounds is asked about together."""
+
+
 @dataclass(frozen=True, eq=False)
 class FullScorer:
     """A score of every row, where a posterior gives no bounds by which some could be pruned."""
@@ -261,9 +265,11 @@ class FullScorer:
     def offer(self, chunk: Chunk, top_k: TopK, excluded: Places) -> int:
         """Offer all rows of a chunk; how many those are."""
         rows = np.delete(np.arange(len(chunk.X)), excluded - chunk.start)
-        names = None if chunk.names is None else [chunk.names[at] for at in rows.tolist()]
-        X = np.asarray(chunk.X[rows], dtype=float)
-        top_k.offer(ScoredRows(chunk.start + rows, self.utilities(X), X, names))
+        for at in range(0, len(rows), _TOGETHER):
+            some = rows[at : at + _TOGETHER]
+            names = None if chunk.names is None else [chunk.names[row] for row in some.tolist()]
+            X = np.asarray(chunk.X[some], dtype=float)
+            top_k.offer(ScoredRows(chunk.start + some, self._scored(X), X, names))
         return len(rows)
 
     def utilities(self, X: Matrix) -> Vector:
@@ -271,6 +277,11 @@ class FullScorer:
 
         Paper: none.
         """
+        parts = [self._scored(X[at : at + _TOGETHER]) for at in range(0, len(X), _TOGETHER)]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def _scored(self, X: Matrix) -> Vector:
+        """The utility of each of so many rows."""
         return self.score(self.posterior.at(np.asarray(X, dtype=float)))
 
 

@@ -17,12 +17,10 @@ from possibal.acquisition.registry import STRATEGIES, find_strategy
 from possibal.acquisition.strategy import Strategy
 from possibal.arguments import DEFAULT_STRATEGY, choice, whole
 from possibal.arrays import Matrix, Places, Vector, as_python
-from possibal.estimators.classifier import (
-    PossibilisticGPClassifier,
-    count_labels,
-    fitted_posterior,
-)
-from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
+from possibal.estimators.campaign_model import CampaignModel
+from possibal.estimators.classifier import count_labels, fitted_posterior
+from possibal.estimators.pipeline import CampaignPipeline, as_possibilistic
+from possibal.estimators.probability_model import check_choices, fitted_model
 from possibal.gp.latent_posterior import LatentPosterior
 from possibal.pool.candidates import check_available, choose_candidates, largest_keys
 from possibal.pool.pruning import TopKQuery
@@ -70,7 +68,7 @@ class Shortlist:
 
 
 def rank(  # noqa: PLR0913 - all but three are named
-    model: PossibilisticGPClassifier | LatentPosterior | Pipeline,
+    model: Any,  # noqa: ANN401 - of scikit-learn or ours
     X: object,
     strategy: str | Strategy = DEFAULT_STRATEGY,
     *,
@@ -96,8 +94,10 @@ def rank(  # noqa: PLR0913 - all but three are named
 
     Args:
         model: a fitted classifier, or a fitted pipeline that ends in one. Behind a pipeline, X is
-            an array, a data frame or a list of texts, transformed at once, or chunks of these. Or
-            a :class:`~possibal.gp.LatentPosterior` of a model of your own: no row is then pruned,
+            an array, a data frame or a list of texts, transformed at once, or chunks of these. A
+            classifier that is not ours ranks by its probabilities: "margin", "entropy",
+            "least_confidence" or "random". Or a
+            :class:`~possibal.gp.LatentPosterior` of a model of your own: no row is then pruned,
             and one thread calls it.
         X: an array, a memory map, a data frame, the path of a .npy file or of Parquet files (one,
             a folder, or a pattern such as ``pool/*.parquet``), a Dask array or data frame, or
@@ -118,12 +118,14 @@ def rank(  # noqa: PLR0913 - all but three are named
         seed: of what is drawn, as that of a campaign.
     """
     if isinstance(model, Pipeline):
-        piped = cast("PossibilisticPipeline", as_possibilistic(model))
+        piped = _fitted_pipeline(model)
         made = transformed_pool(piped, X, id)
         options = dict[str, Any](top=top, aside=aside, jobs=jobs, precision=precision)
         options |= {"progress": progress, "client": client, "seed": seed}
         return _renamed(rank(piped.final, made.X, strategy, **options), made.names)
     chosen = find_strategy(strategy)
+    model = fitted_model(model)
+    check_choices(model, chosen)
     names = index_names(X) if id is None else None
     wanted, posterior = whole("top", top, 1), fitted_posterior(model)
     single = choice("precision", precision, {"mixed": True, "double": False})
@@ -144,7 +146,7 @@ def rank(  # noqa: PLR0913 - all but three are named
 
 
 def best(
-    model: PossibilisticGPClassifier | LatentPosterior | Pipeline,
+    model: Any,  # noqa: ANN401 - of scikit-learn or ours
     X: object,
     strategy: str | Strategy = DEFAULT_STRATEGY,
     **options: Any,  # noqa: ANN401 - those of rank
@@ -154,13 +156,23 @@ def best(
 
 
 def row_format(
-    model: PossibilisticGPClassifier | LatentPosterior,
+    model: CampaignModel | LatentPosterior,
     id: str | None,  # noqa: A002 - what users call it
 ) -> RowFormat:
     """The columns that a model expects of rows."""
     names = getattr(model, "feature_names_in_", None)
     width = fitted_posterior(model).training_rows.shape[1]
     return RowFormat(width, None if names is None else tuple(names.tolist()), id)
+
+
+def _fitted_pipeline(pipeline: Pipeline) -> CampaignPipeline:
+    """A fitted pipeline whose last step is one that rows can be ranked by."""
+    if isinstance(pipeline, CampaignPipeline):
+        return pipeline
+    name, last = pipeline.steps[-1]
+    if isinstance(last, CampaignModel) or not hasattr(last, "predict_proba"):
+        return cast("CampaignPipeline", as_possibilistic(pipeline))
+    return CampaignPipeline([*pipeline.steps[:-1], (name, fitted_model(last))])
 
 
 def checked_places(aside: Collection[int]) -> Places:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from possibal.acquisition.coverage import COVERED
-from possibal.acquisition.pointwise import doubt
+from possibal.acquisition.pointwise import doubt, least_confidence
 from possibal.arrays import Places, Vector
-from possibal.belief import Belief
+from possibal.belief import Belief, ProbabilityBelief
 from possibal.pool.reader import Chunk
 from possibal.pool.top_k import ScoredRows, TopK
 
@@ -51,13 +51,15 @@ class QuestionSample:
     def candidates(self, belief: Belief, wanted: int) -> Places:
         """Which of them a joint strategy scores, in the pool's order.
 
-        All where few are available; else half of them at random, and half for their doubt 1 - N.
+        All where few are available; else half of them at random, and half for their doubt 1 - N,
+        or where a model gives probabilities alone for those.
 
         Args:
             belief: about them.
             wanted: how many rows are to be asked about.
         """
-        return self.candidates_by(lambda: doubt(belief), wanted)
+        score = least_confidence if isinstance(belief, ProbabilityBelief) else doubt
+        return self.candidates_by(lambda: score(belief), wanted)
 
     def candidates_by(self, doubts: Callable[[], Vector], wanted: int) -> Places:
         """The same by doubts, which are computed where they matter."""

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from possibal.data.encoders import find_column
 from possibal.data.frames import as_frame, frame_index
 from possibal.estimators import validation
-from possibal.estimators.pipeline import PossibilisticPipeline
+from possibal.estimators.pipeline import CampaignPipeline
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class TransformedPool:
 class TransformedChunks:
     """Chunks of rows, each transformed when it is read."""
 
-    pipeline: PossibilisticPipeline
+    pipeline: CampaignPipeline
     chunks: Iterable[object]
 
     def __iter__(self) -> Iterator[object]:
@@ -37,7 +37,7 @@ class TransformedChunks:
         return (_dense(self.pipeline.transformed(chunk)) for chunk in self.chunks)
 
 
-def transformed_pool(pipeline: PossibilisticPipeline, X: object, id: str | None) -> TransformedPool:  # noqa: A002 - what users call it
+def transformed_pool(pipeline: CampaignPipeline, X: object, id: str | None) -> TransformedPool:  # noqa: A002 - what users call it
     """A pool behind a pipeline: all at once where it is in memory, else chunk by chunk.
 
     Args:

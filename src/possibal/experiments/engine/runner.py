@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, cast
 
 from possibal.acquisition.strategy import Strategy
 from possibal.experiments.datasets import Dataset
+from possibal.experiments.engine.model_runs import model_runs
 from possibal.experiments.engine.results_file import Provenance, ResultsFile, opened, peek
 from possibal.experiments.engine.simulation import (
     Names,
@@ -57,23 +58,28 @@ class ExperimentJob:
         data: the set.
         strategies: by name.
         source: of a user's own strategy, if that is the one; it gets a results file of its own.
+        model: a classifier that learns in place of the usual one.
     """
 
     experiment: Experiment
     data: Dataset
     strategies: Mapping[str, Strategy]
     source: str | None = None
+    model: Any = None
 
     @property
     def provenance(self) -> Provenance:
         """What decides its rows."""
-        return Provenance(self.experiment, self.data, self.source)
+        by_model = "" if self.model is None else f"by {self.model!r}"
+        source = self.source if self.model is None else f"{self.source or ''}{by_model}"
+        return Provenance(self.experiment, self.data, source)
 
     @property
     def file(self) -> str:
         """The name of its results file."""
         own = re.sub(r"\W", "-", "-".join(self.strategies)) if self.source is not None else ""
-        return f"{self.experiment.name}{own and '-'}{own}.csv"
+        by = "" if self.model is None else f"-by-{type(self.model).__name__}"
+        return f"{self.experiment.name}{own and '-'}{own}{by}.csv"
 
     @property
     def run_count(self) -> int:
@@ -136,6 +142,9 @@ class StartedJob:
     @property
     def work(self) -> Work:
         """What the workers do."""
+        job = self.job
+        if job.model is not None:
+            return partial(model_runs, job.experiment, job.data, job.strategies, job.model)
         return partial(simulate, self.task)
 
     @property
