@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from sklearn.linear_model import LogisticRegression
-from support.estimators import labelled, rows
+from support.estimators import labelled
 from support.pools import LOCAL
 
 from possibal import acquisition

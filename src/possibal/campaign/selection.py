@@ -113,6 +113,6 @@ class Selection:
 
     def _cold_candidates(self, places: Places) -> Candidates:
         """Candidates while no score can tell rows apart; the representatives are the reference."""
-        pending = pending(self.posterior)
-        view = View(pending, self.pool.X[places], self.sampler.rng(), self.pool.reference)
+        begun = pending(self.posterior)
+        view = View(begun, self.pool.X[places], self.sampler.rng(), self.pool.reference)
         return Candidates(places, view)

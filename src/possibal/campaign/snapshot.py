@@ -50,7 +50,7 @@ from possibal.estimators.classifier import (
 )
 from possibal.estimators.probability_model import ProbabilityModel, check_choices
 from possibal.gp.leave_one_out import class_self_check, self_check
-from possibal.gp.probabilities import AnyPosterior
+from possibal.gp.probabilities import AnyPosterior, geometry_of
 from possibal.numerics.geometry import RBF_ALONE
 from possibal.pool.cache import BUDGET
 from possibal.pool.candidates import Candidates

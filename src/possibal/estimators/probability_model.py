@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from possibal.acquisition.registry import OF_LATENTS, STRATEGIES, name_of
+from possibal.acquisition.registry import OF_LATENTS, STRATEGIES, strategy_name
 from possibal.acquisition.scoring import is_local, no_latents
 from possibal.acquisition.strategy import Strategy
 from possibal.arrays import Matrix
@@ -198,14 +198,15 @@ def check_choices(model: CampaignModel, strategy: Strategy, find: object = None)
             "Use a PossibilisticGPClassifier."
         )
     if is_local(strategy) and not strategy.of_probabilities:
-        raise no_latents(name_of(strategy), model.name)
+        raise no_latents(strategy_name(strategy), model.name)
     if strategy in OF_LATENTS:
-        raise no_latents(name_of(strategy), model.name)
+        raise no_latents(strategy_name(strategy), model.name)
     is_blind = hasattr(model, "posterior_") and not len(model.posterior_.data)
     if is_blind and not is_local(strategy) and strategy is not STRATEGIES["random"]:
         raise ValueError(
             f"strategy must not read labelled rows, which a fitted {model.name} does not tell; "
-            f"got {name_of(strategy)}. Use margin, entropy or least_confidence, or a Campaign."
+            f"got {strategy_name(strategy)}. Use margin, entropy or least_confidence, or a "
+            "Campaign."
         )
 
 
