@@ -20,6 +20,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE, TESTS = Path("src/possibal"), Path("tests")
 ALWAYS = [TESTS / f"test_{name}.py" for name in ("docs", "house", "paper")] + [Path("README.md")]
 QUICK = [TESTS / name for name in ("numerics", "theory", "acquisition", "campaign")]
+GUIDES = [Path("docs") / name for name in ("start", "tutorials")]
+"""Pages that are run from top to bottom."""
 MANY = 15
 """More importers than these are left to `make test`, as are slow tests of any importer."""
 
@@ -47,6 +49,8 @@ def tests_of(file: Path) -> Iterator[Path]:
         yield from filter(_quick, found)
     elif file.is_relative_to(TESTS) and file.name.startswith("test_"):
         yield from _existing(file)
+    elif file.parent in GUIDES:
+        yield from _existing(TESTS / "system/test_guides.py")
     elif file.is_relative_to(SOURCE):
         module = file.relative_to(SOURCE)
         yield from _existing(_mirror(module) if file.suffix == ".py" else _folder(module))

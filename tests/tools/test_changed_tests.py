@@ -9,6 +9,7 @@ from support.slow import SLOW
 FOUND = [
     ("src/possibal/gp/pending.py", {"gp/test_pending.py", "campaign/test_batch.py"}),
     ("src/possibal/labelling/web/static/page.js", {"labelling/web"}),
+    ("docs/tutorials/texts.md", {"system/test_guides.py"}),
     ("tests/theory/test_finite.py", {"theory/test_finite.py"}),
     ("tests/support/reference_gp.py", {"gp/test_laplace.py"}),
 ]
