@@ -223,7 +223,7 @@ def spoil(folder: Path, **changes) -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"version": 4}, r"of version 4, later than 3\. Update possibal"),
+        ({"version": 5}, r"of version 5, later than 4\. Update possibal"),
         ({"format": "x"}, r"\(of another program\)\. Name another"),
         ({"version": None}, r"\(int\(\) argument.*\)\. Save it again"),
         ({"recipe": {}}, r"\('kind'\)\. Save it again"),

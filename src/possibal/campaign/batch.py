@@ -1,8 +1,8 @@
 """Greedy batches: each row after the first is chosen as if those before it had been answered."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -11,8 +11,22 @@ from possibal.acquisition.registry import STRATEGIES, utilities
 from possibal.acquisition.scoring import is_local
 from possibal.acquisition.strategy import Strategy, View
 from possibal.arrays import Mask, Places, Vector
+from possibal.campaign.label_views import put_together
 from possibal.gp.pending import PendingPosterior
-from possibal.pool.candidates import Candidates
+
+
+class BatchCandidates(Protocol):
+    """Rows to choose a batch from, as each label sees them; where rows have one label, one view."""
+
+    @property
+    def places(self) -> Places:
+        """Where they stand in the pool."""
+        ...
+
+    @property
+    def views(self) -> Sequence[View]:
+        """What a strategy sees of them, before any is picked."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +46,10 @@ class Pick:
 
 def greedy_batch(
     n: int,
-    candidates: Candidates,
+    candidates: BatchCandidates,
     first: Vector,
     strategy: Strategy,
-    others: Callable[[list[int]], Candidates],
+    others: Callable[[list[int]], BatchCandidates],
 ) -> Iterator[Pick]:
     """The n best rows, each picked given that those before it are pending.
 
@@ -47,37 +61,47 @@ def greedy_batch(
         others: candidates beside those picked, where all of the first are picked.
     """
     at = int(first.argmax())
-    picked, view = [int(candidates.places[at])], candidates.view
+    picked, views = [int(candidates.places[at])], candidates.views
     yield Pick(picked[0], candidates.places, first)
     if n == 1:
         return
-    pending = tracking(cast("PendingPosterior", view.posterior), view, strategy)
+    pending = [tracking(cast("PendingPosterior", v.posterior), v, strategy) for v in views]
     while len(picked) < n:
-        pending = pending.with_pending(view.candidates[at])
+        pending = [one.with_pending(views[0].candidates[at]) for one in pending]
         if not (free := ~np.isin(candidates.places, picked)).any():
             candidates = others(picked)
-            view, free = candidates.view, np.ones(len(candidates.places), dtype=bool)
-            pending = tracking(pending, view, strategy)
-        best = next_in_batch(pending, view, free, strategy)
+            views, free = candidates.views, np.ones(len(candidates.places), dtype=bool)
+            pairs = zip(pending, views, strict=True)
+            pending = [tracking(one, view, strategy) for one, view in pairs]
+        pairs = zip(pending, views, strict=True)
+        best = next_in_batch([view.after(one) for one, view in pairs], free, strategy)
         at, place = best.place, int(candidates.places[best.place])
         picked.append(place)
         yield Pick(place, candidates.places[best.places], best.utilities)
 
 
-def next_in_batch(pending: PendingPosterior, view: View, free: Mask, strategy: Strategy) -> Pick:
-    """The candidate with the largest utility among those that are free, by its place in the view.
+def next_in_batch(views: Sequence[View], free: Mask, strategy: Strategy) -> Pick:
+    """The candidate with the largest utility among those that are free, by its place in the views.
 
     Only rows compete that the pending labels explain little of: at most half-way from the least
     explained row to one that they explain as much of as its own label would. At random, any will
     do.
+
+    Args:
+        views: of each label, given the pending rows.
+        free: which candidates are not picked yet.
+        strategy: that scores them.
     """
-    X, explained = view.candidates, np.zeros(len(view.candidates))
+    X, explained = views[0].candidates, np.zeros(len(views[0].candidates))
     if strategy is not STRATEGIES["random"]:
-        is_copy = np.any([(x == X).all(axis=1) for x in pending.picked], axis=0)
-        explained = np.where(is_copy, np.inf, pending.explained_share(X))
+        pending = [cast("PendingPosterior", view.posterior) for view in views]
+        is_copy = np.any([(x == X).all(axis=1) for x in pending[0].picked], axis=0)
+        shares = np.mean([one.explained_share(X) for one in pending], axis=0)
+        explained = np.where(is_copy, np.inf, shares)
         least = explained[free].min()
         free = free & (explained <= max(least, 0.5 + 0.5 * least))
-    utility, places = free_utilities(view.after(pending), free, strategy), np.flatnonzero(free)
+    utility = put_together(views, strategy, lambda view: free_utilities(view, free, strategy))
+    places = np.flatnonzero(free)
     best = places[utility == utility.max()]
     return Pick(int(best[explained[best].argmin()]), places, utility)
 

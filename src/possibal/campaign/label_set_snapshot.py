@@ -21,7 +21,8 @@ from possibal.acquisition.strategy import Strategy, View
 from possibal.arguments import check_listed
 from possibal.arrays import Places, Vector
 from possibal.campaign.answer import Answer
-from possibal.campaign.label_set_batch import LabelViews, greedy_batch_of_sets, sharing
+from possibal.campaign.batch import greedy_batch
+from possibal.campaign.label_views import LabelViews, sharing
 from possibal.campaign.pool import InMemoryScan
 from possibal.campaign.selection import is_random, rule_of
 from possibal.campaign.snapshot import (
@@ -181,7 +182,8 @@ class LabelSetSnapshot(Snapshot):
             """All other rows, where a cold start has asked about every representative."""
             return self._cold_views(np.setdiff1d(self._available, picked))
 
-        return greedy_batch_of_sets(n, candidates, utilities, self._rule, others)
+        picks = greedy_batch(n, candidates, utilities, self._rule, others)
+        return [pick.place for pick in picks]
 
     def _views(self, n: int) -> LabelViews:
         """The rows that are scored where n are wanted, as each label sees them.

@@ -53,6 +53,11 @@ class Candidates:
     available: int = 0
     judged: int = 0
 
+    @property
+    def views(self) -> tuple[View]:
+        """The view of the one label that rows have."""
+        return (self.view,)
+
     def utilities(self, strategy: Strategy) -> Vector:
         """One number for each candidate; the largest is asked first."""
         return utilities(self.view, strategy) if self.known is None else self.known

@@ -1,4 +1,4 @@
-"""Utilities of several labels are put together, and batches are greedy over all of them."""
+"""Utilities of several labels are put together, also in batches."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from possibal.acquisition.registry import STRATEGIES
-from possibal.campaign.label_set_batch import combination, largest, sum_of_logs, total
 from possibal.campaign.label_set_snapshot import LabelSetSnapshot
+from possibal.campaign.label_views import combination, largest, sum_of_logs, total
 
 numbers = hnp.arrays(float, (3, 7), elements=st.floats(-50, 50))
 
