@@ -117,7 +117,7 @@ faults: .venv/.test  ## power cuts, calls of the writer that fail, and damaged f
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses=$(WORKERS) tests/system/test_damaged_files.py
 
 adapters: .venv/.adapters  ## the tests of possibal inside other libraries: GPyTorch, BoTorch (minutes)
-	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile tests/adapters --cov=possibal.adapters --cov-branch --cov-fail-under=100
+	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile tests/adapters --cov=possibal.adapters.botorch --cov=possibal.adapters.gpytorch --cov-branch --cov-fail-under=100
 
 screenshots: .venv/.test  ## pictures of the page, from a real browser
 	mkdir -p screenshots
