@@ -141,7 +141,7 @@ notebook: .venv/.notebook  ## label in JupyterLab and marimo by the widget, and 
 	PYTHONPATH=tests $(BIN)/python tools/widget_picture.py
 
 adapters: .venv/.adapters  ## the tests of possibal inside other libraries: GPyTorch, BoTorch (minutes)
-	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile tests/adapters --cov=possibal.adapters --cov-branch --cov-fail-under=100
+	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile tests/adapters --cov=possibal.adapters.botorch --cov=possibal.adapters.gpytorch --cov-branch --cov-fail-under=100
 
 screenshots: .venv/.test  ## pictures of the page, from a real browser
 	mkdir -p screenshots

@@ -205,6 +205,13 @@ def test_what_makes_no_posterior_is_refused(given, words):
         LatentPosterior(**{"latents": lambda X: X, "training_rows": rows(3), **given})
 
 
+@pytest.mark.parametrize(("name", "value"), [("jobs", 2), ("client", "tcp://127.0.0.1:1")])
+def test_a_ranking_calls_it_on_one_thread(name, value):
+    with pytest.raises(ValueError, match=f"^{name} must be left out for a model of your own; got"):
+        rank(ours(2, "evidence"), rows(9), top=1, **{name: value})
+    assert len(rank(ours(2, "evidence"), rows(9), top=1, jobs=1)) == 1
+
+
 def test_hypotheses_are_about_the_same_labels():
     two, three = (latents_of(classifier(labels, "evidence").posterior_) for labels in (2, 3))
     with pytest.raises(ValueError, match=r"of as many labels under every hypothesis; got \[1, 3\]"):

@@ -129,9 +129,7 @@ def rank(  # noqa: PLR0913 - all but three are named
     names = index_names(X) if id is None else None
     wanted, posterior = whole("top", top, 1), fitted_posterior(model)
     single = choice("precision", precision, {"mixed": True, "double": False})
-    excluded, threads = checked_places(aside), os.cpu_count() or 1
-    threads = whole("jobs", jobs, 1) if jobs is not None else threads
-    threads = 1 if isinstance(model, LatentPosterior) else threads  # a model may keep a state
+    excluded, threads = checked_places(aside), _threads(model, jobs, client)
     scan = PoolScan(X, row_format(model, id), excluded, threads, progress, client)
     sampler = HashedSampler(whole("seed", seed, 0), count_labels(model))
     if chosen is STRATEGIES["random"]:
@@ -153,6 +151,24 @@ def best(
 ) -> Hashable:
     """The row with the largest utility in a pool; see :func:`rank`."""
     return rank(model, X, strategy, top=1, **options).ids[0]
+
+
+def _threads(
+    model: CampaignModel | LatentPosterior,
+    jobs: int | None,
+    client: object,
+) -> int:
+    """How many threads read the pool; one where a model may keep a state."""
+    wanted = None if jobs is None else whole("jobs", jobs, 1)
+    if not isinstance(model, LatentPosterior):
+        return wanted or os.cpu_count() or 1
+    if client is not None or wanted not in (None, 1):
+        name, got = ("jobs", wanted) if client is None else ("client", "one")
+        raise ValueError(
+            f"{name} must be left out for a model of your own; got {got}. "
+            "It is called here, on one thread."
+        )
+    return 1
 
 
 def row_format(
