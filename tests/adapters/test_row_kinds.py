@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.sparse import coo_matrix, csr_array, issparse
+from scipy.sparse import bsr_matrix, csr_array, issparse
 
 from possibal.adapters.row_kinds import count_rows, joined_rows, rows_at
 
@@ -13,7 +13,7 @@ KINDS = {
     "pandas": lambda rows: pd.DataFrame(rows, index=range(10, 10 + len(rows)), columns=list("abc")),
     "polars": lambda rows: pl.DataFrame(np.asarray(rows), schema=list("abc")),
     "csr": csr_array,
-    "coo": coo_matrix,
+    "bsr": bsr_matrix,
 }
 each_kind = pytest.mark.parametrize("kind", KINDS)
 

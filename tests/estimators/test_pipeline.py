@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
 
 from possibal import PossibilisticGPClassifier, PossibilisticPipeline, as_possibilistic
+from possibal.estimators.pipeline import final_classifier, fitted_to_pool, is_possibilistic
 
 X = np.random.default_rng(0).normal(size=(40, 2)) * [1, 1e3]
 Y = np.where(X[:, 0] > 0, "yes", "no")
@@ -168,3 +169,26 @@ def test_an_error_of_a_step_that_is_not_about_labels_is_its_own():
     pipe = as_possibilistic(make_pipeline(FunctionTransformer(broken), PossibilisticGPClassifier()))
     with pytest.raises(TypeError, match="no such thing"):
         pipe.fitted_to_pool(csr_array(X))
+
+
+def test_models_of_ours_are_told_from_others():
+    classifier = PossibilisticGPClassifier()
+    assert is_possibilistic(classifier)
+    assert is_possibilistic(make_pipeline(StandardScaler(), classifier))
+    for other in (LogisticRegression(), make_pipeline(LogisticRegression()), None):
+        assert not is_possibilistic(other)
+    assert final_classifier(classifier) is final_classifier(
+        pipeline().set_params(possibilisticgpclassifier=classifier)
+    )
+
+
+def test_a_copy_learns_from_rows_without_labels():
+    copy, seen = fitted_to_pool(make_pipeline(StandardScaler(), PossibilisticGPClassifier()), X)
+    np.testing.assert_allclose(seen, StandardScaler().fit_transform(X))
+    alone, rows = fitted_to_pool(PossibilisticGPClassifier(), seen)
+    assert rows is seen
+    assert copy.final.usual_distance == alone.usual_distance > 0
+    np.testing.assert_array_equal(copy.final.centre, alone.centre)
+    texts = ["good film", "bad film", "good book"]
+    reader = make_pipeline(TfidfVectorizer(), PossibilisticGPClassifier())
+    assert fitted_to_pool(reader, texts)[1].shape == (3, 4)
