@@ -8,12 +8,13 @@ from support.services import rows, truth
 from possibal.acquisition.pointwise import necessity
 from possibal.acquisition.registry import STRATEGIES
 from possibal.belief import leading_labels
+from possibal.campaign.calibration import SELF_CHECKED
 from possibal.campaign.snapshot import Answer, Snapshot
 from possibal.campaign.stopping import AdviceState
 from possibal.estimators.classifier import PossibilisticGPClassifier
 from possibal.gp.leave_one_out import self_check
 from possibal.labelling import evaluation
-from possibal.labelling.ranker import LEFT_OUT, InProcessRanker
+from possibal.labelling.ranker import InProcessRanker
 from possibal.labelling.ranking import UNKNOWN, RankingTask
 
 
@@ -58,7 +59,7 @@ def test_what_it_thinks_is_what_the_classifier_believes(labels, named):
         campaign.classifier.predict_proba(X), ranking.predicted[:, None], axis=1
     )
     np.testing.assert_allclose(ranking.chance, chances[:, 0], rtol=1e-12)
-    left_out, is_right = self_check(campaign.classifier.posterior_, LEFT_OUT)
+    left_out, is_right = self_check(campaign.classifier.posterior_, SELF_CHECKED)
     np.testing.assert_array_equal(ranking.left_out.chances, left_out)
     np.testing.assert_array_equal(ranking.left_out.is_right, is_right)
     assert ranking.advice == campaign.advice
