@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from process_picture import BLUE, GREY, INK, STYLE, VERMILION
 from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF
 
@@ -16,17 +17,7 @@ from possibal import Campaign, PossibilisticGPClassifier, acquisition
 from possibal.arrays import Matrix, Vector
 
 FOLDER = Path(__file__).parents[1] / "docs/ideas"
-INK, BLUE, VERMILION, GREEN, GREY = "#222222", "#0072b2", "#d55e00", "#009e73", "#8c8c8c"
-STYLE = {
-    "font.size": 13,
-    "axes.titlesize": 14,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.titlepad": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "text.color": INK,
-}
+GREEN = "#009e73"
 THETA = np.linspace(0.0, 1.0, 401)
 LINE = np.linspace(-5.0, 5.0, 401)
 FLIPS = [(5, 10), (500, 1000)]

@@ -5,7 +5,6 @@ document.addEventListener("DOMContentLoaded", () => {
   set("aside.sidebar-drawer", "aria-label", "All pages");
   set("aside.toc-drawer", "aria-label", "This page");
   set("dt.sig dl, dt.sig dl > dd", "role", "presentation");
-  set("#search-results > h2", "aria-level", "1");
   set("pre, .table-wrapper", "tabindex", "0"); // they may scroll sideways
   document.querySelectorAll("th:empty, th > p:empty:only-child").forEach((found) => {
     const head = found.closest("th");
