@@ -82,6 +82,16 @@ def test_people_are_invited_and_told_where_the_page_is(capsys):
     assert label_session.last_port("none.db") is None
 
 
+def test_an_address_for_label_studio_is_printed_where_it_is_wanted(capsys):
+    table(Path("a.csv"))
+    assert visited(status, "a.csv", "--label-studio")[0] == 0
+    said = capsys.readouterr().out
+    place = r"http://label-studio:[0-9a-f]{64}@127\.0\.0\.1:\d+/label-studio\n"
+    assert re.search(f"Label Studio connects to {place}", said)
+    assert visited(status, "a.csv")[0] == 0
+    assert "Label Studio" not in capsys.readouterr().out
+
+
 def test_a_campaign_stays_blind_or_open(capsys):
     table(Path("a.csv"))
     visited(status, "a.csv", "--people", "2")

@@ -10,9 +10,8 @@ annotation, in the name of whoever made it, and is undone when the annotation is
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from possibal.campaign.encoding import RowEncoding
 from possibal.data.platform_files import (
     ROW,
     JsonObject,
@@ -21,15 +20,17 @@ from possibal.data.platform_files import (
     label_studio_annotation,
 )
 from possibal.errors import RefusedError
-from possibal.labelling.create import feature_recipe
 from possibal.labelling.exchange.exchanged_rows import model_version, row_predictions
 from possibal.labelling.exchange.formats import task_row_id
 from possibal.labelling.exchange.label_studio import TEXT, control_of, prediction
 from possibal.labelling.label_files import moment
-from possibal.labelling.saved_model import Predictions, SavedModel
 from possibal.labelling.service import LabellingService
 from possibal.labelling.storage.journal import Event, Kind, check_who
 from possibal.labelling.storage.store import clock
+
+if TYPE_CHECKING:  # scikit-learn takes a second to import, and rows are predicted without
+    from possibal.campaign.encoding import RowEncoding
+    from possibal.labelling.saved_model import Predictions, SavedModel
 
 LOG = logging.getLogger(__name__)
 NO_LABELS = "possibal-0"
@@ -99,7 +100,7 @@ class LabelStudioBackend:
             return None, LAST
         return found.label[0], float(found.necessity[0])
 
-    def _from_data(self, data: JsonObject) -> Predictions:
+    def _from_data(self, data: JsonObject) -> "Predictions":
         """What the model predicts from the columns that a task has."""
         setup = self._service.setup
         if setup.folder:
@@ -113,8 +114,12 @@ class LabelStudioBackend:
         encoding, model = self._fitted()
         return model.predict(encoding.features([cells]))
 
-    def _fitted(self) -> tuple[RowEncoding, SavedModel]:
+    def _fitted(self) -> "tuple[RowEncoding, SavedModel]":
         """How rows become numbers, and the model of all labels; made once after a change."""
+        from possibal.campaign.encoding import RowEncoding
+        from possibal.labelling.create import feature_recipe
+        from possibal.labelling.saved_model import SavedModel
+
         changes = self._read_model.changes
         if self._model is None or self._model[0] != changes:
             store = self._service.store
