@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
-from support.browser import NARROW, counted, faultless, needs_browser, press, shot, visit
+from support.browser import NARROW, WIDE, counted, faultless, needs_browser, press, shot, visit
 from support.served import HERE, Server
 
 pytestmark = needs_browser
@@ -70,6 +70,15 @@ def exported(folder) -> dict[str, str]:
         return {line["id"]: line["label"] for line in csv.DictReader(file)}
 
 
+def check_narrow(page: Page) -> None:
+    """What is said of each class fits a phone."""
+    page.set_viewport_size(NARROW)
+    page.get_by_test_id("member").first.scroll_into_view_if_needed()
+    faultless(page, "labels, narrow")
+    shot(page, "labels-narrow")
+    page.set_viewport_size(WIDE)
+
+
 def check_undo(page: Page, last: int) -> None:
     """A key pressed twice takes its class out again, and Backspace brings the last row back."""
     page.keyboard.press("1")
@@ -91,6 +100,7 @@ def test_rows_get_several_labels_by_keys_over_a_restart(browser, folder):
         expect(page.get_by_test_id("member")).to_have_count(3)
         faultless(page, "labels")
         shot(page, "labels")
+        check_narrow(page)
         check_undo(page, rows[-1])
         check_views(page)
         page.context.close()
