@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, cast
 
 from possibal.errors import PluginError, summary
 
@@ -71,7 +71,7 @@ class Plugin:
         is_encoder = self.group is PluginGroup.ENCODERS and not isinstance(found, str)
         if not callable(getattr(found, "encode", found) if is_encoder else found):
             raise self.refused("be a function where it is a plug-in", f" ({type(found).__name__})")
-        return found
+        return cast("Callable[..., Any]", found)
 
     def refused(self, rule: str, why: str = "") -> PluginError:
         """The sentence on a plug-in that cannot be had."""

@@ -12,6 +12,7 @@ from support.campaigns import each_strategy, few, rows, seeds, truth
 import possibal
 from possibal import Campaign, PossibilisticGPClassifier
 from possibal.campaign import pool
+from possibal.gp import LatentPosterior
 from possibal.pool import sampling
 
 
@@ -113,7 +114,7 @@ def test_a_pipeline_and_a_frame_have_the_batch_of_their_campaign():
         (
             LogisticRegression(),
             TypeError,
-            "model must be a PossibilisticGPClassifier; got Logistic",
+            "got LogisticRegression. Fit one first",
         ),
         (make_pipeline(LogisticRegression()), TypeError, "must end in a PossibilisticGPClassifier"),
         (PossibilisticGPClassifier(), NotFittedError, "not fitted"),
@@ -152,3 +153,16 @@ def test_chunks_behind_a_pipeline_are_refused():
     pipeline.fit(rows(), truth(rows()))
     with pytest.raises(TypeError, match="X must be rows in memory; got chunks of them"):
         possibal.batch(pipeline, iter([rows(), rows()]))
+
+
+def test_a_model_of_ones_own_gives_a_batch():
+    X = np.random.default_rng(4).normal(size=(60, 2))
+
+    def latents(rows):
+        return rows[:, 0], np.exp(-((rows[:, None] - rows) ** 2).sum(axis=2))
+
+    own = LatentPosterior(latents, X[:10])
+    found = possibal.batch(own, X, 4, "necessity", aside=range(10))
+    assert len(set(found.places.tolist()) - set(range(10))) == 4
+    with pytest.raises(ValueError, match="X must have the 2 columns of the labelled rows; got 3"):
+        possibal.batch(own, np.ones((5, 3)), 1)

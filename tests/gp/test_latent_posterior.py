@@ -109,7 +109,8 @@ def test_so_it_does_in_batches(labels, strategy):
         rule = STRATEGIES[strategy]
         found = choose_candidates(rule, posterior, scan, HashedSampler(0, 12), 5)
         utilities = found.utilities(rule)
-        batches.append(list(greedy_batch(5, found, utilities, rule, pytest.fail)))
+        picks = greedy_batch(5, found, utilities, rule, pytest.fail)
+        batches.append([pick.place for pick in picks])
     assert batches[0] == batches[1]
     assert len(set(batches[0])) == 5
 

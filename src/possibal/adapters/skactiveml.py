@@ -22,6 +22,7 @@ from possibal.belief import Belief
 from possibal.campaign.pool_batch import batch
 from possibal.errors import MissingPackageError
 from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.latent_gaussian import LatentGaussianClassifier
 from possibal.estimators.pipeline import (
     PossibilisticPipeline,
     final_classifier,
@@ -44,7 +45,7 @@ except ImportError:
         "run pip install 'possibal[skactiveml]'."
     ) from None
 
-Model = PossibilisticGPClassifier | PossibilisticPipeline
+Model = LatentGaussianClassifier | PossibilisticPipeline
 _Checked = tuple[Matrix, NDArray[Any], NDArray[Any] | None, int, bool]
 """Rows, labels, candidates, how many are wanted, and whether utilities are, as checked."""
 _Candidates = tuple[Matrix, Places | None]

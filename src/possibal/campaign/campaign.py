@@ -140,7 +140,7 @@ class Campaign(CampaignInterface):
         model = PossibilisticGPClassifier() if classifier is None else classifier
         pool = encode_pool(X, roles, model, ids)
         named = pool.classifier.classes if classes is None else classes
-        check_multi(multi=multi, find=find, classes=named)
+        check_multi(multi=multi, find=find, classes=named, classifier=pool.classifier)
         kind = LabelSetSnapshot if multi else Snapshot
         snapshot = kind.start(
             pool.X,

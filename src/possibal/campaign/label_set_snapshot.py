@@ -94,7 +94,7 @@ class LabelSetSnapshot(Snapshot):
         known = list(self.classes) or [PLACEHOLDER]
         said = [self._classes_in(answer.label) for answer in self.answers]
         Y = np.array([[one in has for one in known] for has in said], dtype=bool)
-        plain = unfitted(self.model).set_params(classes=None)
+        plain = cast("PossibilisticGPClassifier", unfitted(self.model)).set_params(classes=None)
         model = PossibilisticMultiLabelClassifier(plain, classes=cast("Any", known))
         fitted = model.fit(self.pool.X[self._places], Y.reshape(len(said), len(known)))
         if self.pool.columns is not None:
@@ -239,8 +239,15 @@ class LabelSetSnapshot(Snapshot):
         return self.strategy
 
 
-def check_multi(*, multi: object, find: object, classes: object) -> None:
-    """Refuse what does not go with several labels a row, or what is no yes or no."""
+def check_multi(*, multi: object, find: object, classes: object, classifier: object = None) -> None:
+    """Refuse what does not go with several labels a row, or what is no yes or no.
+
+    Args:
+        multi: whether a row may have several labels.
+        find: the class that is sought.
+        classes: that are named.
+        classifier: behind any pipeline; None for the usual one.
+    """
     if type(multi) not in {bool, np.bool_}:
         raise TypeError(f"multi must be True or False; got {multi!r}. True allows several labels.")
     if not multi:
@@ -249,6 +256,11 @@ def check_multi(*, multi: object, find: object, classes: object) -> None:
         raise ValueError(
             f"find must be left out where rows have several labels; got {find!r}. Label with one "
             "label a row to find a class."
+        )
+    if not isinstance(classifier, PossibilisticGPClassifier | None):
+        raise TypeError(
+            "classifier must be a PossibilisticGPClassifier where rows have several labels; got "
+            f"{getattr(classifier, 'name', type(classifier).__name__)}. Leave it out for the usual one."
         )
     if classes is not None:
         check_listed("classes", classes)

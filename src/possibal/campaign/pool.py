@@ -13,6 +13,7 @@ from possibal.arrays import Matrix, Places, frozen
 from possibal.data.row_ids import Ids, row_ids
 from possibal.estimators import validation
 from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.gp.latent_posterior import LatentPosterior
 from possibal.gp.posterior import Posterior
 from possibal.numerics.distances import usual_distance
 from possibal.pool.cache import BUDGET, PoolCache
@@ -102,7 +103,7 @@ class InMemoryScan:
     """
 
     pool: Pool
-    posterior: Posterior
+    posterior: Posterior | LatentPosterior
     excluded: Places
 
     def run(self, query: TopKQuery) -> ScanCounts:
@@ -111,7 +112,7 @@ class InMemoryScan:
         if isinstance(scorer, PrunedScorer):
             cores = os.cpu_count() or 1
             judged = self.pool.cache.scan(
-                self.posterior, scorer, counts.top_k, self.excluded, cores
+                cast("Posterior", self.posterior), scorer, counts.top_k, self.excluded, cores
             )
         else:
             judged = scorer.offer(Chunk(0, X, None), counts.top_k, self.excluded)

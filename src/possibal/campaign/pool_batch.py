@@ -19,13 +19,15 @@ from possibal.campaign.batch import Pick
 from possibal.campaign.pool import Pool, checked_pool
 from possibal.campaign.selection import Selection
 from possibal.estimators import validation
+from possibal.estimators.campaign_model import CampaignModel
 from possibal.estimators.classifier import (
     PossibilisticGPClassifier,
     count_labels,
     fitted_posterior,
 )
 from possibal.estimators.pipeline import PossibilisticPipeline, as_possibilistic
-from possibal.gp.posterior import Posterior
+from possibal.gp.latent_posterior import LatentPosterior
+from possibal.gp.probabilities import RankedPosterior
 from possibal.pool.ranking import checked_places
 from possibal.pool.sampling import HashedSampler
 from possibal.pool.transformed import TransformedChunks, index_names, transformed_pool
@@ -77,7 +79,7 @@ class PoolBatch:
 
 
 def batch(  # noqa: PLR0913 - all but four are named
-    model: PossibilisticGPClassifier | Pipeline,
+    model: CampaignModel | LatentPosterior | Pipeline,
     X: Any,  # noqa: ANN401 - whatever the model predicts for
     n: int = 1,
     strategy: str | Strategy = DEFAULT_STRATEGY,
@@ -95,7 +97,8 @@ def batch(  # noqa: PLR0913 - all but four are named
     all are read together, of which a campaign asks by one at a time.
 
     Args:
-        model: a fitted classifier, or a fitted pipeline that ends in one.
+        model: a fitted classifier of ours, a fitted pipeline that ends in one, or a
+            :class:`~possibal.gp.LatentPosterior` of a model of your own.
         X: the pool: an array or a data frame in memory, or whatever the pipeline takes.
         n: how many rows are wanted.
         strategy: a name in :data:`~possibal.acquisition.STRATEGIES`, or a function of your own:
@@ -106,7 +109,7 @@ def batch(  # noqa: PLR0913 - all but four are named
     chosen, start = find_strategy(strategy), whole("seed", seed, 0)
     classifier, pool = _classifier_and_pool(model, X, start)
     excluded = _excluded(aside, len(pool.X))
-    left, posterior = len(pool.X) - len(excluded), classifier.posterior_
+    left, posterior = len(pool.X) - len(excluded), fitted_posterior(classifier)
     if whole("n", n, 1) > left:
         raise ValueError(f"n must be at most {left}, the rows left; got {n}. Ask for fewer.")
     selection = Selection(
@@ -125,8 +128,10 @@ def batch(  # noqa: PLR0913 - all but four are named
     return PoolBatch(places, ids, utilities, pool.X[places], len(pool.X), picks, excluded)
 
 
-def knows_few_labels(posterior: Posterior) -> bool:
+def knows_few_labels(posterior: RankedPosterior) -> bool:
     """Whether rows of fewer than two labels were learnt from, so that no score tells rows apart."""
+    if isinstance(posterior, LatentPosterior):  # it does not tell which labels
+        return posterior.n_labels < 2  # noqa: PLR2004 - a choice needs two
     return np.unique(posterior.data.y, axis=1).shape[1] < 2  # noqa: PLR2004 - a choice needs two
 
 
@@ -134,7 +139,7 @@ def _classifier_and_pool(
     model: object,
     X: Any,  # noqa: ANN401 - whatever the model predicts for
     seed: int,
-) -> tuple[PossibilisticGPClassifier, Pool]:
+) -> tuple[CampaignModel | LatentPosterior, Pool]:
     """The fitted classifier, and the rows as it sees them, by the names that the user gave them."""
     if isinstance(X, str | PathLike):
         raise TypeError(
@@ -148,10 +153,20 @@ def _classifier_and_pool(
             raise TypeError(
                 "X must be rows in memory; got chunks of them. Join them, or use possibal.rank."
             )
-    fitted_posterior(model)
-    classifier = cast("PossibilisticGPClassifier", model)
-    rows = validation.rows(classifier, X, reset=False)
-    return classifier, checked_pool(rows, names, seed)
+    posterior = fitted_posterior(model)
+    if isinstance(posterior, LatentPosterior):
+        rows, width = (
+            validation.rows(PossibilisticGPClassifier(), X, reset=True),
+            posterior.training_rows.shape[1],
+        )
+        if rows.shape[1] != width:
+            raise ValueError(
+                f"X must have the {width} columns of the labelled rows; got {rows.shape[1]}. Pass "
+                "rows as the model takes them."
+            )
+        return posterior, checked_pool(rows, names, seed)
+    classifier = cast("CampaignModel", model)
+    return classifier, checked_pool(validation.rows(classifier, X, reset=False), names, seed)
 
 
 def _excluded(aside: Collection[int], rows: int) -> Places:

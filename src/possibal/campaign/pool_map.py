@@ -42,7 +42,7 @@ class RowPoint:
 
 def pool_plane(snapshot: Snapshot) -> Matrix:
     """Places of all rows, (m, 2): by cluster where the model tells clusters, else by plane."""
-    X, diffusion = snapshot.pool.X, snapshot.model.diffusion
+    X, diffusion = snapshot.pool.X, getattr(snapshot.model, "diffusion", None)
     return fit_cluster_map(X, diffusion).places(X) if diffusion else unit_plane(X)
 
 

@@ -10,7 +10,7 @@ from possibal.campaign.calibration import StatedChance
 from possibal.campaign.chance import LEVEL, CredibleChance, chance_sentence
 from possibal.campaign.label_set_snapshot import LabelSetSnapshot, sets_of
 from possibal.campaign.snapshot import Snapshot
-from possibal.estimators.possibilistic import PossibilisticClassifier
+from possibal.estimators.latent_gaussian import LatentGaussianClassifier
 
 FAR = 0.7
 """Share of the usual distance beyond which rows are not alike."""
@@ -26,7 +26,7 @@ def reason(snapshot: Snapshot, place: int) -> str:
         return " ".join(part for part in (_set_reason(snapshot, here), new) if part)
     classifier = snapshot.classifier
     label, stated = predicted_chance(snapshot, place)
-    if not isinstance(classifier, PossibilisticClassifier):
+    if not isinstance(classifier, LatentGaussianClassifier):
         return f"Perhaps {label} ({stated.value:.0%}). {new}".rstrip()
     certain = float(necessity(snapshot.belief_of(here))[0])
     split = classifier.split(snapshot.pool.X[here], LEVEL)

@@ -50,6 +50,7 @@ from possibal.estimators.classifier import (
 )
 from possibal.estimators.probability_model import ProbabilityModel, check_choices
 from possibal.gp.leave_one_out import class_self_check, self_check
+from possibal.gp.posterior import Posterior
 from possibal.gp.probabilities import AnyPosterior, geometry_of
 from possibal.numerics.geometry import RBF_ALONE
 from possibal.pool.cache import BUDGET
@@ -420,8 +421,10 @@ class Snapshot:
     @functools.cached_property
     def calibration(self) -> Calibration:
         """What to make of the model's chances, by rows that it learnt from, each left out."""
-        told = self_check(self._fitted_posterior, SELF_CHECKED)
-        return fit_calibration(Outcomes(), Outcomes(*told), len(self.classes))
+        posterior, told = self._fitted_posterior, Outcomes()
+        if isinstance(posterior, Posterior):  # any other model cannot leave one of its rows out
+            told = Outcomes(*self_check(posterior, SELF_CHECKED))
+        return fit_calibration(Outcomes(), told, len(self.classes))
 
     # ------------------------------------------------------------ a sought class
 

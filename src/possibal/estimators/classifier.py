@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from possibal.arrays import Matrix
 from possibal.estimators import validation
 from possibal.estimators.campaign_model import CampaignModel
-from possibal.estimators.possibilistic import PossibilisticClassifier
+from possibal.estimators.latent_gaussian import LatentGaussianClassifier
 from possibal.estimators.subset import MAX_LABELS
 from possibal.gp.feature_maps import (
     NO_FEATURES,
@@ -41,7 +41,7 @@ from possibal.numerics.geometry import RowGeometry
 AnyModel = TypeVar("AnyModel", bound=CampaignModel)
 
 
-class PossibilisticGPClassifier(PossibilisticClassifier):
+class PossibilisticGPClassifier(LatentGaussianClassifier):
     """A Gaussian-process classifier that knows what it does not know.
 
     Two labels have one latent function and a probit or logistic link; more have one latent each

@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
 from possibal.arrays import Matrix, Vector
 from possibal.estimators import validation
-from possibal.estimators.possibilistic import PossibilisticClassifier
+from possibal.estimators.latent_gaussian import LatentGaussianClassifier
 from possibal.estimators.subset import MAX_LABELS
 from possibal.gp.flat import FlatPosterior, condition_flat
 from possibal.gp.hyperparameters import (
@@ -35,7 +35,7 @@ _BOUND = 1e3
 """The factor by which an envelope may leave the precision, to either side."""
 
 
-class PossibilisticLogisticRegression(PossibilisticClassifier):
+class PossibilisticLogisticRegression(LatentGaussianClassifier):
     """Logistic regression that knows what it does not know.
 
     The weights of the columns have a Gaussian possibility function before any label; Laplace's

@@ -19,7 +19,7 @@ from possibal.errors import summary
 from possibal.estimators import validation
 from possibal.estimators.campaign_model import CampaignModel
 from possibal.estimators.classifier import PossibilisticGPClassifier, with_pool_scale
-from possibal.estimators.possibilistic import PossibilisticClassifier
+from possibal.estimators.latent_gaussian import LatentGaussianClassifier
 from possibal.estimators.probability_model import ProbabilityModel, check_probabilities
 from possibal.estimators.uncertainty_split import LabelSplit
 from possibal.gp.posterior import Posterior
@@ -63,7 +63,7 @@ class PossibilisticPipeline(CampaignPipeline):
     """
 
     @property
-    def final(self) -> PossibilisticClassifier:
+    def final(self) -> LatentGaussianClassifier:
         """The classifier at the end, or one sentence on what else is there."""
         return _final(self)
 
@@ -73,7 +73,7 @@ class PossibilisticPipeline(CampaignPipeline):
         return self.final.posterior_
 
     def belief(self, X: ArrayLike) -> Belief:
-        """The latent moments of each row; see :meth:`.PossibilisticClassifier.belief`."""
+        """The latent moments of each row; see :meth:`.LatentGaussianClassifier.belief`."""
         return self.final.belief(self.transformed(X))
 
     def latent_mean_and_variance(self, X: ArrayLike) -> tuple[Array, Array]:
@@ -106,12 +106,12 @@ class PossibilisticPipeline(CampaignPipeline):
         return self.final.sample_proba(self.transformed(X), n_samples, random_state)
 
 
-def as_possibilistic(model: object) -> PossibilisticClassifier | PossibilisticPipeline:
+def as_possibilistic(model: object) -> LatentGaussianClassifier | PossibilisticPipeline:
     """A classifier of ours as it is, or a pipeline that ends in one with all that ours can say.
 
     The steps of a pipeline are not copied.
     """
-    if isinstance(model, PossibilisticClassifier):
+    if isinstance(model, LatentGaussianClassifier):
         return model
     if not isinstance(model, Pipeline):
         raise TypeError(
@@ -126,8 +126,8 @@ def as_possibilistic(model: object) -> PossibilisticClassifier | PossibilisticPi
 
 
 def final_classifier(
-    model: PossibilisticClassifier | PossibilisticPipeline,
-) -> PossibilisticClassifier:
+    model: LatentGaussianClassifier | PossibilisticPipeline,
+) -> LatentGaussianClassifier:
     """The classifier that a model is, or that is at its end."""
     return model.final if isinstance(model, PossibilisticPipeline) else model
 
@@ -135,7 +135,7 @@ def final_classifier(
 def fitted_to_pool(
     model: object,
     X: Any,  # noqa: ANN401 - whatever the model takes
-) -> tuple[PossibilisticClassifier | PossibilisticPipeline, Any]:
+) -> tuple[LatentGaussianClassifier | PossibilisticPipeline, Any]:
     """A copy with what rows tell without labels, and the rows as its classifier sees them.
 
     These are the transformers of a pipeline, the usual distance and the centre; no label is known.
@@ -157,7 +157,7 @@ def is_possibilistic(model: object) -> bool:
     """Whether a model is a classifier of ours, or a pipeline that ends in one."""
     if isinstance(model, Pipeline):
         model = model.steps[-1][1] if model.steps else None
-    return isinstance(model, PossibilisticClassifier)
+    return isinstance(model, LatentGaussianClassifier)
 
 
 def for_campaign(model: object) -> CampaignModel | CampaignPipeline:
@@ -176,10 +176,10 @@ def for_campaign(model: object) -> CampaignModel | CampaignPipeline:
     return CampaignPipeline(steps, memory=model.memory, verbose=model.verbose)
 
 
-def _final(pipeline: Pipeline) -> PossibilisticClassifier:
+def _final(pipeline: Pipeline) -> LatentGaussianClassifier:
     """The classifier at the end of a pipeline."""
     last = pipeline.steps[-1][1] if pipeline.steps else None
-    if not isinstance(last, PossibilisticClassifier):
+    if not isinstance(last, LatentGaussianClassifier):
         raise TypeError(
             "classifier must end in a PossibilisticGPClassifier or a "
             "PossibilisticLogisticRegression; "

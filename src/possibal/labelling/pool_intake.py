@@ -29,8 +29,8 @@ from possibal.data.schema import clean
 from possibal.data.source import SourceSpec
 from possibal.estimators import validation
 from possibal.estimators.classifier import PossibilisticGPClassifier
+from possibal.estimators.latent_gaussian import LatentGaussianClassifier
 from possibal.estimators.pipeline import PossibilisticPipeline
-from possibal.estimators.possibilistic import PossibilisticClassifier
 from possibal.labelling import growth
 from possibal.labelling.growth import pool_spec
 from possibal.labelling.storage.store import Store
@@ -90,7 +90,7 @@ class SessionPool:
 def ingest_pool(
     pool: Any,  # noqa: ANN401 - frames of several libraries
     given: PoolSpec,
-    model: PossibilisticClassifier | PossibilisticPipeline | None,
+    model: LatentGaussianClassifier | PossibilisticPipeline | None,
     progress: StageProgress = no_stages,
 ) -> tuple[IngestedRows, SessionPool]:
     """The rows of a file, a frame or an array, with the names that the user gives them.
@@ -123,7 +123,7 @@ def resumed_pool(
     store: Store,
     pool: Any,  # noqa: ANN401 - as above
     given: PoolSpec,
-    model: PossibilisticClassifier | PossibilisticPipeline | None,
+    model: LatentGaussianClassifier | PossibilisticPipeline | None,
     progress: StageProgress = no_stages,
 ) -> SessionPool:
     """The pool of a campaign that goes on: new rows join, and another pool is refused."""

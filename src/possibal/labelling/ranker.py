@@ -22,8 +22,8 @@ from possibal.campaign.stopping import DOUBTFUL, Advice, AdviceState
 from possibal.data.decoding import no_progress
 from possibal.data.label_sets import LabelSyntax
 from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted, with_geometry
+from possibal.estimators.latent_gaussian import LatentGaussianClassifier
 from possibal.estimators.multilabel import LabelSetBelief
-from possibal.estimators.possibilistic import PossibilisticClassifier
 from possibal.gp.leave_one_out import (
     class_self_check,
     contradicted,
@@ -59,7 +59,7 @@ class InProcessRanker:
         strategy: str,
         seed: int,
         geometry: RowGeometry = PLAIN,
-        classifier: PossibilisticClassifier | None = None,
+        classifier: LatentGaussianClassifier | None = None,
     ) -> None:
         """Check the rows once.
 
@@ -178,7 +178,7 @@ def _predicted(
     """What a campaign predicts of rows, and what it leaves open about the first to ask about."""
     if isinstance(campaign, LabelSetSnapshot):
         return _predicted_sets(campaign, rows, progress)
-    model, X = cast("PossibilisticClassifier", campaign.classifier), campaign.pool.X
+    model, X = cast("LatentGaussianClassifier", campaign.classifier), campaign.pool.X
     posterior = model.posterior_
     certain, chance = np.empty(len(rows)), np.empty(len(rows))
     leading = np.empty(len(rows), dtype=np.intp)
@@ -306,7 +306,7 @@ def _sought(campaign: Snapshot, rows: Places) -> dict[str, Any]:
     """The part of a ranking about the sought class, if there is one that is known."""
     if campaign.sought is None:
         return {}
-    model = cast("PossibilisticClassifier", campaign.classifier)
+    model = cast("LatentGaussianClassifier", campaign.classifier)
     told = class_self_check(model.posterior_, campaign.sought, MOST_LEFT_OUT)
     blocks = [rows[at : at + BLOCK] for at in range(0, len(rows), BLOCK)]
     chances = np.concatenate([campaign.sought_chances(block) for block in blocks])
@@ -326,7 +326,7 @@ def _partial_advice(task: RankingTask, certain: Vector) -> Advice:
     return Advice(AdviceState.GO_ON, reason, float(certain.min(initial=1.0)), in_doubt, None)
 
 
-def _chances(model: PossibilisticClassifier, X: Matrix, rows: Places) -> dict[int, CredibleChance]:
+def _chances(model: LatentGaussianClassifier, X: Matrix, rows: Places) -> dict[int, CredibleChance]:
     """How likely the leading label of each row is, as far as that is known."""
     if not len(rows):
         return {}

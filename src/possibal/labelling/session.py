@@ -40,13 +40,13 @@ from possibal.data.row_ids import Ids, listed_ids
 from possibal.embedding.cache import cache_beside, withdrawn_if_refused
 from possibal.errors import AlreadyAnsweredError, RefusedError
 from possibal.estimators.classifier import unfitted
+from possibal.estimators.latent_gaussian import LatentGaussianClassifier
 from possibal.estimators.pipeline import (
     CampaignPipeline,
     PossibilisticPipeline,
     as_possibilistic,
     for_campaign,
 )
-from possibal.estimators.possibilistic import PossibilisticClassifier
 from possibal.estimators.probability_model import ProbabilityModel
 from possibal.labelling import label_files
 from possibal.labelling.class_changes import added_all
@@ -82,7 +82,7 @@ class StoredCampaign(CampaignInterface):
         self,
         store: Store,
         who: str = PYTHON,
-        classifier: PossibilisticClassifier | None = None,
+        classifier: LatentGaussianClassifier | None = None,
         pool: SessionPool | None = None,
     ) -> None:
         """Answer as a person; see :func:`open_campaign`.
@@ -661,8 +661,9 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     db, names = os.fspath(url), listed_ids(id if ids is None else ids)
     check_who(who)
     check_listed("classes", classes)
-    check_multi(multi=bool(multi) if multi is None else multi, find=find, classes=classes)
     model = None if classifier is None else _stored_model(classifier)
+    several = bool(multi) if multi is None else multi
+    check_multi(multi=several, find=find, classes=classes, classifier=_final(model))
     roles = ColumnChoice(
         *(names if isinstance(names, str) else None, label, text, columns),
         *(by, encoder, copies, bool(multi)),
@@ -676,7 +677,9 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     if Store.exists(db):
         with ExitStack() as stack:
             store = stack.enter_context(Store.open(db))
-            _check_options(store.setup(), chosen)
+            setup = store.setup()
+            _check_options(setup, chosen)
+            check_multi(multi=setup.multi, find=None, classes=None, classifier=_final(model))
             campaign = _resumed(store, pool, given, model, who)
             campaign.add_check_rows(up_to=check)
             _tell_kept(campaign, store, given, check)
@@ -743,7 +746,7 @@ def _resumed(
     store: Store,
     pool: Any,  # noqa: ANN401 - as above
     given: PoolSpec,
-    model: PossibilisticClassifier | PossibilisticPipeline | None,
+    model: LatentGaussianClassifier | PossibilisticPipeline | None,
     who: str,
 ) -> StoredCampaign:
     """A campaign that was begun before, if this is its pool."""
@@ -775,7 +778,7 @@ def _resumed(
     return campaign
 
 
-def _stored_model(classifier: object) -> PossibilisticClassifier | PossibilisticPipeline:
+def _stored_model(classifier: object) -> LatentGaussianClassifier | PossibilisticPipeline:
     """The classifier of a stored campaign, which shows people how sure it is."""
     found = for_campaign(classifier)
     final = found.final if isinstance(found, CampaignPipeline) else found
@@ -789,14 +792,14 @@ def _stored_model(classifier: object) -> PossibilisticClassifier | Possibilistic
 
 
 def _final(
-    model: PossibilisticClassifier | PossibilisticPipeline | None,
-) -> PossibilisticClassifier | None:
+    model: LatentGaussianClassifier | PossibilisticPipeline | None,
+) -> LatentGaussianClassifier | None:
     """The classifier itself."""
     return model.final if isinstance(model, PossibilisticPipeline) else model
 
 
 def _classes_of(
-    model: PossibilisticClassifier | PossibilisticPipeline | None,
+    model: LatentGaussianClassifier | PossibilisticPipeline | None,
 ) -> tuple[Hashable, ...]:
     """The classes that a classifier names."""
     final = _final(model)

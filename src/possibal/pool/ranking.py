@@ -22,6 +22,7 @@ from possibal.estimators.classifier import count_labels, fitted_posterior
 from possibal.estimators.pipeline import CampaignPipeline, as_possibilistic
 from possibal.estimators.probability_model import check_choices, fitted_model
 from possibal.gp.latent_posterior import LatentPosterior
+from possibal.gp.probabilities import geometry_of
 from possibal.pool.candidates import check_available, choose_candidates, largest_keys
 from possibal.pool.pruning import TopKQuery
 from possibal.pool.reader import RowFormat
@@ -177,7 +178,7 @@ def row_format(
 ) -> RowFormat:
     """The columns that a model expects of rows."""
     names = getattr(model, "feature_names_in_", None)
-    width = fitted_posterior(model).training_rows.shape[1]
+    width = geometry_of(fitted_posterior(model)).training_rows.shape[1]
     return RowFormat(width, None if names is None else tuple(names.tolist()), id)
 
 

@@ -51,7 +51,7 @@ NOTHING: View = {
 
 
 @dataclass(frozen=True)
-class _Said:
+class _ActionOutcome:
     """What became of the last action: a sentence, and what went wrong, if anything did."""
 
     done: str = ""
@@ -99,7 +99,7 @@ class LabellingExchange:
         self._row: Hashable | None = None
         self._number = 0
         self._known = NOTHING
-        self._acts: dict[str, Callable[[Mapping[str, Any]], _Said]] = {
+        self._acts: dict[str, Callable[[Mapping[str, Any]], _ActionOutcome]] = {
             "answer": self._answer,
             "undo": self._undo,
             "class": self._add_class,
@@ -107,7 +107,7 @@ class LabellingExchange:
             "look": self._look,
             **dict.fromkeys(OTHERS, self._other),
         }
-        self._tell(self._ask(_Said()))
+        self._tell(self._ask(_ActionOutcome()))
 
     # ------------------------------------------------------------ actions
 
@@ -116,14 +116,14 @@ class LabellingExchange:
         with self._lock:
             key, act = action.get("key"), self._acts.get(str(action.get("act")))
             if act is None or (isinstance(key, str) and key in self._taken):
-                self._tell(_Said())
+                self._tell(_ActionOutcome())
                 return
             if isinstance(key, str):
                 self._taken = dict.fromkeys([*self._taken, key][-REMEMBERED:])
             said = self._tried(lambda: act(action))
             self._tell(self._tried(lambda: self._go_on(said), said))
 
-    def _go_on(self, said: _Said) -> _Said:
+    def _go_on(self, said: _ActionOutcome) -> _ActionOutcome:
         """Find the next row, if the one that is shown wants nothing more; what was said stays."""
         if not self._is_open():
             self._tell(said, is_busy=True)
@@ -134,7 +134,7 @@ class LabellingExchange:
         """The rows in the plane, and what the classes are called; or why there is no map."""
         with self._lock:
             found: View = {"classes": [str(one) for one in self._campaign.classes], "points": []}
-            said = self._tried(lambda: (found.update(points=self._points()), _Said())[1])
+            said = self._tried(lambda: (found.update(points=self._points()), _ActionOutcome())[1])
             return {**found, "problem": said.problem}
 
     def _points(self) -> list[View]:
@@ -152,7 +152,7 @@ class LabellingExchange:
             for one in self._campaign.map()
         ]
 
-    def _answer(self, action: Mapping[str, Any]) -> _Said:
+    def _answer(self, action: Mapping[str, Any]) -> _ActionOutcome:
         """Keep a label."""
         row = self._rows.read("row", action.get("row"))
         label = self._classes.read("label", action.get("label"))
@@ -161,14 +161,14 @@ class LabellingExchange:
         except AlreadyAnsweredError:
             found = self._campaign.question(row)
             if found.said == label:
-                return _Said(f"Row {found.name} is {label} already.")
-            return _Said(
+                return _ActionOutcome(f"Row {found.name} is {label} already.")
+            return _ActionOutcome(
                 problem=f"Row {found.name} is labelled {found.said} already: {label} was not kept. "
                 "Undo takes the last answer back, campaign.edit changes any."
             )
-        return _Said(f"Saved: {label}.")
+        return _ActionOutcome(f"Saved: {label}.")
 
-    def _other(self, action: Mapping[str, Any]) -> _Said:
+    def _other(self, action: Mapping[str, Any]) -> _ActionOutcome:
         """Say something else of a row than its class."""
         row, kind = self._rows.read("row", action.get("row")), str(action["act"])
         verb = getattr(self._campaign, kind, None)
@@ -176,43 +176,45 @@ class LabellingExchange:
             raise ValueError(f"act must be something that the campaign knows; got {kind!r}.")
         verb(row)
         self._row = None
-        return _Said(f"Saved: {SAYINGS[kind]}.")
+        return _ActionOutcome(f"Saved: {SAYINGS[kind]}.")
 
-    def _undo(self, action: Mapping[str, Any]) -> _Said:
+    def _undo(self, action: Mapping[str, Any]) -> _ActionOutcome:
         """Take the last change back, and ask about its row again."""
         if action.get("number") != self._number:
-            return _Said(problem="Something changed before that: nothing was undone. Look again.")
+            return _ActionOutcome(
+                problem="Something changed before that: nothing was undone. Look again."
+            )
         before = self._state()
         row = self._campaign.undo()
         if row is None and self._state() == before:
-            return _Said("Nothing to undo.")
+            return _ActionOutcome("Nothing to undo.")
         if row is not None:
             self._row = row
-            return _Said(f"Undone: row {self._campaign.question(row).name}.")
-        return _Said("Undone.")
+            return _ActionOutcome(f"Undone: row {self._campaign.question(row).name}.")
+        return _ActionOutcome("Undone.")
 
-    def _add_class(self, action: Mapping[str, Any]) -> _Said:
+    def _add_class(self, action: Mapping[str, Any]) -> _ActionOutcome:
         """Let there be one more class, of the type of the others."""
         name = str(action.get("name", "")).strip()
         if not name:
             raise ValueError("name must have a letter; got none. Write what the class is called.")
         self._campaign.add_class(_of_type(name, self._campaign.classes))
-        return _Said(f"Done: class “{name}” added.")
+        return _ActionOutcome(f"Done: class “{name}” added.")
 
-    def _choose(self, action: Mapping[str, Any]) -> _Said:
+    def _choose(self, action: Mapping[str, Any]) -> _ActionOutcome:
         """Ask about a row of the map."""
         row = self._rows.read("row", action.get("row"))
         found = self._campaign.question(row)
         if found.said is None:
             self._row = row
-            return _Said()
-        return _Said(
+            return _ActionOutcome()
+        return _ActionOutcome(
             problem=f"Row {found.name} is labelled {found.said}: campaign.edit changes it."
         )
 
-    def _look(self, action: Mapping[str, Any]) -> _Said:  # noqa: ARG002 - an action like others
+    def _look(self, action: Mapping[str, Any]) -> _ActionOutcome:  # noqa: ARG002 - an action like others
         """See what cells of the notebook, the page or others did since."""
-        return _Said()
+        return _ActionOutcome()
 
     def _state(self) -> tuple[object, ...]:
         """What an undo may change."""
@@ -225,13 +227,15 @@ class LabellingExchange:
             return False
         return row not in campaign.labels or row in campaign.left
 
-    def _ask(self, said: _Said) -> _Said:
+    def _ask(self, said: _ActionOutcome) -> _ActionOutcome:
         """Find the next row; what was said before is said still."""
         self._row = None
         self._row = next(iter(self._campaign.ask()), None)
         return said
 
-    def _tried(self, work: Callable[[], _Said], said: _Said | None = None) -> _Said:
+    def _tried(
+        self, work: Callable[[], _ActionOutcome], said: _ActionOutcome | None = None
+    ) -> _ActionOutcome:
         """What came of something, or in one sentence why it could not be done."""
         try:
             return work()
@@ -239,11 +243,11 @@ class LabellingExchange:
             problem = str(error)
         except Exception as error:  # noqa: BLE001 - a strategy or a classifier may be the user's own
             problem = f"{type(error).__name__}: {summary(error)}."
-        return replace(said or _Said(), problem=problem)
+        return replace(said or _ActionOutcome(), problem=problem)
 
     # ------------------------------------------------------------ views
 
-    def _tell(self, said: _Said, *, is_busy: bool = False) -> None:
+    def _tell(self, said: _ActionOutcome, *, is_busy: bool = False) -> None:
         """Publish what there is to see; while the next question is worked out, that it is."""
         self._number += not is_busy
         view: View = {
@@ -256,7 +260,7 @@ class LabellingExchange:
         if not is_busy:
             view |= {**self._known, "question": None}
             for seen in (self._facts, self._question):
-                found = self._tried(lambda seen=seen: (view.update(seen()), _Said())[1])
+                found = self._tried(lambda seen=seen: (view.update(seen()), _ActionOutcome())[1])
                 view["problem"] = view["problem"] or found.problem
         self._publish(view)
 

@@ -39,7 +39,7 @@ _FEW = 10
 """Of so few rows it is no wonder if scores tell few apart."""
 
 
-class PossibilisticClassifier(CampaignModel, GPEstimator):
+class LatentGaussianClassifier(CampaignModel, GPEstimator):
     """A classifier of ours: latent functions described by possibility, and labels by a link.
 
     Two labels have one latent function and a probit or logistic link; more have one latent each
