@@ -34,7 +34,7 @@ from possibal.campaign.snapshot import (
 )
 from possibal.campaign.stopping import Advice, AdviceState, advise_by, lookback
 from possibal.data.label_sets import check_members, check_texts, label_set
-from possibal.estimators.classifier import unfitted
+from possibal.estimators.classifier import PossibilisticGPClassifier, unfitted
 from possibal.estimators.multilabel import LabelSetBelief, PossibilisticMultiLabelClassifier
 from possibal.gp.pending import PendingPosterior, TrackedRows
 from possibal.gp.posterior import Posterior
@@ -260,7 +260,8 @@ def check_multi(*, multi: object, find: object, classes: object, classifier: obj
     if not isinstance(classifier, PossibilisticGPClassifier | None):
         raise TypeError(
             "classifier must be a PossibilisticGPClassifier where rows have several labels; got "
-            f"{getattr(classifier, 'name', type(classifier).__name__)}. Leave it out for the usual one."
+            f"{getattr(classifier, 'name', type(classifier).__name__)}. Leave it out for the usual "
+            "one."
         )
     if classes is not None:
         check_listed("classes", classes)

@@ -662,8 +662,12 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     check_who(who)
     check_listed("classes", classes)
     model = None if classifier is None else _stored_model(classifier)
-    several = bool(multi) if multi is None else multi
-    check_multi(multi=several, find=find, classes=classes, classifier=_final(model))
+    check_multi(
+        multi=False if multi is None else multi,
+        find=find,
+        classes=classes,
+        classifier=_final(model),
+    )
     roles = ColumnChoice(
         *(names if isinstance(names, str) else None, label, text, columns),
         *(by, encoder, copies, bool(multi)),
@@ -677,9 +681,7 @@ def open_campaign(  # noqa: PLR0913 - all but the first two are named
     if Store.exists(db):
         with ExitStack() as stack:
             store = stack.enter_context(Store.open(db))
-            setup = store.setup()
-            _check_options(setup, chosen)
-            check_multi(multi=setup.multi, find=None, classes=None, classifier=_final(model))
+            _check_options(store.setup(), chosen, _final(model))
             campaign = _resumed(store, pool, given, model, who)
             campaign.add_check_rows(up_to=check)
             _tell_kept(campaign, store, given, check)
@@ -707,8 +709,11 @@ def _cache_of(place: Path | None) -> Path | None:
     return None if place is None else cache_beside(place)
 
 
-def _check_options(setup: Setup, chosen: Mapping[str, object]) -> None:
-    """Refuse what cannot change once a campaign was begun."""
+def _check_options(
+    setup: Setup, chosen: Mapping[str, object], classifier: LatentGaussianClassifier | None
+) -> None:
+    """Refuse what cannot change once a campaign was begun, or does not go with it."""
+    check_multi(multi=setup.multi, find=None, classes=None, classifier=classifier)
     for name in ("strategy", "seed", "people", "find", "multi"):
         kept = getattr(setup, name)
         given = chosen.get(name, kept)
