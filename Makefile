@@ -13,7 +13,7 @@ MATHS := src/possibal/*.py,src/possibal/numerics/*,src/possibal/theory/*,src/pos
 OUTCOMES := .works-with.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo long system reliability cluster faults screenshots works-with test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean notebook adapters label-studio recording docs
+.PHONY: help run demo long system reliability cluster faults screenshots works-with test check test-changed lint types format bench kills reproduction why recipe stopping plateau calibration recall variational hyperparameters label-efficiency features tables axioms picture clean notebook adapters label-studio recording docs lowest pythons interop
 
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -77,6 +77,29 @@ test: .venv/.test  ## everything that must hold, with branch coverage
 
 long: .venv/.test  ## the tests that take longest: servers killed and crowded, a loss of power, workers that die (minutes)
 	$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder -m long
+
+# The part of the suite that other versions may break, in seconds to a few minutes; warnings of theirs are theirs.
+FAST := tests/test_*.py tests/numerics tests/theory tests/gp/test_posterior.py tests/estimators tests/data tests/campaign tests/acquisition/test_registry.py tests/cli/test_main.py tests/cli/test_rank.py tests/labelling/test_session.py tests/labelling/web tests/embedding/test_onnx_models.py
+FASTEST := -m pytest --quiet --numprocesses=$(WORKERS) --dist=loadfile --override-ini=filterwarnings=default $(FAST)
+OTHERS := 3.12 3.13
+
+lowest:  ## the oldest versions that are promised, in a venv of their own, and the quick tests with them (minutes)
+	$(subst .venv,.venv-lowest,$(VENV))
+	.venv-lowest/bin/python tools/lowest.py > .venv-lowest/lowest.txt
+	$(subst $(BIN),.venv-lowest/bin,$(INSTALL)) --editable '.[test]' --constraint .venv-lowest/lowest.txt
+	.venv-lowest/bin/python $(FASTEST)
+
+pythons:  ## the same with the newest versions on other Pythons (OTHERS="3.12 3.13"; minutes each)
+	for version in $(OTHERS); do $(MAKE) --no-print-directory python-$$version || exit 1; done
+
+python-%:
+	$(subst .venv,.venv-$*,$(subst "$(PYTHON)",python$*,$(subst $(PYTHON) -m,python$* -m,$(VENV))))
+	$(subst $(BIN),.venv-$*/bin,$(INSTALL)) --editable '.[test]'
+	.venv-$*/bin/python $(FASTEST)
+
+interop: .venv/.test  ## a model in MLflow, logged and loaded (a minute)
+	$(INSTALL) --group interop
+	$(BIN)/python -m pytest --quiet -m "" tests/estimators/test_persistence.py
 
 check: .venv/.dev  ## lint, types, and the tests of what changed since main
 	$(MAKE) --no-print-directory --jobs=3 lint types test-changed

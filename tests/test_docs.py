@@ -6,6 +6,7 @@ import inspect
 import re
 import tomllib
 from dataclasses import is_dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src/possibal"
 README = (ROOT / "README.md").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
 def test_the_readme_lists_the_registry_as_it_is():
@@ -53,6 +55,38 @@ def test_the_readme_gives_the_two_commands_and_the_makefile_has_them():
         assert re.search(rf"^{task}:", makefile, flags=re.MULTILINE), task
 
 
+def test_the_source_distribution_has_what_tests_and_pages_read():
+    build = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]
+    named = [pattern.removeprefix("/") for pattern in build["include"]]
+    always = ["pyproject.toml", "LICENSE", ".gitignore"]  # hatchling adds them by itself
+    tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("*.py"))
+    read = set(re.findall(r'(?:ROOT|parents\[\d\]) / "([\w.-]+)', tests))
+    read |= {path.name for path in ROOT.iterdir() if path.is_file() and path.suffix == ".md"}
+    read |= {target for page in PAGES for target in _targets(page)}
+    read = {name for name in read if (ROOT / name).exists()} - {".git"}  # others are deeper
+    assert {"Makefile", "Dockerfile", ".dockerignore", "docs", "SECURITY.md"} <= read
+    for name in sorted(read):
+        assert any(fnmatch(name, pattern) for pattern in [*named, *always]), name
+
+
+def _targets(page):
+    """What stands at the top and is linked to by a page."""
+    for target in re.findall(r"\]\(([\w./-]+)", (ROOT / page).read_text()):
+        place = (ROOT / page).parent.joinpath(target).resolve()
+        if place.is_relative_to(ROOT):
+            yield place.relative_to(ROOT).parts[0]
+
+
+def test_an_index_shows_the_readme_without_links_that_lead_nowhere():
+    text = README
+    for rule in PROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(rule["pattern"], rule["replacement"], text)
+    assert not re.findall(r"\]\((?!https?:|#)", text)
+    assert "[docs/design.md]" not in text
+    assert "docs/design.md" in text
+    assert "](" in README
+
+
 def test_every_capital_letter_is_in_the_notation():
     names = PROJECT["tool"]["ruff"]["lint"]["pep8-naming"]["ignore-names"]
     notation = (ROOT / "docs/notation.md").read_text()
@@ -61,7 +95,6 @@ def test_every_capital_letter_is_in_the_notation():
 
 
 # ---------------------------------------------------------------- pages and links
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCED = re.compile(r"^```.*?^```$", flags=re.MULTILINE | re.DOTALL)
 FACES = [
     f"possibal.{name}" for name in ("acquisition", "campaign", "estimators", "gp", "pool", "theory")

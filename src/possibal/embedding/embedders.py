@@ -97,8 +97,8 @@ def chosen(encoder: object, modalities: Sequence[Modality]) -> dict[Modality, ob
 
     Args:
         encoder: a function from rows to an array, an object with such a function called encode,
-            the path of a model, the name of a plug-in's, a mapping of "text" and "image" to
-            these, or None.
+            the path of a model, the name of a plug-in, a mapping of "text" and "image" to these,
+            or None.
         modalities: of the rows.
     """
     if encoder is None:
