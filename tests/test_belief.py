@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from possibal import Belief, acquisition
+from possibal.acquisition.label_possibility import possibility
 from possibal.belief import ProbabilityBelief
 
 
@@ -125,3 +126,5 @@ def test_probabilities_alone_are_read_by_scores_of_probabilities_and_by_no_other
     for score in (acquisition.doubt, acquisition.necessity, acquisition.bald):
         with pytest.raises(TypeError, match=r"^strategy must read probabilities .* is a forest"):
             score(belief)
+    with pytest.raises(TypeError, match=r"^belief must tell what is not known; got .*forest"):
+        possibility(belief)

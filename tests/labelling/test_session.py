@@ -8,12 +8,17 @@ import pandas as pd
 import polars as pl
 import pytest
 from PIL import Image
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from support.passengers import labelled, passengers
 
 import possibal
-from possibal import PossibilisticGPClassifier, PossibilisticPipeline
+from possibal import (
+    PossibilisticGPClassifier,
+    PossibilisticLogisticRegression,
+    PossibilisticPipeline,
+)
 from possibal.campaign.snapshot import Answer, Snapshot
 from possibal.embedding import sentence_encoder
 from possibal.errors import AlreadyAnsweredError, RefusedError
@@ -714,3 +719,19 @@ def test_true_is_no_row_where_rows_are_numbers(db):
         with pytest.raises(ValueError, match=r"^row must be an id of the pool; got True\."):
             campaign.tell(np.True_, "a")
         assert campaign.tell(1, "a").labels == {1: "a"}
+
+
+# ---------------------------------------------------------------- other models
+
+
+def test_a_stored_campaign_learns_by_a_linear_model_and_by_none_that_hides_its_doubt(tmp_path):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    linear, db = PossibilisticLogisticRegression(), f"{tmp_path / 'a.possibal'}"
+    with open_campaign(db, X, classes=["no", "yes"], classifier=linear) as campaign:
+        for _ in range(6):
+            (row,) = campaign.ask()
+            campaign.tell(row, "yes" if X[row, 0] > 0 else "no")
+        assert isinstance(campaign.classifier, PossibilisticLogisticRegression)
+        assert campaign.beliefs().necessity.shape == (30,)
+    with pytest.raises(TypeError, match=r"^classifier must say what it does not know .* got Log"):
+        open_campaign(f"{tmp_path / 'b.possibal'}", X, classifier=LogisticRegression())

@@ -3,7 +3,7 @@
 import numpy as np
 
 from possibal.arrays import Array, Matrix
-from possibal.belief import Belief
+from possibal.belief import Belief, ProbabilityBelief
 
 _LIGHTEST = 1e-290
 """A rival whose variance is larger than another's by more than this comes down at no cost."""
@@ -23,6 +23,11 @@ def possibility(belief: Belief) -> Matrix:
 
     Paper: Sec. 4.3; Props. 2 and 3 are one minus the largest of the others.
     """
+    if isinstance(belief, ProbabilityBelief):
+        raise TypeError(
+            "belief must tell what is not known; got the probabilities of "
+            f"{belief.model} alone. Use a PossibilisticGPClassifier."
+        )
     with np.errstate(all="ignore"):
         if belief.is_limit:
             belief = Belief.trusted(

@@ -457,9 +457,7 @@ class Snapshot:
             rows = np.concatenate([likely.places, drawn])
             stands_for = len(others) / max(len(drawn), 1)
             times = np.repeat([1.0, stands_for], [len(likely.places), len(drawn)])
-        posterior = geometry_of(
-            self._fitted_posterior
-        )  # of a model that has one; see check_choices
+        posterior = geometry_of(self._fitted_posterior)  # no other model is asked to find a class
         told = class_self_check(posterior, self.sought, MOST_LEFT_OUT)
         known = fit_class_calibration(Outcomes(), Outcomes(*told))
         is_found = [answer.label == self.find for answer in self.answers]

@@ -55,8 +55,7 @@ def labels_to_come(advice: Advice | None, labels: int) -> LabelsToCome | None:
     """
     if advice is None or advice.state is not AdviceState.GO_ON or not advice.rows:
         return None
-    if advice.in_doubt is None:
-        return None
+    assert advice.in_doubt is not None  # noqa: S101 - tells the type checker
     share = advice.in_doubt / advice.rows
     if labels < LEAST_ANSWERS or share >= MOST_DOUBT:
         return None
