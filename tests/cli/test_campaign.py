@@ -201,6 +201,8 @@ def test_status_is_for_programs(capsys, db):
         "right": None,
         "recall": None,
         "sought": None,
+        "multi": False,
+        "by_class": None,
         "db": "a.db",
         "schema": database.SCHEMA,
     }

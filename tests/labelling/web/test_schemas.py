@@ -74,7 +74,7 @@ BAD_NAMES = [
 ]
 BAD = {
     "who": [*NO_TEXT, *BAD_NAMES],
-    "label": [*NO_TEXT[1:], *BAD_NAMES[:-3], "a" * 201, "\ud800"],
+    "label": [*NO_TEXT[1:], *BAD_NAMES[:-3], "a" * 10_051, "\ud800"],
     "key": [*NO_TEXT, "", KEY[1:], KEY + "0", KEY.upper(), "g" * 32, f"{KEY}\n", f" {KEY[1:]}"],
     "target": [*NO_TEXT[1:], "", KEY[1:], "g" * 32, f"{KEY}\n"],
     "row": [*NO_NUMBER, 2**31],

@@ -228,6 +228,7 @@ def test_the_campaign_is_described(service):
         "strategy": "herding",
         "answers_per_row": 2,
         "blind": False,
+        "multi": False,
         "check": 5,
         "rows": 40,
         "notes": said["notes"],
