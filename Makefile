@@ -170,7 +170,7 @@ screenshots: .venv/.test  ## pictures of the page, from a real browser
 	mkdir -p screenshots
 	POSSIBAL_SHOTS=screenshots $(BIN)/python -m pytest tests/system/test_page.py tests/system/test_picture_page.py tests/campaign/notebook/test_widget.py --quiet
 
-works-with: .venv/.test  ## the table of tools and formats of docs/works-with.md, from the tests that show them (minutes)
+works-with: .venv/.adapters .venv/.notebook .venv/.interop .label-studio/bin/label-studio  ## the table of tools and formats of docs/works-with.md, from the tests that show them (minutes)
 	rm -f $(OUTCOMES)
 	POSSIBAL_WORKS_WITH=$(OUTCOMES) $(BIN)/python -m pytest --quiet --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder -m works_with
 	PYTHONPATH=tests $(BIN)/python -m support.works_with $(OUTCOMES)

@@ -128,6 +128,7 @@ def test_a_comparison_keeps_a_strategy_of_a_plug_in_apart(capsys):
 
 # ---------------------------------------------------------------- encoders and readers
 @pytest.mark.usefixtures("toys")
+@pytest.mark.works_with("entry points", "strategies, encoders and readers of other packages")
 def test_a_campaign_remembers_its_plug_ins():
     pool = reviews()
     with open_campaign(

@@ -135,6 +135,11 @@ def test_moments_that_are_no_numbers_stay_none():
 # ---------------------------------------------------------------- acquisition functions
 @pytest.mark.parametrize("name", ["Doubt", "Uncertainty"])
 @pytest.mark.parametrize("link", ["probit", "logistic"])
+@pytest.mark.works_with(
+    "BoTorch",
+    "acquisition functions of doubt and of U, with first and second derivatives",
+    "botorch",
+)
 def test_an_acquisition_function_is_its_score(name, link):
     known, (X, _) = model(), data(9, 1)
     belief = LatentPosterior(
@@ -190,6 +195,7 @@ def test_gradients_reach_the_candidates_past_pending_points(name):
 
 
 @pytest.mark.parametrize("name", ["LogDoubt", "LogUncertainty"])
+@pytest.mark.works_with("BoTorch", "`optimize_acqf`, also in batches", "botorch")
 def test_candidates_are_optimised_and_a_batch_is_greedy(name):
     score = getattr(adapter, name)(model())
     torch.manual_seed(0)
@@ -204,6 +210,7 @@ def test_candidates_are_optimised_and_a_batch_is_greedy(name):
     assert score.X_pending is None
 
 
+@pytest.mark.works_with("BoTorch", "`optimize_acqf_discrete`", "botorch")
 def test_candidates_of_a_list_are_those_that_numpy_picks():
     known, (X, _) = model(), data(40, 5)
     chosen, values = optimize_acqf_discrete(adapter.Uncertainty(known), q=1, choices=X)

@@ -89,6 +89,7 @@ def three(kind):
     return fitted(Variational(X, 3), likelihood, X, y), X, y
 
 
+@pytest.mark.works_with("GPyTorch", "a variational classifier drives every strategy", "gpytorch")
 def test_a_variational_classifier_drives_every_strategy_through_rank():
     model, X = binary()
     posterior = adapter.latent_posterior(model, X)
@@ -112,6 +113,7 @@ def test_what_it_learnt_is_that_labels_change_where_they_do():
 
 
 @pytest.mark.parametrize("kind", ["exact", "variational"])
+@pytest.mark.works_with("GPyTorch", "models of three labels: Dirichlet and multitask", "gpytorch")
 def test_a_model_of_three_labels_is_a_softmax_of_three_latents(kind):
     model, X, y = three(kind)
     posterior = adapter.latent_posterior(model, None if kind == "exact" else X)

@@ -140,6 +140,7 @@ def test_a_function_of_moments_becomes_a_strategy():
     assert taught.query(POOL)[0] == np.abs(mean).max(axis=1).argmin()
 
 
+@pytest.mark.works_with("modAL", "query strategies of its shape")
 def test_strategies_of_modals_shape_are_taken():
     def places_alone(_learner, pool, last):
         return np.array([len(pool) - 1])[:last]
@@ -169,6 +170,7 @@ def test_teaching_row_by_row_is_fitting_at_once():
     assert taught.score(X, Y) == expected.score(X, Y)
 
 
+@pytest.mark.works_with("modAL", "a loop of its `ActiveLearner`, in our form")
 def test_a_whole_loop_learns_from_nothing():
     asked, labels = ActiveLearner(PossibilisticGPClassifier(classes=[0, 1, 2]), "herding"), Y
     pool, left = X.copy(), labels.copy()

@@ -45,6 +45,9 @@ def asked(strategy="herding", seed=0, clf=None, **given):
 
 
 @each_strategy
+@pytest.mark.works_with(
+    "scikit-activeml", "every strategy in its loop asks what a campaign asks", "scikit-activeml"
+)
 def test_a_loop_asks_what_a_campaign_asks(strategy):
     moons, labels = make_moons(120, noise=0.1, random_state=0)
     campaign = Campaign.start(moons, classes=CLASSES, strategy=strategy, seed=4)
@@ -179,6 +182,9 @@ def test_their_wrapper_of_a_classifier_of_ours_serves_once_two_classes_are_known
         asked(clf=wrapped, y=told(1))
 
 
+@pytest.mark.works_with(
+    "scikit-activeml", "its wrappers of strategies round ours", "scikit-activeml"
+)
 def test_their_wrappers_of_strategies_take_ours():
     wrapper = SubSamplingWrapper(
         PossibilisticSampling("uncertainty", random_state=0), 5, random_state=0
@@ -279,6 +285,7 @@ def test_a_costly_mistake_is_avoided():
     assert clf.predict(X).mean() > PossibilisticClassifier().fit(X, told()).predict(X).mean()
 
 
+@pytest.mark.works_with("scikit-activeml", "its strategies with our classifier", "scikit-activeml")
 def test_their_strategies_take_it():
     clf = PossibilisticClassifier(classes=CLASSES)
     (place,) = UncertaintySampling("entropy", random_state=0).query(X, told(), clf)

@@ -58,6 +58,7 @@ def lopsided(X):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: " ".join(str(one).split()))
 @pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.works_with("skops", "fitted models, with the types to trust named", "skops")
 def test_skops_loads_what_it_kept_with_the_types_that_are_named(estimator, classes):
     is_number = isinstance(estimator, PossibilisticGPRegressor)
     model = estimator.fit(*(measured() if is_number else labelled(classes)))
@@ -74,6 +75,7 @@ def test_what_would_run_code_of_the_file_is_not_trusted():
 
 
 @pytest.mark.long
+@pytest.mark.works_with("MLflow", "`log_model` and `load_model`", "mlflow-skinny")
 def test_mlflow_logs_and_loads_a_model(tmp_path):
     pytest.importorskip("mlflow", reason="make interop installs it")
     done = subprocess.run(  # noqa: S603 - our own program

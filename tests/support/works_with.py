@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs/works-with.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/works-with.md"
 HEAD = "| tool or format | what works | seen with | test |\n|---|---|---|---|"
 MARK = "works_with"
 OUTCOMES = "POSSIBAL_WORKS_WITH"
@@ -59,11 +60,10 @@ def lines_of(item: pytest.Item) -> Iterator[Line]:
 
 
 def version_of(package: str) -> str:
-    """That of a distribution, if it is installed."""
-    try:
-        return metadata.version(package) if package else ""
-    except metadata.PackageNotFoundError:
-        return ""
+    """That of a distribution, if it is installed, here or in the environment of Label Studio."""
+    path = [*sys.path, *map(str, ROOT.glob(".label-studio/lib/python*/site-packages"))]
+    found = metadata.distributions(name=package, path=path) if package else ()
+    return next((one.version for one in found), "")
 
 
 # ---------------------------------------------------------------- the plugin

@@ -88,6 +88,11 @@ def begun(studio: LabelStudio, tasks: list[dict]) -> int:
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.works_with(
+    "Label Studio",
+    "tasks and predictions out; it asks about the row with the least necessity",
+    "label-studio",
+)
 def test_label_studio_asks_about_the_row_with_the_least_necessity(studio):
     tasks = exported()
     scores = [one["predictions"][0]["score"] for one in tasks if "annotations" not in one]
@@ -118,6 +123,7 @@ def test_in_the_order_of_tasks_the_row_with_the_least_necessity_is_first_too(stu
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.works_with("Label Studio", "annotations in", "label-studio")
 def test_annotations_of_label_studio_come_back_once_under_their_own_names(studio, capsys):
     before = journal()
     project = begun(studio, exported())
@@ -212,6 +218,9 @@ def until(row: str, wanted: dict) -> None:
         time.sleep(0.2)
 
 
+@pytest.mark.works_with(
+    "Label Studio", "a machine-learning backend: live predictions", "label-studio"
+)
 def test_a_connected_label_studio_is_told_what_the_page_says(studio, served, project):
     assert retrieved(studio, project).startswith("possibal-8-")
     known = {name: one["predictions"][0] for name, one in named(studio, project).items()}
@@ -225,6 +234,11 @@ def test_a_connected_label_studio_is_told_what_the_page_says(studio, served, pro
     assert studio.next_task(project)["predictions"][0]["score"] == pytest.approx(least)
 
 
+@pytest.mark.works_with(
+    "Label Studio",
+    "a machine-learning backend: annotations kept, changed and taken back",
+    "label-studio",
+)
 def test_what_is_annotated_there_is_kept_here_changed_and_taken_back(studio, served, project):
     tasks = named(studio, project)
     made = studio.annotate(tasks["d20"]["id"], choice("bad"))

@@ -187,6 +187,7 @@ def kept(folder: Path) -> dict[str, str]:
     return {names[event.row]: event.label for event in told}
 
 
+@pytest.mark.works_with("JupyterLab", "labelling in a notebook, by keys and mouse", "jupyterlab")
 def test_in_jupyterlab_keys_and_mouse_answer_and_python_has_the_labels(lab, tmp_path):
     begun(lab)
     told = answers(lab, "1221")
@@ -202,6 +203,7 @@ def test_in_jupyterlab_keys_and_mouse_answer_and_python_has_the_labels(lab, tmp_
     assert kept(tmp_path) == told
 
 
+@pytest.mark.works_with("JupyterLab", "no answer is lost to a long cell or a restart", "jupyterlab")
 def test_in_jupyterlab_no_answer_is_lost_to_a_long_cell_or_a_restart(lab, tmp_path):
     begun(lab)
     run(lab, 3)
@@ -221,6 +223,7 @@ def test_in_jupyterlab_no_answer_is_lost_to_a_long_cell_or_a_restart(lab, tmp_pa
 
 # ---------------------------------------------------------------- marimo
 @pytest.mark.skipif(find_spec("marimo") is None, reason="needs marimo: make notebook")
+@pytest.mark.works_with("marimo", "labelling in an app", "marimo")
 def test_in_marimo_answers_are_kept_too(browser, tmp_path):
     body = BEGIN.rstrip().replace("\n", "\n    ")
     (tmp_path / "a.py").write_text(MARIMO.format(begin=body))

@@ -29,6 +29,9 @@ def _loaded(tmp_path):
     return load
 
 
+@pytest.mark.works_with(
+    "Hugging Face datasets", "labelled rows out, with `ClassLabel` features", "datasets"
+)
 def test_datasets_loads_the_folder_with_classes_as_class_labels(tmp_path, loaded):
     with pool_of(labelled(tmp_path, check=6)) as (pool, read_model):
         found = loaded(pool)

@@ -28,6 +28,9 @@ def test_a_task_of_prodigy_has_its_options_and_is_answered_where_there_is_a_labe
     assert found[-1]["_annotator_id"] == "ann"
 
 
+@pytest.mark.works_with(
+    "Prodigy's format", "tasks out and answers in (its files; Prodigy was not run)"
+)
 def test_what_went_to_prodigy_and_comes_back_is_not_new(db, tmp_path):
     with pool_of(db) as (pool, _):
         given = lines(line_files.prodigy_files(pool))
@@ -42,6 +45,9 @@ def test_a_settled_label_of_nobody_s_has_no_annotator(db):
         assert "_annotator_id" not in lines(line_files.prodigy_files(alone))[0]
 
 
+@pytest.mark.works_with(
+    "doccano's format", "rows and labels out and in again (its files; doccano was not run)"
+)
 def test_a_line_of_doccano_keeps_what_it_needs_to_come_back(db, tmp_path):
     with pool_of(db) as (pool, _):
         given = lines(line_files.doccano_files(pool))
