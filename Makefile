@@ -55,6 +55,10 @@ system:
 	$(INSTALL) --group adapters
 	@touch $@
 
+.venv/.interop: .venv/.test
+	$(INSTALL) --group interop
+	@touch $@
+
 .venv/.docs: pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable . --group docs
 	@touch $@
@@ -97,8 +101,7 @@ python-%:
 	$(subst $(BIN),.venv-$*/bin,$(INSTALL)) --editable '.[test]'
 	.venv-$*/bin/python $(FASTEST)
 
-interop: .venv/.test  ## a model in MLflow, logged and loaded (a minute)
-	$(INSTALL) --group interop
+interop: .venv/.interop  ## a model in MLflow, logged and loaded (a minute)
 	$(BIN)/python -m pytest --quiet -m "" tests/estimators/test_persistence.py
 
 check: .venv/.dev  ## lint, types, and the tests of what changed since main
