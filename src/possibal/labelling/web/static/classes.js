@@ -1,7 +1,7 @@
 // The classes: their buttons, what is said of them, and changing them.
 
 import { connection } from "./api.js";
-import { button, el, keycap, openDialog } from "./dom.js";
+import { breakable, button, el, keycap, openDialog } from "./dom.js";
 import { classKey } from "./keys.js";
 import { isSeveral, labelOf, membersOf, shown } from "./labels.js";
 import { t } from "./texts.js";
@@ -81,7 +81,7 @@ function classButtons(page, choose, keyed) {
       test: "class-button", "data-label": name, click: (event) => choose(name, event, node),
       "aria-keyshortcuts": key, title: description ? `${name}: ${description}` : name,
     }, key && keycap(key.toUpperCase()),
-    el("span", el("span.class-name", { dir: "auto" }, name),
+    el("span", el("span.class-name", { dir: "auto" }, breakable(name)),
       description && el("small.meaning", { dir: "auto", test: "meaning" }, description)));
     return tint(node, colour);
   });

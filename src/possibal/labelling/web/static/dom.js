@@ -44,6 +44,9 @@ export function button(kind, props, ...children) {
   return el(`button${kind}`, { type: "button", ...props }, ...children);
 }
 
+/** A name that may break behind what stands for a blank in it, and not only inside a word. */
+export const breakable = (name) => name.split(/(?<=[_/-])/).flatMap((part) => [el("wbr"), part]).slice(1);
+
 /** The key that presses a button, for the eye only. */
 export const keycap = (words) => el("kbd", { "aria-hidden": "true" }, words);
 
