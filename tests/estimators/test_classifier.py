@@ -30,7 +30,7 @@ from support.estimators import (
 
 from possibal import Belief, acquisition
 from possibal.errors import FlatScoresWarning, ManyClassesWarning
-from possibal.estimators import possibilistic as estimators
+from possibal.estimators import latent_gaussian as estimators
 from possibal.estimators.classifier import (
     PossibilisticGPClassifier,
     count_labels,

@@ -20,7 +20,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 SHOTS = os.environ.get("POSSIBAL_SHOTS")
 """A folder to keep pictures of the page in."""
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
-PATIENCE = 30_000
+PATIENCE = 60_000
 """Milliseconds that a busy machine may take over what is expected."""
 SECOND_PRESS = 5_000
 """Milliseconds after which a key that did nothing is pressed again."""

@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.begun import campaign, clouds, source
@@ -747,13 +747,13 @@ BOTH = {
     "seed negative": (X, {"seed": -1}),
     "seed a fraction": (X, {"seed": 1.5}),
     "seed a word": (X, {"seed": "x"}),
-    "classifier another": (X, {"classifier": LogisticRegression()}),
+    "classifier without probabilities": (X, {"classifier": LinearRegression()}),
     "classifier a class": (X, {"classifier": PossibilisticGPClassifier}),
     "classifier a word": (X, {"classifier": "gp"}),
     "a pipeline without a classifier": (X, {"classifier": make_pipeline(StandardScaler())}),
-    "a pipeline with another classifier": (
+    "a pipeline with a regressor": (
         X,
-        {"classifier": make_pipeline(StandardScaler(), LogisticRegression())},
+        {"classifier": make_pipeline(StandardScaler(), LinearRegression())},
     ),
     "a pipeline with a supervised step": (
         X,

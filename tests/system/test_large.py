@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from possibal.campaign import pool, snapshot
+from possibal.campaign import pool, selection, snapshot
 from possibal.campaign.answer import Answer
 from possibal.campaign.snapshot import Snapshot
 from possibal.campaign.stopping import AdviceState
@@ -34,7 +34,7 @@ def begun(X, count=8, strategy="necessity", **options):
 def large(monkeypatch):
     """Pools of fifty rows are large, and a shortlist has thirty."""
     monkeypatch.setattr(pool, "LARGE_POOL", 50)
-    monkeypatch.setattr(snapshot, "BATCH_CANDIDATES", 30)
+    monkeypatch.setattr(selection, "BATCH_CANDIDATES", 30)
     monkeypatch.setattr(snapshot, "ADVICE_SAMPLE", 40)
 
 

@@ -659,15 +659,16 @@ def _parquet_by_pandas(content: RawFile) -> ParsedFile:
 
 def _from_any_frame(content: RawFile, frame: Any) -> ParsedFile:  # noqa: ANN401 - of any library
     """A table of a frame; an index of pandas that names rows is a column of its own."""
-    from possibal.data.frames import (
-        frame_index,
-        from_frame,
-    )  # narwhals is slow to load for a label server
+    import narwhals as nw  # slow to load for a label server
+
+    from possibal.data.frames import frame_index, from_frame
 
     if frame_index(frame) is not None:
         frame = frame.reset_index(names=[name or INDEX for name in frame.index.names])
     table = from_frame(frame)
-    return _checked(content, Table(_names(content, table.names), table.columns))
+    is_pandas = nw.dependencies.is_pandas_like_dataframe(frame)  # whose names may come twice
+    names = [str(name) for name in frame.columns] if is_pandas else table.names
+    return _checked(content, Table(_names(content, names), table.columns))
 
 
 def _beyond(error: Exception) -> str:

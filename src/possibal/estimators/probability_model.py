@@ -213,9 +213,10 @@ def check_choices(model: CampaignModel, strategy: Strategy, find: object = None)
 def check_probabilities(model: object) -> None:
     """Refuse what is no classifier with probabilities."""
     name = type(model).__name__
-    if not hasattr(model, "fit") or not hasattr(model, "get_params"):
+    if isinstance(model, type) or not hasattr(model, "fit") or not hasattr(model, "get_params"):
+        got = f"the class {model.__name__}" if isinstance(model, type) else name
         raise TypeError(
-            f"classifier must be a scikit-learn classifier; got {name}. "
+            f"classifier must be a scikit-learn classifier; got {got}. "
             "Leave it out for the usual one."
         )
     if not hasattr(model, "predict_proba"):

@@ -51,7 +51,7 @@ def test_a_campaign_is_read_again_only_once_it_changed(tmp_path, monkeypatch):
     db, read = tmp_path / "a.db", list[str]()
     campaign(db)
     fold = module.replay
-    monkeypatch.setattr(module, "replay", lambda events: read.append("again") or fold(events))
+    monkeypatch.setattr(module, "replay", lambda *given: read.append("again") or fold(*given))
     catalogue = CampaignCatalogue(tmp_path)
     assert catalogue.listed() == catalogue.listed()
     assert read == ["again"]

@@ -26,12 +26,13 @@ from support.served import (
 )
 
 from possibal.data.ingest import SourceSpec
+from possibal.data.thumbnails import BROKEN
 from possibal.labelling import label_files
 from possibal.labelling.create import Options
 from possibal.labelling.web import routes, serializers
 from possibal.labelling.web.routes import STATIC
 from possibal.labelling.web.security import JOIN_PATH, SESSION_PATH
-from possibal.labelling.web.thumbnails import BROKEN, ThumbnailCache
+from possibal.labelling.web.thumbnails import ThumbnailCache
 
 MOST_BYTES = 100_000
 """Of the whole page as it travels."""
