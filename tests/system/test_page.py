@@ -100,6 +100,8 @@ def test_somebody_labels_the_built_in_pictures_until_the_page_says_stop(browser,
 def test_the_reasons_name_a_label_how_certain_it_is_and_rows_like_it(browser, server):
     page = visit(browser, server)
     answer(page, 12)  # the next is about no check row
+    server.person("Ann").await_ranking()
+    page.reload()
     said = page.get_by_test_id("certainty")
     said.scroll_into_view_if_needed()
     expect(said).to_contain_text(re.compile(r"Chance that it is [38]\s*\d+% \(\d+% to \d+%\)"))
@@ -173,6 +175,7 @@ def test_an_answer_is_changed_in_the_history(browser, server, tmp_path):
 def test_a_row_is_chosen_on_the_map(browser, shared):
     page = visit(browser, shared)
     answer(page, 6)
+    shared.person("Ann").await_ranking()
     page.get_by_test_id("nav-map").click()
     page.get_by_test_id("map-canvas").wait_for()
     page.wait_for_timeout(300)
