@@ -254,7 +254,7 @@ def test_a_plug_in_of_nobody_says_so():
     (entry,) = (one.entry for one in installed_plugins(PluginGroup.STRATEGIES))
     vars(entry)["dist"] = None
     plugin = Plugin.of(PluginGroup.STRATEGIES, entry)
-    assert plugin.distribution == "an unknown distribution"
+    assert (plugin.distribution, plugin.version) == ("an unknown distribution", "")
 
 
 # ---------------------------------------------------------------- processes of their own

@@ -1,6 +1,7 @@
 """A campaign whose rows have several labels."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -199,3 +200,32 @@ def test_classes_of_the_classifier_and_lists_in_cells_are_read_as_sets():
     rows[0]["label"], rows[1]["label"] = ["b", "a"], []
     campaign = possibal.Campaign.start(rows, label="label", multi=True)
     assert campaign.labels == {0: ("a", "b"), 1: ()}
+
+
+@pytest.mark.parametrize("method", ["widget", "question", "map", "plot_map", "plot_curve"])
+def test_what_shows_one_label_a_row_is_refused(method):
+    campaign = possibal.Campaign.start(X, classes=CLASSES, multi=True)
+    given = (0,) if method == "question" else ()
+    with pytest.raises(ValueError, match="must be asked of a campaign of one label a row"):
+        getattr(campaign, method)(*given)
+
+
+def test_a_classifier_of_one_label_alone_is_refused():
+    other = possibal.PossibilisticLogisticRegression()
+    with pytest.raises(TypeError, match="classifier must be a PossibilisticGPClassifier where"):
+        possibal.Campaign.start(X, classifier=other, classes=CLASSES, multi=True)
+
+
+def test_a_frame_s_columns_are_known_to_each_label_s_classifier():
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    snapshot = LabelSetSnapshot.start(frame, classes=CLASSES)
+    snapshot = walked(snapshot, TRUTH, 4)
+    names = [one.feature_names_in_.tolist() for one in snapshot.classifier.estimators_]
+    assert names == [list("abcde")] * 3
+    assert len(snapshot.predicted_sets(np.arange(3))) == 3
+
+
+def test_a_cold_start_asks_other_rows_once_all_representatives_are_asked(monkeypatch):
+    monkeypatch.setattr(campaign_pool, "COLD_START_SAMPLE", 5)
+    snapshot = LabelSetSnapshot.start(X, classes=CLASSES)
+    assert len(set(snapshot.ask(9))) == 9

@@ -11,6 +11,7 @@ from possibal.labelling.evaluation import (
     FEWEST,
     SHARE,
     SIZES,
+    MemberScores,
     RandomCurve,
     Share,
     confusion,
@@ -123,3 +124,10 @@ def test_three_classes_can_be_checked(monkeypatch):
 )
 def test_nothing_is_said_where_the_rows_are_too_few_or_all_of_one_class(labels):
     assert random_curve(rows(len(labels)), labels) is None
+
+
+def test_a_class_is_told_by_recall_precision_and_their_mean():
+    told = MemberScores("sport", both=3, missed=1, wrong=2, rows=9)
+    assert (told.recall, told.precision) == (Share(3, 4), Share(3, 5))
+    assert told.f1 == pytest.approx(2 * (3 / 4) * (3 / 5) / (3 / 4 + 3 / 5))
+    assert MemberScores("sport", both=0, missed=0, wrong=0, rows=9).f1 is None

@@ -266,3 +266,13 @@ def test_before_the_sought_class_is_known_rows_are_asked_as_ever():
         cold = ranker.rank(RankingTask(answers, ("no", "yes"), find="no"))
         assert cold.order[0] == ranker.rank(RankingTask(answers, ("no", "yes"))).order[0]
         assert len(cold.sought) == 0
+
+
+def test_sets_of_classes_are_predicted_and_not_compared_with_chance():
+    X = rows(20)
+    answers = tuple(Answer(row, ("a|b", "a", "none")[row % 3]) for row in range(9))
+    task, ranker = RankingTask(answers, ("a", "b"), multi=True), InProcessRanker(X, "herding", 0)
+    found = ranker.predict(task, np.arange(20))
+    assert set(found) <= {"none", "a", "b", "a|b"}
+    assert len(found) == 20
+    assert ranker.measure(task) is None
