@@ -513,9 +513,9 @@ def test_all_rows_of_a_large_pool_are_looked_at_once_nobody_has_answered_for_a_w
             at.answer(event("ann", row, truth(at.read_model.X)[row]))
         until(lambda: not at.scheduler.is_behind)
         assert len(at.scheduler.ranking.looked_at) < 30
+        until(lambda: None not in at.scheduler.whole_predictions.of(range(30)))
         until(lambda: not at.scheduler.is_look_due)
         whole = at.scheduler.whole_predictions
-        assert None not in whole.of(range(30))
         assert None in at.scheduler.predictions.of(range(30))
         assert at.scheduler.whole_predictions is whole
         at.rename_class("yes", "other", "ann")
