@@ -161,8 +161,8 @@ class KernelPrior(Batched):
         """
         if not len(X):
             return np.empty((len(self), len(self.kernels), 0, 0))
-        return self.finite(
-            np.array([[kernel(X) for kernel in member] for member in self.settings()])
+        return finite_covariances(
+            self.name, np.array([[kernel(X) for kernel in member] for member in self.settings()])
         )
 
     def slopes(self, X: Matrix, sensitivity: Array, /) -> Matrix:
@@ -193,15 +193,6 @@ class KernelPrior(Batched):
         """
         return X
 
-    def finite(self, K: Array) -> Array:
-        """The same covariances, if they are numbers."""
-        if not np.isfinite(K).all():
-            raise ValueError(
-                f"{self.name} must give finite covariances; got {K[~np.isfinite(K)][0]}. "
-                "Bring the columns of X to a common scale, with StandardScaler for one."
-            )
-        return K
-
 
 @dataclass(frozen=True, eq=False)
 class KernelCrossCovariance:
@@ -221,7 +212,7 @@ class KernelCrossCovariance:
                 processes = slice(None) if len(member) == 1 else slice(p, p + 1)
                 matrix = np.empty((len(X_t), 0))
                 if len(self.X):
-                    matrix = self.prior.finite(kernel(X_t, self.X))
+                    matrix = finite_covariances(self.prior.name, kernel(X_t, self.X))
                 yield KernelColumn(s, processes, kernel.diag(X_t), 1.0, matrix)
 
     def single(self) -> "KernelCrossCovariance":
@@ -232,3 +223,16 @@ class KernelCrossCovariance:
     def largest(self) -> float:
         """The largest prior variance of a row, which these kernels do not tell."""
         return np.inf
+
+
+def finite_covariances(name: str, K: Array) -> Array:
+    """The same covariances, if they are numbers; else one sentence on the kernel of that name.
+
+    Paper: none.
+    """
+    if not np.isfinite(K).all():
+        raise ValueError(
+            f"{name} must give finite covariances; got {K[~np.isfinite(K)][0]}. "
+            "Bring the columns of X to a common scale, with StandardScaler for one."
+        )
+    return K

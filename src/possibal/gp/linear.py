@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, Product
 
 from possibal.arrays import Array, Matrix, Vector
-from possibal.gp.kernels import Kernel, KernelColumn
+from possibal.gp.kernels import Kernel, KernelColumn, finite_covariances
 from possibal.gp.means import ZERO, MeanFunction
 from possibal.numerics.batched import Batched
 from possibal.numerics.sparse_rows import inner_products, squared_lengths
@@ -76,7 +76,9 @@ class LinearPrior(Batched):
         Paper: Prop. 6, K.
         """
         K = inner_products(X, X) + self.intercept
-        return self.finite(self.amplitude[:, None, None] * (0.5 * (K + K.T)))[:, None]
+        return finite_covariances(self.name, self.amplitude[:, None, None] * (0.5 * (K + K.T)))[
+            :, None
+        ]
 
     def slopes(self, X: Matrix, sensitivity: Array, /) -> Matrix:
         """Derivatives by theta of a function of the covariances: K itself, summed against theirs.
@@ -100,15 +102,6 @@ class LinearPrior(Batched):
         Paper: none.
         """
         return X
-
-    def finite(self, K: Array) -> Array:
-        """The same covariances, if they are numbers."""
-        if not np.isfinite(K).all():
-            raise ValueError(
-                f"{self.name} must give finite covariances; got {K[~np.isfinite(K)][0]}. "
-                "Bring the columns of X to a common scale, with StandardScaler for one."
-            )
-        return K
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +127,7 @@ class LinearCrossCovariance:
         prior = self.prior
         matrix = self.features(X_t) if self.X is None else inner_products(X_t, self.X)
         if self.X is not None:
-            matrix = prior.finite(matrix + prior.intercept)
+            matrix = finite_covariances(prior.name, matrix + prior.intercept)
         alone = squared_lengths(X_t) + prior.intercept
         for s, amplitude in enumerate(prior.amplitude.tolist()):
             yield KernelColumn(s, slice(None), amplitude * alone, amplitude, matrix)
